@@ -11,10 +11,9 @@ import {
 import { isObject, type Json } from "../util/json-value.js";
 import { formatDuration, formatMinute } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
-import type { RequestFailure } from "./request-failure.js";
+import type { Outage } from "./request-failure.js";
 
-/** The request that an error message is about. */
-export interface RequestInfo {
+interface RequestInfo {
   path: string;
   baseUrl: string;
   /** The scope that the endpoint requires. */
@@ -68,13 +67,11 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
   });
 }
 
-/** The maximum number of scopes in a message. The API has eight scopes. */
 const maxListedScopes = 20;
 
 /** The key's scopes, "forbidden" if `/me` returns 403 as well, or null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
-/** Returns the error for status 403. */
 export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScopes): Forbidden {
   const status = 403;
   if (keyScopes === "forbidden")
@@ -99,56 +96,55 @@ export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScope
   });
 }
 
-/** Returns the key's scopes from the `data` field of a `/me` response, or null if they are missing. */
+/** Returns the key's scopes from the `data` of a `/me` response, or null if they are missing. */
 export function readScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
 }
 
-/** Returns the error for a request whose retries are exhausted. @param now the current time in milliseconds since 1970 */
+/** @param now the current time in milliseconds since 1970 */
 export function unavailableError(
-  failure: RequestFailure,
+  outage: Outage,
   path: string,
   now: number,
   spent: { attempts: number; elapsedMs: number; affectsOtherEndpoints: boolean },
 ): BrandapiError {
-  const { reason, cause } = failure;
-  if (failure.kind === "invalid-body")
+  const { reason, cause } = outage;
+  if (outage.kind === "invalid-body")
     return new UnexpectedResponse(`The API's response to ${path} cannot be read: ${reason}.`, {
       status: 200,
       cause,
       hint: "check the base URL; the network's login page or a proxy may have sent the response",
     });
-  if (failure.kind === "permanent")
+  if (outage.kind === "permanent")
     return new ApiUnavailable(`The API cannot be reached: ${reason}.`, {
       cause,
-      hint: failure.hint,
+      hint: outage.hint,
       affectsAllRequests: true,
     });
   const attempts = spent.attempts === 1 ? "once" : `${spent.attempts} times`;
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
-  if (failure.kind === "status" && failure.retryAfterMs !== null)
+  if (outage.kind === "unavailable" && outage.retryAfterMs !== null)
     return new ApiUnavailable(
-      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(failure.retryAfterMs)}, ` +
+      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(outage.retryAfterMs)}, ` +
         `which is longer than the remaining \`--max-wait\` (${tried}).`,
       {
-        status: failure.status,
+        status: outage.status,
         cause,
         affectsAllRequests: spent.affectsOtherEndpoints,
-        hint: retryAfterHint(failure.retryAfterMs, now),
+        hint: retryAfterHint(outage.retryAfterMs, now),
       },
     );
   return new ApiUnavailable(`The API is unavailable: ${reason} (${tried}).`, {
-    status: failure.kind === "status" ? failure.status : undefined,
+    status: outage.kind === "unavailable" ? outage.status : undefined,
     cause,
     affectsAllRequests:
-      spent.affectsOtherEndpoints || (failure.kind === "network" && failure.cannotConnect === true),
+      spent.affectsOtherEndpoints || (outage.kind === "network" && outage.cannotConnect === true),
     hint: "check the network, the base URL and any proxy, then try again later or with `--max-wait 30m`",
   });
 }
 
-/** Returns the error for a server-requested wait that exceeds the remaining `--max-wait`. */
 export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
     `The API asked brandapi to wait another ${formatDuration(ms)}, which is longer than the remaining \`--max-wait\`.`,
@@ -156,10 +152,7 @@ export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   );
 }
 
-/**
- * Returns a hint with the time at which to retry and a sufficient `--max-wait`. The hint is needed because later
- * commands do not wait automatically.
- */
+/** Returns a hint with the time at which to retry, because later commands do not wait automatically. */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);

@@ -5,10 +5,9 @@ import { forbiddenError, type KeyScopes, readScopes, statusError, unavailableErr
 import { readServerLimit, requestHeaders } from "./headers.js";
 import { type ApiRequest, sendRequest } from "./http.js";
 import { RateLimiter } from "./rate-limit.js";
-import type { RequestFailure } from "./request-failure.js";
 import { buildUrl } from "./request-url.js";
 import { type ApiResponse, maxItemsFor } from "./response.js";
-import { isRetryable, OutageTimer, retryDelay } from "./retry.js";
+import { OutageTimer, retryDelay } from "./retry.js";
 
 export interface ApiSettings {
   /** The API's root URL, which ends in /api/brand/v1. */
@@ -16,52 +15,30 @@ export interface ApiSettings {
   key: string;
   /** The maximum number of requests per minute with this key, or null if there is no limit. */
   rateLimit: number | null;
-  /**
-   * The maximum time in milliseconds to keep retrying while the API does not respond. A value of 0 disables retries.
-   */
+  /** The maximum time to keep retrying while the API does not respond; 0 disables retries. */
   maxWaitMs: number;
   userAgent: string;
-  /** The folder that contains `rate.sqlite`, the file in which all processes count their requests. */
+  /** The folder for `rate.sqlite`, in which all processes count their requests. */
   statePath: string;
 }
 
 export interface ApiEvents {
-  /** Called before waiting for the next attempt. */
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called when a request must wait, either because of the rate limit or because the server requested a wait. */
+  /** Called once per request that has to wait for the rate limit or for a server-requested pause. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** Called after every request. `status` is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;
 }
 
-export interface ApiClient {
-  /**
-   * Requests a path relative to the base URL, with retries.
-   * @param scope the scope that the endpoint requires, used in the error message for a 403
-   * @throws BrandapiError with a hint, or the abort reason of the program's signal
-   */
-  get(path: string, query?: QueryParameters, scope?: string): Promise<ApiResponse>;
-  readonly stats: { readonly requests: number; readonly retries: number };
-  close(): void;
-}
-
-/**
- * Creates a client for one run, without sending a request.
- * @throws ConfigurationError if the key contains invalid characters
- */
-export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {}): ApiClient {
-  return new Client(settings, deps, events);
-}
-
 /** The tolerance for imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
 const timerToleranceMs = 50;
 
 /**
- * Each request waits for a permit (`rate-limit.ts`) and is then sent (`http.ts`). A failure (`request-failure.ts`) is
- * retried (`retry.ts`) or thrown as an error with a hint (`api-errors.ts`).
+ * Sends the requests of one run. Each request waits for a permit (`rate-limit.ts`) and is then sent (`http.ts`).
+ * A failure is retried (`retry.ts`) or thrown as an error with a hint (`api-errors.ts`).
  */
-class Client implements ApiClient {
+export class ApiClient {
   readonly stats = { requests: 0, retries: 0 };
   readonly #baseUrl: URL;
   readonly #headers: Record<string, string>;
@@ -69,10 +46,11 @@ class Client implements ApiClient {
   readonly #outage: OutageTimer;
   #keyScopes: Promise<KeyScopes> | null = null;
 
+  /** @throws ConfigurationError if the key contains invalid characters */
   constructor(
     private readonly settings: ApiSettings,
     private readonly deps: Deps,
-    private readonly events: ApiEvents,
+    private readonly events: ApiEvents = {},
   ) {
     // `new URL` would drop the last path segment of a base URL without a trailing slash.
     this.#baseUrl = new URL(settings.baseUrl.replace(/\/*$/, "/"));
@@ -81,6 +59,11 @@ class Client implements ApiClient {
     this.#outage = new OutageTimer(deps.clock, settings.maxWaitMs);
   }
 
+  /**
+   * Requests a path relative to the base URL, with retries.
+   * @param scope the scope that the endpoint requires, for the error message after a 403
+   * @throws BrandapiError with a hint, or the abort reason of the program's signal
+   */
   async get(path: string, query: QueryParameters = {}, scope?: string): Promise<ApiResponse> {
     const { clock, random, signal } = this.deps;
     const request: ApiRequest = {
@@ -106,19 +89,27 @@ class Client implements ApiClient {
         this.#outage.recordResponse();
         return result;
       }
-
       const { failure } = result;
-      if (failure.kind === "status" && !isRetryable(failure)) this.#outage.recordResponse();
-      else this.#outage.recordFailure(path, sentAt);
+      if (failure.kind === "refused") {
+        this.#outage.recordResponse();
+        throw await this.#refusalError(failure.status, path, scope);
+      }
+
+      this.#outage.recordFailure(path, sentAt);
       const waitMs = retryDelay(failure, {
         attempt,
         remainingMs: this.#outage.remainingMs(firstSentAt),
         random: random(),
       });
       // A 429 delays every request in the run, even if this request is not retried.
-      if (failure.kind === "status" && failure.status === 429)
+      if (failure.kind === "unavailable" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
-      if (waitMs === null) throw await this.#errorFor(failure, path, scope, { attempt, firstSentAt });
+      if (waitMs === null)
+        throw unavailableError(failure, path, clock.now(), {
+          attempts: attempt,
+          elapsedMs: clock.monotonic() - firstSentAt,
+          affectsOtherEndpoints: this.#outage.affectsSeveralEndpoints,
+        });
       this.stats.retries += 1;
       this.events.onRetry?.({ path, reason: failure.reason, waitMs, attempt });
       await clock.sleep(waitMs, signal);
@@ -129,21 +120,9 @@ class Client implements ApiClient {
     this.#limiter.close();
   }
 
-  async #errorFor(
-    failure: RequestFailure,
-    path: string,
-    scope: string | undefined,
-    { attempt, firstSentAt }: { attempt: number; firstSentAt: number },
-  ): Promise<BrandapiError> {
-    const { clock } = this.deps;
-    if (failure.kind !== "status" || isRetryable(failure))
-      return unavailableError(failure, path, clock.now(), {
-        attempts: attempt,
-        elapsedMs: clock.monotonic() - firstSentAt,
-        affectsOtherEndpoints: this.#outage.affectsSeveralEndpoints,
-      });
+  async #refusalError(status: number, path: string, scope: string | undefined): Promise<BrandapiError> {
     const request = { path, baseUrl: this.#baseUrl.href.replace(/\/$/, ""), scope };
-    if (failure.status !== 403) return statusError(failure.status, request);
+    if (status !== 403) return statusError(status, request);
     if (path === "/me") return forbiddenError(request, "forbidden");
     this.#keyScopes ??= this.#requestKeyScopes();
     return forbiddenError(request, await this.#keyScopes);

@@ -21,18 +21,15 @@ export function requestHeaders({
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
 }
 
-/** The rate limit reported in response headers. */
 export interface ServerLimit {
   remaining: number;
   resetMs: number;
 }
 
 /**
- * Reads the rate-limit headers. The API document does not name them, so all common variants are supported:
- * `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit` header. If a response reports several
- * limits, returns the one with the fewest remaining requests.
- * @param now the local time in milliseconds since 1970, used if the response has no `Date` header
- * @returns null if the number of remaining requests or the reset time is missing, or the reset is more than a day away
+ * Reads the rate-limit headers. The API document does not name them, so all common variants are supported. If a response
+ * reports several limits, returns the one with the fewest remaining requests.
+ * @param now the local time, used if the response has no `Date` header
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
   const pairs = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
@@ -52,8 +49,8 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now, or null if it is missing or invalid (such as `2814, 2`, two values
- * joined by a proxy), or if it is a date in the past or more than a day away.
+ * Returns `Retry-After` in milliseconds from now. Returns null if it is missing or invalid, such as two values joined by
+ * a proxy (`2814, 2`), or if it is a date in the past or more than a day away.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -62,14 +59,13 @@ export function readRetryAfter(headers: HttpResponse["headers"], now: number): n
   return ms > 0 && ms <= dayMs ? ms : null;
 }
 
-/** Returns the `Date` header in milliseconds since 1970, or null if it is missing or invalid. */
 export function readDateHeader(headers: HttpResponse["headers"]): number | null {
   return readDate(headers.get("date")?.trim() ?? "");
 }
 
 /**
- * Returns the number of milliseconds until a reset, or null if the text is invalid or the reset is more than a day
- * away. The text can be a number of seconds, an epoch time in seconds or milliseconds, or a date.
+ * Returns the milliseconds until a reset, which can be a number of seconds, an epoch time in seconds or milliseconds, or
+ * a date. Returns null if the text is invalid or the reset is more than a day away.
  */
 function readReset(text: string, now: number): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;
@@ -86,10 +82,7 @@ function isNumber(text: string): boolean {
 const httpDate =
   /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d) GMT$/;
 
-/**
- * Parses an HTTP date or an ISO 8601 timestamp. `Date.parse` alone would accept almost any string that contains a
- * number.
- */
+/** Parses an HTTP date or an ISO 8601 timestamp. `Date.parse` alone accepts almost any string with a number. */
 function readDate(text: string): number | null {
   const ms = httpDate.test(text) ? Date.parse(text) : parseTimestamp(text);
   return ms === undefined || Number.isNaN(ms) ? null : ms;

@@ -8,7 +8,6 @@ import { readDateHeader } from "./headers.js";
 import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-failure.js";
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
 
-/** A GET request, which may be sent more than once. */
 export interface ApiRequest {
   /** The path relative to the base URL, for messages. */
   path: string;
@@ -18,13 +17,13 @@ export interface ApiRequest {
   key: string;
 }
 
-export interface RequestEvents {
+interface RequestEvents {
   onRequest: ApiEvents["onRequest"] | undefined;
   /** Called with the response headers as soon as they arrive, or with null if no response arrives. */
   onHeaders(headers: HttpResponse["headers"] | null): void;
 }
 
-/** The minimum timeout for an attempt, even if less of `--max-wait` remains. */
+/** An attempt gets at least this timeout, even if less of `--max-wait` remains. */
 const minTimeoutMs = 5_000;
 
 /**

@@ -13,13 +13,10 @@ export interface Page {
   requestedAt: number;
 }
 
-/** The highest page number that the API accepts (API document, "Limits"). */
+/** The highest page number and the maximum page size (API document, "Limits"). */
 export const lastPage = 10_000;
-
-/** The maximum number of records per page (API document, "Limits"). */
 export const maxPerPage = 100;
 
-/** Returns the number of requests needed to read `records` records. */
 export function pagesFor(records: number): number {
   return Math.max(1, Math.ceil(records / maxPerPage));
 }

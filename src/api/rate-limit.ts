@@ -1,28 +1,29 @@
 import { createHash } from "node:crypto";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, openSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Database, Statement } from "better-sqlite3";
 import type { Clock } from "../deps.js";
+import { createFolder } from "../util/files.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
-import { type Permit, RateLimitFile } from "./rate-limit-file.js";
 
-/** The maximum time to sleep between checks of the file, because the file could be deleted in the meantime. */
+/** The file may be deleted during a wait, so it is checked at least this often. */
 const pollMs = 1_000;
 /** The maximum time to wait for the reset time in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
 
+type Permit = { id: number };
+type Wait = { waitMs: number };
+
 /**
- * Keeps the requests from all processes on this machine within the API's limits (API document, "Limits"), using a
- * sliding window that allows bursts. A request's window starts when its response headers arrive, because the server has
- * counted the request by then. Server-requested waits are not saved, so they end with the run.
+ * Keeps the requests from all processes on this machine within the API's limits (API document, "Limits"). A request's
+ * window starts when its response headers arrive, because the server has counted the request by then.
  */
 export class RateLimiter {
-  /**
-   * The path of the file, or null if the file cannot be used. In that case, this process counts only its own requests.
-   */
+  /** Null if the file cannot be used. In that case, this process counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
   /** True if the next file to be opened replaces one that contained counted requests. */
@@ -43,8 +44,7 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs the maximum server-requested wait; waits for our own limit always end, so they need no
-   *   maximum
+   * @param maxServerWaitMs the maximum server-requested wait; waits for our own limit always end
    * @returns the permit's ID, to be passed to `release`
    * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
    */
@@ -54,19 +54,18 @@ export class RateLimiter {
     for (;;) {
       signal.throwIfAborted();
       const serverWaitMs = this.#serverWaitMs();
+      if (serverWaitMs > 0 && serverWaitedMs + serverWaitMs > maxServerWaitMs)
+        throw retryAfterTooLong(serverWaitMs, this.clock.now());
       const permit = serverWaitMs > 0 ? { waitMs: serverWaitMs } : await this.#take();
       if ("id" in permit) {
         if (this.#serverLimit) this.#serverLimit.remaining -= 1;
         return permit.id;
       }
-      const { waitMs } = permit;
-      if (serverWaitMs > 0 && serverWaitedMs + waitMs > maxServerWaitMs)
-        throw retryAfterTooLong(waitMs, this.clock.now());
-      if (!isReported && waitMs > 0) {
-        this.events.onWait?.({ ms: waitMs, reason: serverWaitMs > 0 ? "server" : "rate-limit" });
+      if (!isReported && permit.waitMs > 0) {
+        this.events.onWait?.({ ms: permit.waitMs, reason: serverWaitMs > 0 ? "server" : "rate-limit" });
         isReported = true;
       }
-      const sleepMs = Math.min(waitMs, pollMs);
+      const sleepMs = Math.min(permit.waitMs, pollMs);
       if (serverWaitMs > 0) serverWaitedMs += sleepMs;
       await this.clock.sleep(sleepMs, signal);
     }
@@ -74,14 +73,13 @@ export class RateLimiter {
 
   /**
    * Restarts a request's window. Called when its response headers have arrived or it has failed.
-   * @param server the limit in the response headers, or null if there is none
+   * @param server the limit in the response headers, if any
    */
   release(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
-    const used = this.#restartWindow(permit, now);
-    const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used;
-    // If the server has counted more requests than we have, either another machine uses the same key or the limit is
-    // lower.
+    const ownRemaining =
+      (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit, now);
+    // The server has counted more requests if another machine uses the same key or the limit is lower.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
@@ -96,7 +94,7 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  /** Returns how many milliseconds of a server-requested wait remain, or 0 if there is no wait. */
+  /** Returns the remaining time of a server-requested wait, or 0 if no wait was requested. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
@@ -106,8 +104,8 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /** Takes a permit if one is available. If the file cannot be used, repairs it so that the caller can try again. */
-  async #take(): Promise<Permit> {
+  /** Takes a permit. If the file cannot be used, repairs it, and the caller tries again at once. */
+  async #take(): Promise<Permit | Wait> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { id: 0 };
     const Sqlite = await loadSqlite();
@@ -153,10 +151,7 @@ export class RateLimiter {
     });
   }
 
-  /**
-   * Restarts a request's window, and returns the number of requests with this key in the window. If the file cannot be
-   * written, the request counts for longer than necessary.
-   */
+  /** If the file cannot be written, the request counts for longer than necessary. */
   #restartWindow(permit: number, now: number): number {
     try {
       return this.#file?.restartWindow(permit, now) ?? 0;
@@ -170,4 +165,103 @@ export class RateLimiter {
 /** True for an SQLite or file system error, false for a bug in this program. */
 function isFileError(error: unknown): boolean {
   return /^(SQLITE_|E[A-Z]+$)/.test(errorCode(error));
+}
+
+interface Quota {
+  /** The API's origin. A sandbox on a different port has a separate quota. */
+  origin: string;
+  /** The key's SHA-256 hash. */
+  key: string;
+  /** The maximum number of requests per window with this key. The limit for the machine is twice that. */
+  limit: number;
+  windowMs: number;
+}
+
+/** An allowance for network jitter: a request counts for slightly longer than the window. */
+const marginMs = 50;
+/** The maximum time for a request to reach the server. */
+const maxTransitMs = 10_000;
+const lockTimeoutMs = 5_000;
+
+/**
+ * A row counts as `weight` requests until `until`, on the monotonic clock that all processes share. A reboot resets the
+ * clock, so `until` is capped at `ms` from now.
+ */
+const createTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
+  key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
+const limitExpiry = "UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms RETURNING id";
+const deleteExpired = "DELETE FROM sent_requests WHERE until <= :now RETURNING id";
+const insertRequest = `INSERT INTO sent_requests (origin, key, until, ms, weight)
+  VALUES (:origin, :key, :now + :ms, :ms, :weight) RETURNING id`;
+const renewRequest = "UPDATE sent_requests SET until = :now + :ms, ms = :ms WHERE id = :id RETURNING id";
+const countUsed = "SELECT total(weight) AS used FROM sent_requests WHERE origin = :origin AND key = :key";
+/** Selects the time until enough requests have expired for another request with this key. */
+const selectWait = `SELECT ms FROM (SELECT until - :now AS ms,
+    sum(iif(key = :key, weight, 0)) OVER newest AS ofKey, sum(weight) OVER newest AS ofMachine
+    FROM sent_requests WHERE origin = :origin WINDOW newest AS (ORDER BY until DESC, id))
+  WHERE ofKey >= :limit OR ofMachine >= 2 * :limit ORDER BY ms DESC LIMIT 1`;
+
+/** A sliding window of sent requests, in an SQLite file shared by all processes. */
+class RateLimitFile {
+  readonly #db: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  /** @param path the file, created if necessary, or null to count in memory */
+  constructor(
+    Sqlite: SqliteConstructor,
+    path: string | null,
+    private readonly quota: Quota,
+  ) {
+    if (path !== null) {
+      createFolder(dirname(path), 0o700);
+      // better-sqlite3 would create a file that every user can read.
+      closeSync(openSync(path, "a", 0o600));
+    }
+    this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });
+    // The additional files of WAL mode could be deleted separately. Syncing to disk is unnecessary, because none of the
+    // recorded requests count any more after a power failure.
+    this.#db.pragma("journal_mode = TRUNCATE");
+    this.#db.pragma("synchronous = OFF");
+    this.#db.exec(createTable);
+  }
+
+  /** @param clock returns the monotonic time; it is read after the lock is acquired, which may take time */
+  take(clock: () => number): Permit | Wait {
+    const transaction = this.#db.transaction(() => {
+      const now = clock();
+      this.#get(limitExpiry, { now });
+      this.#get(deleteExpired, { now });
+      const wait = this.#get<{ ms: number }>(selectWait, { now });
+      return wait ? { waitMs: wait.ms } : { id: this.#insert(now, this.quota.windowMs + maxTransitMs, 1) };
+    });
+    return transaction.immediate();
+  }
+
+  /** Restarts a request's window, and returns the number of requests with this key in the window. */
+  restartWindow(id: number, now: number): number {
+    const transaction = this.#db.transaction(() => {
+      this.#get(renewRequest, { now, id, ms: this.quota.windowMs + marginMs });
+      return this.#get<{ used: number }>(countUsed, {})?.used ?? 0;
+    });
+    return transaction.immediate();
+  }
+
+  /** Marks the entire quota as used for one window. */
+  exhaust(now: number): void {
+    this.#insert(now, this.quota.windowMs + marginMs, 2 * this.quota.limit);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #insert(now: number, ms: number, weight: number): number {
+    return this.#get<{ id: number }>(insertRequest, { now, ms, weight })?.id ?? 0;
+  }
+
+  #get<Row>(sql: string, values: object): Row | undefined {
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement.get({ ...this.quota, ...values }) as Row | undefined;
+  }
 }

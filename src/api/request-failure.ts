@@ -3,16 +3,25 @@ import type { HttpResponse } from "../deps.js";
 import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
+/** Describes why a request failed. `reason` completes the sentence "The API is unavailable: …". */
+export type RequestFailure = Refusal | Outage;
+
+/** The status is one that a retry cannot change, such as 403. */
+interface Refusal {
+  kind: "refused";
+  reason: string;
+  status: number;
+}
+
 /**
- * Describes why a request failed. `reason` completes the sentence "The API is unavailable: …".
- * - status: the response status is not 200
- * - network: no complete response arrived, because the connection was refused, was lost or timed out; `cannotConnect`
- *   is true if no connection was established
+ * No usable response arrived.
+ * - unavailable: the status means that a retry may help (API document, "Errors")
+ * - network: the connection was refused, was lost or timed out
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
- * - permanent: a retry cannot help, for example because the certificate is not trusted
+ * - permanent: a retry cannot help, such as after an untrusted certificate
  */
-export type RequestFailure = { reason: string; cause?: unknown } & (
-  | { kind: "status"; status: number; retryAfterMs: number | null }
+export type Outage = { reason: string; cause?: unknown } & (
+  | { kind: "unavailable"; status: number; retryAfterMs: number | null }
   | { kind: "network"; cannotConnect?: boolean }
   | { kind: "invalid-body" }
   | { kind: "permanent"; hint: string }
@@ -27,7 +36,9 @@ export class ProxyUnreachable extends Error {}
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const name = STATUS_CODES[status];
   const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
-  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
+  const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
+  if (!canRetry) return { kind: "refused", status, reason };
+  return { kind: "unavailable", status, reason, retryAfterMs: readRetryAfter(headers, now) };
 }
 
 const errorTexts: Record<string, string> = {
@@ -51,16 +62,11 @@ const tlsCodes = /^(EPROTO$|ERR_(SSL|OSSL)_)/;
 const certificateCodes =
   /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
-/**
- * Error codes from the operating system, Node and undici. Codes for invalid calls are excluded, because those are bugs
- * in this program.
- */
+/** Codes for invalid calls are excluded, because those are bugs in this program. */
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/**
- * Classifies an error thrown while sending a request or reading its response. Returns null for a bug in this program.
- */
-export function classifyError(cause: unknown, host: string): RequestFailure | null {
+/** Classifies an error thrown while sending a request or reading its response; null for a bug in this program. */
+export function classifyError(cause: unknown, host: string): Outage | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
   const server = cause instanceof ProxyUnreachable ? `the proxy ${cause.message} (HTTPS_PROXY)` : host;
@@ -95,7 +101,7 @@ export function classifyError(cause: unknown, host: string): RequestFailure | nu
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 
-/** Returns the innermost code and message of an error, because connection errors wrap the operating system's error. */
+/** Returns the innermost code and message, because connection errors wrap the operating system's error. */
 function rootCause(error: unknown): { code: string; message: string } {
   let [code, message] = ["", ""];
   let current: unknown = error;

@@ -1,15 +1,12 @@
 import { UnexpectedResponse } from "../errors.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/**
- * The limit is low because servers commonly reject URLs longer than 8,000 characters, and a path contains up to two
- * IDs.
- */
+/** Servers commonly reject URLs longer than 8,000 characters, and a path contains up to two IDs. */
 const maxSegmentLength = 4_000;
 
 /**
- * Encodes an ID as a URL path segment. Returns null for an ID that no URL can contain: `.` and `..` change the path,
- * lone surrogates cannot be encoded, and servers reject long URLs.
+ * Encodes an ID as a URL path segment. Returns null for `.` and `..`, which change the path, for lone surrogates, which
+ * cannot be encoded, and for long IDs.
  */
 export function encodePathSegment(id: string): string | null {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) return null;

@@ -24,7 +24,7 @@ export interface Pagination {
   has_prev: boolean;
 }
 
-/** The limits for a response. A response that exceeds one of them is rejected and not stored. */
+/** A response that exceeds one of these limits is rejected and not stored. */
 export const responseLimits = {
   /** The maximum number of bytes after decompression. A page of 100 orders is about 100 kB. */
   bytes: 16 * 2 ** 20,
@@ -34,24 +34,22 @@ export const responseLimits = {
   depth: 100,
 } as const;
 
-/** Returns the maximum number of items in the response to a query. */
 export function maxItemsFor({ per_page }: QueryParameters): number {
   return per_page === undefined ? responseLimits.items : Number(per_page);
 }
 
-/** Thrown if a body is not JSON. The request is retried, because the body may come from a proxy or a login page. */
+/** Thrown if a body is not JSON. The request is retried, because a proxy may have sent the body. */
 export class InvalidBody extends Error {}
 
 const baseUrlHint = "check that the base URL belongs to the brand API and ends in /api/brand/v1";
 
-/** Returns the error for a JSON response with an undocumented shape. The message never quotes the response. */
+/** Returns the error for an undocumented response. The message never quotes the response, which may contain the key. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
 
 /**
- * Parses and validates an envelope (API document, "Envelope"). Ignores undocumented fields.
- * @param request the request's path, maximum number of items and key
+ * Parses and validates an envelope (API document, "Envelope").
  * @throws InvalidBody if the text is not JSON; UnexpectedResponse if its shape is undocumented; UnsafeResponse if it
  * exceeds a limit or contains the key
  */
@@ -110,7 +108,7 @@ function hasInexactId(value: unknown): boolean {
   });
 }
 
-/** True if a value is nested so deeply that the recursive `JSON.stringify` could overflow the stack. */
+/** True for a value whose nesting could overflow the stack in `JSON.stringify`. */
 function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levelsLeft === 0) return true;
@@ -133,10 +131,6 @@ function containsKey(text: string, envelope: Json, key: string): boolean {
 
 const maxTotalItems = 1e9;
 
-/**
- * Returns an envelope's `pagination`, or null if there is none.
- * @throws UnexpectedResponse if it is not as documented
- */
 function readPagination(value: Json | undefined, path: string): Pagination | null {
   if (value === undefined || value === null) return null;
   if (!isObject(value)) throw unexpectedResponse(path, "has a `pagination` that is not an object");

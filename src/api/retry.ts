@@ -1,10 +1,9 @@
 import type { Clock } from "../deps.js";
-import type { RequestFailure } from "./request-failure.js";
+import type { Outage } from "./request-failure.js";
 
 /**
- * Measures how long the API has failed to respond to any request in a run. All requests share one `--max-wait`, so a
- * run waits out an outage only once. After that, each new request gets a tenth of the time, in case only the previous
- * endpoint is down.
+ * Measures the current outage. All requests of a run share one `--max-wait`, so a run waits out an outage only once.
+ * After that, each new request gets a tenth of the time, in case only the previous endpoint is down.
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
@@ -21,7 +20,7 @@ export class OutageTimer {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** Ends the outage, because the API has responded, even if it refused the request. */
+  /** Ends the outage. A refusal, such as a 403, also counts as a response. */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;
@@ -34,7 +33,7 @@ export class OutageTimer {
     this.#failedEndpoints.add(path.split("/", 2).join("/"));
   }
 
-  /** Returns how many milliseconds remain for retrying a request that was first sent at `firstSentAt`. */
+  /** Returns the remaining time for retrying a request that was first sent at `firstSentAt`. */
   remainingMs(firstSentAt: number): number {
     const now = this.clock.monotonic();
     const sharedMs = this.maxWaitMs - (this.#startedAt === null ? 0 : now - this.#startedAt);
@@ -42,32 +41,24 @@ export class OutageTimer {
   }
 }
 
-/** True if a retry may help (API document, "Errors": 5xx means retry later). */
-export function isRetryable(failure: RequestFailure): boolean {
-  if (failure.kind === "permanent") return false;
-  if (failure.kind !== "status") return true;
-  return failure.status === 408 || failure.status === 429 || (failure.status >= 500 && failure.status < 600);
-}
-
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** Timers are imprecise, so no further attempt is made if less time than this remains. */
+/** No further attempt is made if less time remains, because timers are imprecise. */
 const timerPrecisionMs = 5;
 
 /**
- * Returns the number of milliseconds to wait before the next attempt, or null to give up. The backoff is exponential
- * with full jitter, and the last attempt is made when `remainingMs` expires. Honors `Retry-After` unless it exceeds
- * `remainingMs`.
+ * Returns the delay before the next attempt, or null to give up. The backoff is exponential with full jitter, and the
+ * last attempt is made when `remainingMs` expires. Honors `Retry-After` unless it exceeds `remainingMs`.
  * @param attempt the number of failed attempts so far
  * @param random a number in [0, 1)
  */
 export function retryDelay(
-  failure: RequestFailure,
+  outage: Outage,
   { attempt, remainingMs, random }: { attempt: number; remainingMs: number; random: number },
 ): number | null {
-  if (!isRetryable(failure) || remainingMs <= timerPrecisionMs) return null;
-  if (failure.kind === "invalid-body" && attempt > maxInvalidBodyRetries) return null;
-  const retryAfterMs = failure.kind === "status" ? failure.retryAfterMs : null;
+  if (outage.kind === "permanent" || remainingMs <= timerPrecisionMs) return null;
+  if (outage.kind === "invalid-body" && attempt > maxInvalidBodyRetries) return null;
+  const retryAfterMs = outage.kind === "unavailable" ? outage.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
   const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(attempt - 1, 10));
   // Jitter on top of `Retry-After` keeps processes that received the same value from retrying at the same time.

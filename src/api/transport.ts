@@ -5,13 +5,11 @@ import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { ProxyUnreachable } from "./request-failure.js";
 
-/** The timeouts for connecting and for receiving the headers or the next part of the body. */
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
 /**
- * Creates the function that sends all of the program's requests, with timeouts, keep-alive and the proxy from the
- * environment (`HTTPS_PROXY`, `NO_PROXY`). Redirects are not followed, because that would forward the key. The function
- * uses undici's `request`, which takes half the CPU time of Node's `fetch`.
+ * Creates the function that sends all requests, with the proxy from `HTTPS_PROXY` and `NO_PROXY`. Redirects are not
+ * followed, because that would forward the key. undici's `request` takes half the CPU time of Node's `fetch`.
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
@@ -63,8 +61,8 @@ function asProxyError(error: unknown, { protocol, port }: URL, proxyUrl: string 
 }
 
 /**
- * Returns a decompressor for a Content-Encoding, or null if none is needed. A proxy may choose an encoding that was not
- * requested. Truncated data is accepted, as in browsers.
+ * Returns a decompressor for a Content-Encoding, or null if none is needed. Encodings other than gzip are supported,
+ * because a proxy may choose one that was not requested. Truncated data is accepted, as in browsers.
  */
 function createDecoder(coding: string) {
   if (/^br$/i.test(coding)) return createBrotliDecompress();
@@ -72,13 +70,11 @@ function createDecoder(coding: string) {
   return isGzipOrDeflate ? createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }) : null;
 }
 
-/**
- * Returns the URL of the https proxy. Returns an empty string if there is no proxy, or null if the URL is invalid. As
- * with curl, `http://` can be omitted.
- */
+/** Returns the URL of the https proxy, an empty string if none is set, or null if the URL is invalid. */
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";
+  // curl allows `http://` to be omitted as well.
   const url = set.includes("://") ? set : `http://${set}`;
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null;
 }

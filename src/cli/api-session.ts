@@ -56,7 +56,7 @@ export async function openApiForCommand(
     userAgent: `brandapi/${readVersion()}`,
     statePath: settings.stateDir,
   };
-  return api.openApi(options, deps, {
+  return new api.ApiClient(options, deps, {
     onRetry({ path, reason, waitMs, attempt }) {
       reporter.waiting(waitMs, reason);
       reporter.detail(`${path}: ${reason}; retry ${attempt} in ${Math.round(waitMs)} ms`);
@@ -81,7 +81,7 @@ const expiryWarningDays = 14;
 
 /**
  * Opens the API, requests `/me`, and closes both the API and the reporter.
- * @throws the errors that `openApi` and `readIdentity` throw
+ * @throws the errors that `ApiClient` and `readIdentity` throw
  */
 export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApiForCommand(settings, deps, reporter);

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type ApiEvents, type ApiSettings, openApi } from "../../src/api/client.js";
+import { ApiClient, type ApiEvents, type ApiSettings } from "../../src/api/client.js";
 import { createFetch } from "../../src/api/transport.js";
 import { type Clock, type Deps, systemDeps } from "../../src/deps.js";
 
@@ -72,7 +72,7 @@ export function testApi(
     statePath: "/nowhere",
     ...given.settings,
   };
-  const api = openApi(settings, testDeps(given.deps ?? {}), given.events);
+  const api = new ApiClient(settings, testDeps(given.deps ?? {}), given.events);
   onTestFinished(() => api.close());
   return api;
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApi } from "../../src/api/client.js";
+import { ApiClient } from "../../src/api/client.js";
 import type { Clock } from "../../src/deps.js";
 import { BrandapiError, Stopped } from "../../src/errors.js";
 import { findResource } from "../../src/resources/registry.js";
@@ -203,7 +203,7 @@ export class World {
       statePath: this.folder,
     };
     const deps = { ...machine, fetch, clock: this.clock, signal: stop.signal };
-    const client = openApi({ ...settings, rateLimit: null, maxWaitMs: 300_000 }, deps);
+    const client = new ApiClient({ ...settings, rateLimit: null, maxWaitMs: 300_000 }, deps);
     const outcome = await runJob(this.resource, job, {
       mirror: this.mirror,
       api: client,
