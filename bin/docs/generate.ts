@@ -2,7 +2,7 @@ import { formats } from "../../src/export/formats.js";
 import { resources } from "../../src/resources/registry.js";
 import { detailsResource } from "../../src/resources/resource.js";
 import { tablesOf } from "../../src/resources/table-shape.js";
-import { views } from "../../src/store/views/all-views.js";
+import { views } from "../../src/views/all-views.js";
 import { pageQueries } from "./example-queries.js";
 import { exitMeanings } from "./exit-codes.js";
 import { programTree } from "./program.js";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { addRestoreHint } from "../store/mirror/backups.js";
-import { type Mirror, withMirror, withReadTransaction } from "../store/mirror/database.js";
-import { openMirrorReadOnly } from "../store/mirror/open.js";
+import { addRestoreHint } from "../store/backups.js";
+import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
+import { openMirrorReadOnly } from "../store/open.js";
 import { pathExists } from "../util/files.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";

@@ -10,7 +10,7 @@ import type { Selection } from "../query/select.js";
 import { findPartialResources, findUnreadTables, wasResourceRead } from "../query/table-facts.js";
 import { findUnquotedDate } from "../query/unquoted-dates.js";
 import { acceptsDates } from "../resources/resource.js";
-import type { Mirror } from "../store/mirror/database.js";
+import type { Mirror } from "../store/database.js";
 import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant, parseInstant } from "../util/times.js";

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import type { Bookmarks, RowSources } from "../export/formats.js";
 import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/sinks.js";
-import { mirrorFiles } from "../store/mirror/mirror-files.js";
+import { mirrorFiles } from "../store/mirror-files.js";
 import { resolveLinks } from "../util/files.js";
 import { escapeData } from "../util/terminal-text.js";
 import { formatBytes, pluralize } from "../util/text.js";

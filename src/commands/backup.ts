@@ -19,14 +19,14 @@ import {
   readOrigin,
   replaceMirror,
   shortCopyBytes,
-} from "../store/mirror/backups.js";
-import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/mirror/database.js";
-import { lockMirror } from "../store/mirror/lock.js";
-import { isWritable, resolveMirrorPath } from "../store/mirror/mirror-files.js";
-import { openMirror } from "../store/mirror/open.js";
-import { checkIdentity } from "../store/mirror/schema.js";
-import { redactMirror, scrubFile } from "../store/redaction/redact-mirror.js";
-import { readRedactionRules } from "../store/redaction/redaction-rules.js";
+} from "../store/backups.js";
+import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
+import { lockMirror } from "../store/lock.js";
+import { isWritable, resolveMirrorPath } from "../store/mirror-files.js";
+import { openMirror } from "../store/open.js";
+import { redactMirror, scrubFile } from "../store/redact-mirror.js";
+import { readRedactionRules } from "../store/redaction-rules.js";
+import { checkIdentity } from "../store/schema.js";
 import { createFolder } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
 import { printJson } from "../util/terminal.js";

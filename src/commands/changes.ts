@@ -10,7 +10,7 @@ import { type Change, type ChangeFilter, changesCondition, listChanges } from ".
 import { describeTable } from "../query/readable-tables.js";
 import { openRows } from "../query/select.js";
 import { resources } from "../resources/registry.js";
-import { findNewestRunId } from "../store/state/runs.js";
+import { findNewestRunId } from "../store/runs.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
 import { formatInstant, formatMinute } from "../util/times.js";

@@ -5,7 +5,7 @@ import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
 import { knownTableNames, removedTableNames, typedTables } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
-import { views } from "../store/views/all-views.js";
+import { views } from "../views/all-views.js";
 
 /**
  * The completion script for each shell. The scripts run `brandapi __complete`, which prints one candidate per line. If

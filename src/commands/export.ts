@@ -40,9 +40,9 @@ import { knownTableNames, type ReadableTable, typedTables } from "../query/reada
 import { openRows, type Selection } from "../query/select.js";
 import { findReads, type StatementReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { views } from "../store/views/all-views.js";
+import type { Mirror } from "../store/database.js";
 import { parseDuration } from "../util/times.js";
+import { views } from "../views/all-views.js";
 
 interface ExportFlags extends OutputFlags, GlobalFlags {
   columns?: string[];

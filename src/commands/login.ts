@@ -19,7 +19,7 @@ import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { detailResources, resources } from "../resources/registry.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
-import { isCovered, omitsHostNames } from "../store/redaction/redaction-rules.js";
+import { isCovered, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
 import { escapeText } from "../util/terminal-text.js";
 

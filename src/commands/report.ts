@@ -11,7 +11,7 @@ import type { ReportDocument } from "../report/document.js";
 import { renderPage } from "../report/page.js";
 import { renderText } from "../report/plain-text.js";
 import { createReport } from "../report/sales-report.js";
-import { findCurrentRun } from "../store/mirror/lock.js";
+import { findCurrentRun } from "../store/lock.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes } from "../util/text.js";
 

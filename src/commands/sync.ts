@@ -18,7 +18,7 @@ import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
-import { wasRead } from "../store/state/runs.js";
+import { wasRead } from "../store/runs.js";
 import { planResource } from "../sync/run.js";
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/session.js";
 import { type Selection, smallFirst, syncResources, throwIfFailed } from "../sync/sync-resources.js";

@@ -8,7 +8,7 @@ import type { Context } from "../deps.js";
 import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
-import { wasRead } from "../store/state/runs.js";
+import { wasRead } from "../store/runs.js";
 import { futureText } from "../sync/counts.js";
 import { lostAccess } from "../sync/run.js";
 import { defaultOptions } from "../sync/session.js";

@@ -7,8 +7,8 @@ import { UsageError } from "../errors.js";
 import { createSandboxApi } from "../sandbox/api.js";
 import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
 import { serveSandbox } from "../sandbox/server.js";
-import { truncateLog, withMirrorFile } from "../store/mirror/database.js";
-import { mirrorFiles } from "../store/mirror/mirror-files.js";
+import { truncateLog, withMirrorFile } from "../store/database.js";
+import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder } from "../util/files.js";
 import { loadSqlite } from "../util/sqlite.js";
 

@@ -1,4 +1,4 @@
-import type { Mirror } from "../store/mirror/database.js";
+import type { Mirror } from "../store/database.js";
 
 /** A row in the `content_downloads` table. */
 export interface CompletedDownload {

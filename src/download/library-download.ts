@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { ApiClient } from "../api/client.js";
 import type { Deps } from "../deps.js";
-import type { Mirror } from "../store/mirror/database.js";
+import type { Mirror } from "../store/database.js";
 import { createFolder } from "../util/files.js";
 import type { Task } from "../util/reporter.js";
 import { errorCode, errorReason } from "../util/system-errors.js";

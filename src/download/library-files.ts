@@ -1,6 +1,6 @@
 import type { ReadableTable } from "../query/readable-tables.js";
 import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
-import type { Mirror } from "../store/mirror/database.js";
+import type { Mirror } from "../store/database.js";
 
 /** The filters for `brandapi download`. Times are in milliseconds since 1970. */
 interface FileSelection {

@@ -1,10 +1,10 @@
 import { UsageError } from "../errors.js";
-import { createHistoricalTables } from "../store/history/historical-tables.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { readFirstReadAt } from "../store/state/runs.js";
-import { quote, recordStates, tableName } from "../store/tables/table-sql.js";
-import { views } from "../store/views/all-views.js";
+import type { Mirror } from "../store/database.js";
+import { createHistoricalTables } from "../store/historical-tables.js";
+import { readFirstReadAt } from "../store/runs.js";
+import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { formatInstant } from "../util/times.js";
+import { views } from "../views/all-views.js";
 import { typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
 

@@ -1,4 +1,4 @@
-import type { Mirror } from "../store/mirror/database.js";
+import type { Mirror } from "../store/database.js";
 
 /** A row of `changes`, with a label for the record. */
 export interface Change {

@@ -1,6 +1,6 @@
 import type { TableShape } from "../resources/table-shape.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { readRedactedAfterRun } from "../store/redaction/redaction-rules.js";
+import type { Mirror } from "../store/database.js";
+import { readRedactedAfterRun } from "../store/redaction-rules.js";
 import {
   positionsPerRecord,
   quote,
@@ -8,7 +8,7 @@ import {
   recordStates,
   rowIdColumn,
   tableName,
-} from "../store/tables/table-sql.js";
+} from "../store/table-sql.js";
 import type { ReadableColumn } from "./readable-tables.js";
 import { inBatches, type Row } from "./rows.js";
 

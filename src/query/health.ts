@@ -1,28 +1,26 @@
 import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
-import { type Mirror, readInfo } from "../store/mirror/database.js";
-import { countRemoved, countUndated } from "../store/records/current-records.js";
-import { readCoverage, readMarkedSlices } from "../store/state/coverage.js";
+import { readCoverage, readMarkedSlices } from "../store/coverage.js";
+import { type Mirror, readInfo } from "../store/database.js";
+import type { CurrentRun } from "../store/lock.js";
+import { countRemoved, countUndated } from "../store/records.js";
 import {
-  type CurrentRun,
   type FailedRun,
-  isUnrepairableRun,
-  type Refusal,
-  readFailedRun,
-  readRefusal,
-} from "../store/state/run-status.js";
-import {
   findLastCompleteSync,
   findLastRun,
   findLastVerifiedSync,
   findNewestRunId,
   findUnresolvedVerify,
+  isUnrepairableRun,
+  type Refusal,
   type RunRow,
+  readFailedRun,
+  readRefusal,
   wasRead,
-} from "../store/state/runs.js";
-import { readUnexpectedColumns, type UnexpectedColumn } from "../store/tables/schema-issues.js";
-import { readTableCheck } from "../store/tables/table-check.js";
-import { quote } from "../store/tables/table-sql.js";
+} from "../store/runs.js";
+import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
+import { readTableCheck } from "../store/table-check.js";
+import { quote } from "../store/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 

@@ -1,5 +1,5 @@
-import type { Mirror } from "../store/mirror/database.js";
-import { quote } from "../store/tables/table-sql.js";
+import type { Mirror } from "../store/database.js";
+import { quote } from "../store/table-sql.js";
 import type { ReadableColumn } from "./readable-tables.js";
 import {
   type BatchedStatement,

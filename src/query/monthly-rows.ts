@@ -1,6 +1,6 @@
-import { type Mirror, readInfo } from "../store/mirror/database.js";
-import { findLastRun, findLastVerifiedSync } from "../store/state/runs.js";
-import { quote } from "../store/tables/table-sql.js";
+import { type Mirror, readInfo } from "../store/database.js";
+import { findLastRun, findLastVerifiedSync } from "../store/runs.js";
+import { quote } from "../store/table-sql.js";
 import { type ReadableColumn, type ReadableTable, syncingResource } from "./readable-tables.js";
 import { type Row, readStatement } from "./rows.js";
 import { selectStatement } from "./select.js";

@@ -2,8 +2,8 @@ import type { ScalarType } from "../resources/fields.js";
 import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { readDiscovered } from "../store/tables/table-columns.js";
+import type { Mirror } from "../store/database.js";
+import { readDiscovered } from "../store/table-columns.js";
 import {
   mainDateColumn,
   positionsPerRecord,
@@ -14,9 +14,9 @@ import {
   type TableColumn,
   tableName,
   utcDateColumns,
-} from "../store/tables/table-sql.js";
-import { views } from "../store/views/all-views.js";
-import { isUtcTime, type View } from "../store/views/view.js";
+} from "../store/table-sql.js";
+import { views } from "../views/all-views.js";
+import { isUtcTime, type View } from "../views/view.js";
 
 /** The system tables that users can query. `date` is a row's main date. */
 const systemTables = [

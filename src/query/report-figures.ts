@@ -1,15 +1,14 @@
 import { orders as resource } from "../resources/orders.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { readCoverage, readMarkedSlices } from "../store/state/coverage.js";
-import type { CurrentRun } from "../store/state/run-status.js";
-import { findLastVerifiedRun, type RunRow } from "../store/state/runs.js";
-import { views } from "../store/views/all-views.js";
-import { selectHostLabel } from "../store/views/host-columns.js";
-import { orderFigureNames, orderFigureSums, sumAmounts } from "../store/views/order-figures.js";
-import { orderReads, ordersReadUntil } from "../store/views/order-history.js";
-import { viewQuery } from "../store/views/view.js";
+import { readCoverage, readMarkedSlices } from "../store/coverage.js";
+import type { Mirror } from "../store/database.js";
+import type { CurrentRun } from "../store/lock.js";
+import { findLastVerifiedRun, type RunRow } from "../store/runs.js";
 import { mergeRanges } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
+import { views } from "../views/all-views.js";
+import { orderReads, ordersReadUntil } from "../views/order-history.js";
+import { viewQuery } from "../views/view.js";
+import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view-columns.js";
 import { type ResourceHealth, readResourceHealth } from "./health.js";
 
 /** How the mirrored orders were verified. Times are ISO 8601 strings. */

@@ -1,5 +1,5 @@
-import type { Mirror } from "../store/mirror/database.js";
-import type { SqlValue } from "../store/tables/column-values.js";
+import type { Mirror } from "../store/database.js";
+import type { SqlValue } from "../store/projection.js";
 
 /** A value in a row. `bigint` occurs only in the results of users' SQL. */
 export type RowValue = SqlValue | bigint;

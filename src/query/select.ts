@@ -1,6 +1,6 @@
 import { exportsRawRecords } from "../resources/table-shape.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { quote } from "../store/tables/table-sql.js";
+import type { Mirror } from "../store/database.js";
+import { quote } from "../store/table-sql.js";
 import { formatInstant } from "../util/times.js";
 import { formatUtc, maxTimestampMs } from "../util/timestamp.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";

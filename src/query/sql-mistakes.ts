@@ -1,8 +1,8 @@
 import type { Database } from "better-sqlite3";
-import { quote } from "../store/tables/table-sql.js";
-import { views } from "../store/views/all-views.js";
+import { quote } from "../store/table-sql.js";
 import { closestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
+import { views } from "../views/all-views.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 

@@ -1,9 +1,9 @@
 import type { Database } from "better-sqlite3";
 import type { TableShape } from "../resources/table-shape.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { quote, recordStates, tableName } from "../store/tables/table-sql.js";
-import { views } from "../store/views/all-views.js";
-import { isUtcTime } from "../store/views/view.js";
+import type { Mirror } from "../store/database.js";
+import { quote, recordStates, tableName } from "../store/table-sql.js";
+import { views } from "../views/all-views.js";
+import { isUtcTime } from "../views/view.js";
 import { typedTables } from "./readable-tables.js";
 
 /**

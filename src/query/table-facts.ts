@@ -1,9 +1,9 @@
 import type { Resource } from "../resources/resource.js";
 import type { TableShape } from "../resources/table-shape.js";
-import { type Mirror, statement } from "../store/mirror/database.js";
-import { wasRead } from "../store/state/runs.js";
-import { quote } from "../store/tables/table-sql.js";
-import { views } from "../store/views/all-views.js";
+import { type Mirror, statement } from "../store/database.js";
+import { wasRead } from "../store/runs.js";
+import { quote } from "../store/table-sql.js";
+import { views } from "../views/all-views.js";
 import {
   describeTable,
   knownTableNames,

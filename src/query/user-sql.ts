@@ -1,9 +1,9 @@
 import type { ColumnDefinition, Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { amountNames } from "../store/views/all-views.js";
+import type { Mirror } from "../store/database.js";
 import { errorCode } from "../util/system-errors.js";
 import { uniqueName } from "../util/text.js";
+import { amountNames } from "../views/all-views.js";
 import type { ReadableTable } from "./readable-tables.js";
 import { inBatches, type Row, type RowValue } from "./rows.js";
 import type { RowSource } from "./select.js";

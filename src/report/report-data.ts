@@ -1,5 +1,5 @@
 import { type DayRange, type Proof, readSums, type SalesFigures } from "../query/report-figures.js";
-import type { Mirror } from "../store/mirror/database.js";
+import type { Mirror } from "../store/database.js";
 import type { Period } from "./period.js";
 
 /** The data that the sections are created from. */

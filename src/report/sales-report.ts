@@ -7,8 +7,8 @@ import {
   readProof,
   readStoredRanges,
 } from "../query/report-figures.js";
-import { type Mirror, readInfo } from "../store/mirror/database.js";
-import type { CurrentRun } from "../store/state/run-status.js";
+import { type Mirror, readInfo } from "../store/database.js";
+import type { CurrentRun } from "../store/lock.js";
 import { utcDay } from "../util/ranges.js";
 import { dayRange, formatInstant } from "../util/times.js";
 import { daysSection } from "./days-section.js";

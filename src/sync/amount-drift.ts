@@ -1,5 +1,5 @@
-import type { TotalsByDay } from "../store/state/sync-state.js";
-import { isFirstNotice } from "../store/tables/schema-issues.js";
+import { isFirstNotice } from "../store/schema-issues.js";
+import type { TotalsByDay } from "../store/sync-state.js";
 import { contains, mergeRanges, type Range } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayRange, formatInstant } from "../util/times.js";

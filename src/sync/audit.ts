@@ -1,4 +1,4 @@
-import type { CoveredRange, MarkedSlice } from "../store/state/coverage.js";
+import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
 import { mergeRanges, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/timestamp.js";
 import { readByPage } from "./by-page.js";

@@ -1,6 +1,6 @@
 import { maxPerPage } from "../api/pagination.js";
-import { countUndated, findNthDate } from "../store/records/current-records.js";
-import { recordDate } from "../store/records/record-key.js";
+import { recordDate } from "../store/record-key.js";
+import { countUndated, findNthDate } from "../store/records.js";
 import { type Range, startOfDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";

@@ -7,7 +7,7 @@ import {
   UnsafeResponse,
 } from "../errors.js";
 import type { TotalsSource } from "../resources/resource.js";
-import type { DayTotals, RangeRecords, TotalsByDay } from "../store/state/sync-state.js";
+import type { DayTotals, RangeRecords, TotalsByDay } from "../store/sync-state.js";
 import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import {

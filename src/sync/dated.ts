@@ -1,6 +1,6 @@
 import { pagesFor } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
-import { readFinishedRuns, updateRun } from "../store/state/runs.js";
+import { readFinishedRuns, updateRun } from "../store/runs.js";
 import { allTime, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayRange, formatInstantOrNull } from "../util/times.js";

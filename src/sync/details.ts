@@ -1,16 +1,18 @@
 import { encodePathSegment } from "../api/request-url.js";
 import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
-import { type CurrentRecord, isCurrentRecord, readCurrentRecords } from "../store/records/current-records.js";
+import { apiId, recordKey } from "../store/record-key.js";
+import { RecordWriter } from "../store/record-writer.js";
 import {
+  type CurrentRecord,
+  isCurrentRecord,
   markDetailsOutdated,
   markDetailsRead,
+  readCurrentRecords,
   readDetailIds,
   readListItem,
-} from "../store/records/record-details.js";
-import { apiId, recordKey } from "../store/records/record-key.js";
-import { RecordWriter } from "../store/records/record-writer.js";
-import { readFinishedRuns } from "../store/state/runs.js";
+} from "../store/records.js";
+import { readFinishedRuns } from "../store/runs.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";

@@ -1,6 +1,6 @@
 import { pagesFor } from "../api/pagination.js";
-import { readCurrentKeys } from "../store/records/current-records.js";
-import { recordKey } from "../store/records/record-key.js";
+import { recordKey } from "../store/record-key.js";
+import { readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { listTotals, requestCount } from "./counts.js";

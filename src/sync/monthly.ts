@@ -1,9 +1,9 @@
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
-import { rankedHostId } from "../store/history/ranking-history.js";
-import { readCurrentRecords } from "../store/records/current-records.js";
-import { isSameJson } from "../store/records/record-diff.js";
-import { updateRun } from "../store/state/runs.js";
+import { rankedHostId } from "../store/ranking-history.js";
+import { isSameJson } from "../store/record-diff.js";
+import { readCurrentRecords } from "../store/records.js";
+import { updateRun } from "../store/runs.js";
 import { amountsEqual } from "../util/amounts.js";
 import { asObject, type Json, valueAt } from "../util/json-value.js";
 import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges, utcDay } from "../util/ranges.js";

@@ -1,4 +1,4 @@
-import type { CoveredRange } from "../store/state/coverage.js";
+import type { CoveredRange } from "../store/coverage.js";
 import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
 import { hourMs, minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";

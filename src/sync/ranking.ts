@@ -1,5 +1,5 @@
-import { rankedHostId, saveRanking } from "../store/history/ranking-history.js";
-import { countCurrent, readCurrentIds } from "../store/records/current-records.js";
+import { rankedHostId, saveRanking } from "../store/ranking-history.js";
+import { countCurrent, readCurrentIds } from "../store/records.js";
 import { formatInstant } from "../util/times.js";
 import { listTotals } from "./counts.js";
 import { full } from "./full.js";

@@ -1,8 +1,8 @@
 import { firstPage, maxPerPage, requestSent } from "../api/pagination.js";
-import { beginTransaction } from "../store/mirror/database.js";
-import { recordDate } from "../store/records/record-key.js";
-import type { WrittenRecords } from "../store/records/record-writer.js";
-import type { RangeRecords } from "../store/state/sync-state.js";
+import { beginTransaction } from "../store/database.js";
+import { recordDate } from "../store/record-key.js";
+import type { WrittenRecords } from "../store/record-writer.js";
+import type { RangeRecords } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";

@@ -1,4 +1,4 @@
-import { countCurrent } from "../store/records/current-records.js";
+import { countCurrent } from "../store/records.js";
 import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";

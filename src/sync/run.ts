@@ -1,13 +1,20 @@
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } from "../errors.js";
 import { findResource } from "../resources/registry.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
-import { RecordWriter } from "../store/records/record-writer.js";
-import { readConfirmedCoverage } from "../store/state/coverage.js";
-import { writeRefusal } from "../store/state/run-status.js";
-import { beginRun, type RunOutcome, type RunRow, readRun, updateRun, wasRead } from "../store/state/runs.js";
-import { SyncState } from "../store/state/sync-state.js";
-import { indexTables } from "../store/tables/projection.js";
-import { describeUnexpectedValues } from "../store/tables/schema-issues.js";
+import { readConfirmedCoverage } from "../store/coverage.js";
+import { indexTables } from "../store/projection.js";
+import { RecordWriter } from "../store/record-writer.js";
+import {
+  beginRun,
+  type RunOutcome,
+  type RunRow,
+  readRun,
+  updateRun,
+  wasRead,
+  writeRefusal,
+} from "../store/runs.js";
+import { describeUnexpectedValues } from "../store/schema-issues.js";
+import { SyncState } from "../store/sync-state.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { silentReporter, type Task } from "../util/reporter.js";

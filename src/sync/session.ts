@@ -1,10 +1,10 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
-import type { Mirror } from "../store/mirror/database.js";
-import type { RecordWriter } from "../store/records/record-writer.js";
-import { addReadRows, type RunRow } from "../store/state/runs.js";
-import type { SyncState, TotalsByDay } from "../store/state/sync-state.js";
+import type { Mirror } from "../store/database.js";
+import type { RecordWriter } from "../store/record-writer.js";
+import { addReadRows, type RunRow } from "../store/runs.js";
+import type { SyncState, TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Reporter, Task } from "../util/reporter.js";
 import { dayMs } from "../util/timestamp.js";

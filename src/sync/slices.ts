@@ -1,7 +1,7 @@
 import type { DatedStrategy, Resource } from "../resources/resource.js";
-import { findDate, readCurrentKeys } from "../store/records/current-records.js";
-import { recordDate, recordKey } from "../store/records/record-key.js";
-import type { SkippedCopy, WrittenRecords } from "../store/records/record-writer.js";
+import { recordDate, recordKey } from "../store/record-key.js";
+import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
+import { findDate, readCurrentKeys } from "../store/records.js";
 import { containsInstant, describeRange, type Range, startOfSecond } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { cover, dropStoredTotals } from "./daily-totals.js";

@@ -1,6 +1,6 @@
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { createUnrecordedRun, findLastVerifiedSync, type RunRow } from "../store/state/runs.js";
+import { createUnrecordedRun, findLastVerifiedSync, type RunRow } from "../store/runs.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";

@@ -1,11 +1,6 @@
-import {
-  countCurrent,
-  countUndated,
-  findNthDate,
-  openRecordComparison,
-} from "../store/records/current-records.js";
-import { recordKey } from "../store/records/record-key.js";
-import type { TotalsByDay } from "../store/state/sync-state.js";
+import { recordKey } from "../store/record-key.js";
+import { countCurrent, countUndated, findNthDate, openRecordComparison } from "../store/records.js";
+import type { TotalsByDay } from "../store/sync-state.js";
 import { type AmountDrift, driftText, findAmountDrift, sampleOldest } from "../sync/amount-drift.js";
 import { describeMarked } from "../sync/by-page.js";
 import {

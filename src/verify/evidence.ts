@@ -1,7 +1,7 @@
 import type { Resource } from "../resources/resource.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { countCurrent } from "../store/records/current-records.js";
-import { readFinishedRuns } from "../store/state/runs.js";
+import type { Mirror } from "../store/database.js";
+import { countCurrent } from "../store/records.js";
+import { readFinishedRuns } from "../store/runs.js";
 import { type AmountDrift, driftText } from "../sync/amount-drift.js";
 import type { CountComparison } from "../sync/counts.js";
 import { rangeQuery } from "../sync/dates.js";

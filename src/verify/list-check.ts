@@ -1,5 +1,5 @@
-import { countCurrent, openRecordComparison } from "../store/records/current-records.js";
-import { recordKey } from "../store/records/record-key.js";
+import { recordKey } from "../store/record-key.js";
+import { countCurrent, openRecordComparison } from "../store/records.js";
 import { readList, whyIncomplete } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/session.js";
 import { allTime } from "../util/ranges.js";

@@ -1,5 +1,5 @@
-import type { RunRow } from "../store/state/runs.js";
-import type { TableDifference } from "../store/tables/table-check.js";
+import type { RunRow } from "../store/runs.js";
+import type { TableDifference } from "../store/table-check.js";
 import type { CountTotals } from "../sync/session.js";
 import { pluralize } from "../util/text.js";
 import type { Evidence } from "./evidence.js";

@@ -1,9 +1,9 @@
 import { affectsAllResources, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
-import { writeUnrepairableRun } from "../store/state/run-status.js";
-import { SyncState } from "../store/state/sync-state.js";
-import { rebuildTables } from "../store/tables/rebuild.js";
-import { compareTables, describeDifference, saveTableCheck } from "../store/tables/table-check.js";
+import { rebuildTables } from "../store/rebuild.js";
+import { writeUnrepairableRun } from "../store/runs.js";
+import { SyncState } from "../store/sync-state.js";
+import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
 import {
   finishRun,

@@ -1,7 +1,7 @@
 import { orders } from "../../src/resources/orders.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { openMirror } from "../../src/store/mirror/open.js";
-import { RecordWriter } from "../../src/store/records/record-writer.js";
+import { openMirror } from "../../src/store/open.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 

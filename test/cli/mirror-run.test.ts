@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { lockMirror } from "../../src/store/mirror/lock.js";
+import { lockMirror } from "../../src/store/lock.js";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { envFor, sandboxForTest } from "../support/sandbox.js";

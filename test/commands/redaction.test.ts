@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { HostProfile } from "../../src/sandbox/brand.js";
-import { openMirror } from "../../src/store/mirror/open.js";
+import { openMirror } from "../../src/store/open.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { checkFreeSpace } from "../../src/commands/doctor.js";
-import { writeInfo } from "../../src/store/mirror/database.js";
+import { writeInfo } from "../../src/store/database.js";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

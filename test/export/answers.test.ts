@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { pageQueries } from "../../bin/docs/example-queries.js";
 import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
-import { views } from "../../src/store/views/all-views.js";
+import { views } from "../../src/views/all-views.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 import { askDuckDb } from "./duckdb.js";

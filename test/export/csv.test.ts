@@ -4,7 +4,7 @@ import { write } from "../../src/export/csv.js";
 import { neutralize } from "../../src/export/csv-cells.js";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { openRows, type RowSource } from "../../src/query/select.js";
-import { type Mirror, withReadTransaction } from "../../src/store/mirror/database.js";
+import { type Mirror, withReadTransaction } from "../../src/store/database.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import fc, { anyText } from "../support/property.js";

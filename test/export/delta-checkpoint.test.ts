@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
-import { writeInfo } from "../../src/store/mirror/database.js";
+import { writeInfo } from "../../src/store/database.js";
 import { afterFile } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

@@ -15,7 +15,7 @@ import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { commitVersion, filesOfBrand, readDeltaLog } from "../../src/export/delta/log.js";
 import type { Action as DeltaAction } from "../../src/export/delta/log-files.js";
 import { openMonthlyRows } from "../../src/query/monthly-rows.js";
-import { writeInfo } from "../../src/store/mirror/database.js";
+import { writeInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { afterFile } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";

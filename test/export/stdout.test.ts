@@ -7,7 +7,7 @@ import { write } from "../../src/export/csv.js";
 import { createStreamSink, writeAll } from "../../src/export/sinks.js";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { openRows } from "../../src/query/select.js";
-import { openMirrorReadOnly } from "../../src/store/mirror/open.js";
+import { openMirrorReadOnly } from "../../src/store/open.js";
 import { makeHome } from "../support/home.js";
 import { mirrorOfOrders } from "../support/mirror.js";
 import { binPath } from "../support/process.js";

@@ -1,5 +1,5 @@
 import { detailsResource } from "../../src/resources/resource.js";
-import { compareTables } from "../../src/store/tables/table-check.js";
+import { compareTables } from "../../src/store/table-check.js";
 import { checkChangeTimes } from "./change-checks.js";
 import { type MirrorClaims, type MirrorRecord, readClaims } from "./claims.js";
 import { checkEvidence } from "./evidence-checks.js";

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import type { Mirror } from "../../src/store/mirror/database.js";
+import type { Mirror } from "../../src/store/database.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { noon, orderAt } from "../support/records.js";
 import {

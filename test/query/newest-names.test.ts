@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { rebuildHostNames } from "../../src/store/history/host-names.js";
-import { redactMirror } from "../../src/store/redaction/redact-mirror.js";
-import { rebuildTables } from "../../src/store/tables/rebuild.js";
+import { rebuildHostNames } from "../../src/store/host-names.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { redactMirror } from "../../src/store/redact-mirror.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { orderAt } from "../support/records.js";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { readTableFacts } from "../../src/query/table-facts.js";
-import type { Mirror } from "../../src/store/mirror/database.js";
-import { openMirror, openMirrorReadOnly } from "../../src/store/mirror/open.js";
-import { views } from "../../src/store/views/all-views.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
+import { views } from "../../src/views/all-views.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readDeltaLog } from "../../src/export/delta/log.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { writeInfo } from "../../src/store/mirror/database.js";
-import { openMirror } from "../../src/store/mirror/open.js";
+import { writeInfo } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
 

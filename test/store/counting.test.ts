@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
-import { countCurrent, countRemoved } from "../../src/store/records/current-records.js";
-import { RecordWriter } from "../../src/store/records/record-writer.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import { countCurrent, countRemoved } from "../../src/store/records.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, rows, unrecordedRun, write } from "./record-mirror.js";

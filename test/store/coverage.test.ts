@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { readCoverage } from "../../src/store/state/coverage.js";
-import { SyncState } from "../../src/store/state/sync-state.js";
+import { readCoverage } from "../../src/store/coverage.js";
+import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 
 test("coverage merges a run's adjacent ranges, and replaces older reads of the same dates", async () => {

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
-import type { Mirror } from "../../src/store/mirror/database.js";
-import { openRecordComparison, readCurrentRecords } from "../../src/store/records/current-records.js";
-import { readListItem } from "../../src/store/records/record-details.js";
-import { RecordWriter } from "../../src/store/records/record-writer.js";
-import { beginRun, readRun, updateRun } from "../../src/store/state/runs.js";
+import type { Mirror } from "../../src/store/database.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import { openRecordComparison, readCurrentRecords, readListItem } from "../../src/store/records.js";
+import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { SyncState } from "../../src/store/state/sync-state.js";
+import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, write } from "./record-mirror.js";
 

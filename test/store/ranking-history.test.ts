@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { saveRanking } from "../../src/store/history/ranking-history.js";
+import { saveRanking } from "../../src/store/ranking-history.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { rows } from "./record-mirror.js";

@@ -3,11 +3,11 @@ import { typedTables } from "../../src/query/readable-tables.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
 import { gifts } from "../../src/resources/undocumented.js";
-import type { Mirror } from "../../src/store/mirror/database.js";
-import { openMirror, openMirrorReadOnly } from "../../src/store/mirror/open.js";
-import { RecordWriter } from "../../src/store/records/record-writer.js";
-import { indexTables } from "../../src/store/tables/projection.js";
-import { views } from "../../src/store/views/all-views.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
+import { indexTables } from "../../src/store/projection.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import { views } from "../../src/views/all-views.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, rows, unrecordedRun, write } from "./record-mirror.js";
 

@@ -1,6 +1,6 @@
 import type { Resource } from "../../src/resources/resource.js";
-import type { Mirror } from "../../src/store/mirror/database.js";
-import { RecordWriter } from "../../src/store/records/record-writer.js";
+import type { Mirror } from "../../src/store/database.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 

@@ -1,8 +1,8 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { detailResources, resources } from "../../src/resources/registry.js";
-import { rebuildTables } from "../../src/store/tables/rebuild.js";
-import { compareTables } from "../../src/store/tables/table-check.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { compareTables } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 

@@ -1,13 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import type { Mirror } from "../../src/store/mirror/database.js";
-import { findCurrentRun, lockMirror } from "../../src/store/mirror/lock.js";
-import {
-  describeCurrentRun,
-  readFailedRun,
-  writeFailedRun,
-  writeProgress,
-} from "../../src/store/state/run-status.js";
+import type { Mirror } from "../../src/store/database.js";
+import { describeCurrentRun, findCurrentRun, lockMirror, writeProgress } from "../../src/store/lock.js";
 import {
   beginRun,
   findLastRun,
@@ -16,8 +10,10 @@ import {
   findUnresolvedVerify,
   type RunOutcome,
   type RunRow,
+  readFailedRun,
   updateRun,
-} from "../../src/store/state/runs.js";
+  writeFailedRun,
+} from "../../src/store/runs.js";
 import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;

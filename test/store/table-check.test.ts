@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { detailResources, resources } from "../../src/resources/registry.js";
-import type { Mirror } from "../../src/store/mirror/database.js";
-import { openMirror } from "../../src/store/mirror/open.js";
-import { rebuildTables } from "../../src/store/tables/rebuild.js";
-import { compareTables, type TableDifference } from "../../src/store/tables/table-check.js";
-import { views } from "../../src/store/views/all-views.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { compareTables, type TableDifference } from "../../src/store/table-check.js";
 import type { JsonObject } from "../../src/util/json-value.js";
+import { views } from "../../src/views/all-views.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { RecordWriter } from "../../src/store/records/record-writer.js";
-import { redactMirror } from "../../src/store/redaction/redact-mirror.js";
-import { rebuildTables } from "../../src/store/tables/rebuild.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import { redactMirror } from "../../src/store/redact-mirror.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { unrecordedRun } from "./record-mirror.js";
 

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detailResources, findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
-import type { Mirror } from "../../src/store/mirror/database.js";
-import { openMirror } from "../../src/store/mirror/open.js";
-import { RecordWriter } from "../../src/store/records/record-writer.js";
 import {
   addCoverage,
   type CoveredRange,
   readCoverage,
   writeCoverage,
   writeRunCoverage,
-} from "../../src/store/state/coverage.js";
-import { beginRun, updateRun } from "../../src/store/state/runs.js";
+} from "../../src/store/coverage.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import { beginRun, updateRun } from "../../src/store/runs.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { afterFile } from "./file-end.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSameJson } from "../../src/store/records/record-diff.js";
+import { isSameJson } from "../../src/store/record-diff.js";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
 

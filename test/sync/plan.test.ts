@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { SyncState } from "../../src/store/state/sync-state.js";
+import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
 import { type PlanInput, planDated } from "../../src/sync/plan.js";
 import { utcDay } from "../../src/util/ranges.js";

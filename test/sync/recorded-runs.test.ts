@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
-import { createUnrecordedRun, findLastRun } from "../../src/store/state/runs.js";
+import { createUnrecordedRun, findLastRun } from "../../src/store/runs.js";
 import { finishRun, runLine, startRun } from "../../src/sync/run.js";
 import { makeMirror } from "../support/mirror.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { numberFromSqlText } from "../../src/store/views/view.js";
 import { numberFromText } from "../../src/util/amounts.js";
+import { numberFromSqlText } from "../../src/views/view.js";
 import { Sqlite } from "../support/sqlite.js";
 
 const sqlite = new Sqlite(":memory:")

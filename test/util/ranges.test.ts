@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastReadAt } from "../../src/store/state/coverage.js";
+import { lastReadAt } from "../../src/store/coverage.js";
 import {
   allTime,
   clipRanges,

@@ -1,0 +1,214 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, parse } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Deps } from "../deps.js";
+import { BrandapiError, ConfigurationError, MirrorUnusable } from "../errors.js";
+import { createFolder } from "../util/files.js";
+import { errorCode, errorReason } from "../util/system-errors.js";
+import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
+import { quoteShellWord } from "../util/text.js";
+import {
+  asMirrorError,
+  connect,
+  findDamage,
+  type Mirror,
+  readInfo,
+  withMirror,
+  withMirrorFile,
+} from "./database.js";
+import { isWritable, moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
+import { readFirstReadAt } from "./runs.js";
+import { checkIdentity, schemaVersion } from "./schema.js";
+
+/**
+ * Makes a consistent copy of a mirror, even during a sync, and checks it.
+ * @returns the number of records and the path of the copy, a temporary file in `folder` (0600), which is
+ * removed when the program exits unless it has been renamed
+ * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete
+ */
+export async function copyMirror(
+  from: string,
+  folder: string,
+  { random, runGracefully }: Pick<Deps, "random" | "runGracefully">,
+): Promise<{ copy: string; records: number }> {
+  // Reserving a name also removes files that killed processes left behind in this folder.
+  const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
+  const failed = (reason: string, hint: string, cause?: unknown) =>
+    new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, { hint, cause });
+  const explain = (error: Error) => {
+    const cause = error.cause ?? error;
+    const code = errorCode(cause);
+    if (!/^SQLITE_(CORRUPT|FULL|IOERR)/.test(code)) throw error;
+    throw failed(
+      errorReason(cause),
+      code.startsWith("SQLITE_CORRUPT") ? "run `brandapi doctor`" : "check the disk and its free space",
+      cause,
+    );
+  };
+  const summarize = ({ db }: Mirror) => db.prepare(summary).pluck().get() as string;
+  const expected = await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
+    checkIdentity(mirror);
+    if (schemaVersion(mirror) === "none") throw failed("it is empty", "run `brandapi sync` first");
+    // The rows must be counted in the same transaction in which the copy is made, but VACUUM INTO cannot run in a
+    // transaction.
+    mirror.db.exec("BEGIN");
+    const result = summarize(mirror);
+    // If a signal arrives between two steps of the backup, the program stops and removes the incomplete copy.
+    await runGracefully(async () => {
+      createEmptyFile(copy);
+      await mirror.db.backup(copy);
+    });
+    return result;
+  }).catch(explain);
+  const check = async (copied: Mirror) => {
+    // A copy in WAL mode could not be opened in a read-only folder.
+    copied.db.pragma("journal_mode = DELETE");
+    const damage =
+      findDamage(copied) ?? (summarize(copied) === expected ? null : "the copy has different rows");
+    if (damage !== null) throw failed(damage, "run `brandapi doctor`");
+    // Lets the handlers process a signal that arrived during the check.
+    await setImmediate();
+  };
+  // A signal kills the process during a long check, so the copy remains until the next backup removes it. A short check
+  // is completed first, so that the process can remove the copy.
+  const isShort = statSync(copy).size < shortCopyBytes;
+  const checkCopy = () => withMirrorFile(copy, check).catch(explain);
+  await (isShort ? runGracefully(checkCopy) : checkCopy());
+  return { copy, records: Number.parseInt(expected, 10) };
+}
+
+/** Checking a copy of this size takes less than a second. */
+export const shortCopyBytes = 200 * 2 ** 20;
+
+/** @throws ConfigurationError if the folder is not writable */
+function createEmptyFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (cause) {
+    if (errorCode(cause) === "ENOSPC" || errorCode(cause) === "EDQUOT") throw cause;
+    throw new ConfigurationError(`Cannot write to the folder ${dirname(path)}: ${errorReason(cause)}`, {
+      hint: "check its permissions, or choose a different folder",
+      cause,
+    });
+  }
+}
+
+/** Selects the counts of records, versions and changes, and the outcomes of all runs, as one string. */
+const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
+  (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
+
+export interface Backup {
+  at: string;
+  path: string;
+}
+
+/**
+ * Backs up a mirror from an older version to the folder `backups` next to it. `backup --keep` never deletes
+ * this backup.
+ * @throws MirrorUnusable if the backup fails
+ */
+export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
+  const place = resolveMirrorPath(path);
+  const folder = backupFolder(place);
+  try {
+    createFolder(folder, 0o700);
+    // Only one process can migrate the mirror, so a fixed temporary file name cannot collide.
+    const { copy } = await copyMirror(place, folder, { random: () => 0, runGracefully: (work) => work() });
+    const at = statSync(copy).mtime.toISOString();
+    const backup = join(folder, backupName(place, at, "-before-migration"));
+    renameSync(copy, backup);
+    releaseTempFile(copy);
+    return { at, path: backup };
+  } catch (error) {
+    const hint =
+      error instanceof BrandapiError ? error.hint : `make sure that this is a writable folder: ${folder}`;
+    throw new MirrorUnusable(
+      `The mirror was not migrated to this version because it could not be backed up (${errorReason(error)}): ${folder}`,
+      { hint, cause: error },
+    );
+  }
+}
+
+export function backupFolder(path: string): string {
+  return join(dirname(path), "backups");
+}
+
+/**
+ * Returns a backup's file name, such as `default-20261122T120000000Z.sqlite`.
+ * @param at an ISO 8601 timestamp
+ */
+export function backupName(path: string, at: string, infix = ""): string {
+  return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
+}
+
+/** True if `backup` would give this file name to a backup of the mirror. */
+export function isBackupName(name: string, path: string): boolean {
+  return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
+}
+
+/**
+ * Returns an identifier that a mirror shares with its copies: the brand and the time of the first read.
+ * Returns null for an empty mirror.
+ */
+export function readOrigin(mirror: Mirror): string | null {
+  const first = readFirstReadAt(mirror);
+  return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
+}
+
+/**
+ * Replaces a mirror with another file and moves the current mirror to `aside`. There is a mirror at the original path
+ * at all times.
+ */
+export function replaceMirror(file: string, place: string, aside: string): void {
+  try {
+    if (existsSync(place)) linkSync(place, aside);
+  } catch {
+    // Some file systems do not support hard links.
+    copyFileSync(place, aside, constants.COPYFILE_EXCL);
+  }
+  moveLogFiles(place, aside);
+  renameSync(file, place);
+}
+
+/** Returns the newest recorded backup, or null if there is none or its file no longer exists. */
+export function findLastBackup(mirror: Mirror): Backup | null {
+  const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+  return last && existsSync(last.path) ? last : null;
+}
+
+/**
+ * Adds the command that restores the newest backup to errors about a damaged mirror. Returns other errors
+ * unchanged.
+ */
+export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
+  const cause = error instanceof MirrorUnusable ? error.cause : error;
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;
+  const mirrorError = asMirrorError(error, path);
+  const backup = await findBackup(path);
+  if (backup === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;
+  const hint = `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backup)}\``;
+  return new MirrorUnusable(mirrorError.message, { hint, cause });
+}
+
+/**
+ * Returns the path of the newest recorded backup. If there is none or the mirror cannot be read, returns the
+ * newest backup in the default folder.
+ */
+async function findBackup(path: string): Promise<string | null> {
+  const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
+  if (last) return last.path;
+  const folder = backupFolder(path);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => isBackupName(name, path)) : [];
+  const newest = names.sort().at(-1);
+  return newest === undefined ? null : join(folder, newest);
+}

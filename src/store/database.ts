@@ -1,0 +1,274 @@
+import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import type { Database, Statement } from "better-sqlite3";
+import { MirrorUnusable } from "../errors.js";
+import { loadSqlite } from "../util/sqlite.js";
+import { damagedHint, errorCode } from "../util/system-errors.js";
+import { formatInstant } from "../util/times.js";
+import {
+  checkMirrorPath,
+  checkNotReplaced,
+  fileIdentity,
+  mirrorFiles,
+  moveLogFiles,
+  readIntoMemory,
+  resolveMirrorPath,
+} from "./mirror-files.js";
+
+/** How long SQLite waits for another writer, in milliseconds. Signals are not handled while it waits. */
+export const busyMs = 1_000;
+
+export class Mirror {
+  /**
+   * @param path the path given by the user, which may be a link
+   * @param id the device and inode of the open file, or null for an in-memory database
+   */
+  constructor(
+    readonly db: Database,
+    readonly path: string,
+    readonly id: string | null,
+  ) {}
+
+  /**
+   * Runs `work` in a transaction, or in a savepoint if a transaction is open. Rolls back if `work` throws.
+   * @throws MirrorUnusable if the file was replaced or removed
+   */
+  transaction<T>(work: () => T): T {
+    const { db } = this;
+    const isNested = db.inTransaction;
+    const { begin, commit, rollBack } = isNested ? savepoint : transaction;
+    db.exec(begin);
+    try {
+      const result = work();
+      if (!isNested) checkNotReplaced(this);
+      db.exec(commit);
+      return result;
+    } catch (error) {
+      // If the disk is full, SQLite has already rolled back.
+      if (db.inTransaction) db.exec(rollBack);
+      throw error;
+    }
+  }
+}
+
+const transaction = { begin: "BEGIN IMMEDIATE", commit: "COMMIT", rollBack: "ROLLBACK" };
+const savepoint = {
+  begin: "SAVEPOINT nested",
+  commit: "RELEASE nested",
+  rollBack: "ROLLBACK TO nested; RELEASE nested",
+};
+
+/**
+ * Begins a transaction that can stay open across `await`.
+ * @returns a function that runs `last`, if given, and commits; if either fails, it rolls back and throws the
+ * error
+ * @throws SQLITE_BUSY if another program is writing for too long
+ */
+export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
+  const { db } = mirror;
+  db.exec(transaction.begin);
+  return (last) => {
+    // If the disk is full, SQLite has already rolled back, and the failed statement has thrown an error.
+    if (!db.inTransaction) return;
+    try {
+      last?.();
+      checkNotReplaced(mirror);
+      db.exec(transaction.commit);
+    } catch (error) {
+      if (db.inTransaction) db.exec(transaction.rollBack);
+      throw error;
+    }
+  };
+}
+
+/**
+ * Runs `work` in a read transaction, so that it sees one consistent state of the mirror even during a sync.
+ */
+export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
+  db.exec("BEGIN");
+  try {
+    return await work();
+  } finally {
+    if (db.open && db.inTransaction) db.exec("ROLLBACK");
+  }
+}
+
+const statements = new WeakMap<Database, Map<string, Statement>>();
+
+/**
+ * Prepares a statement once per connection. All callers with the same SQL share the statement and its mode, so they
+ * must all use the same mode: plain, `pluck` or `raw`.
+ */
+export function statement({ db }: Mirror, sql: string): Statement {
+  const prepared = statements.get(db) ?? new Map<string, Statement>();
+  statements.set(db, prepared);
+  const result = prepared.get(sql) ?? db.prepare(sql);
+  prepared.set(sql, result);
+  return result;
+}
+
+/** Returns the value of a `mirror_info` entry, or null if the entry does not exist. */
+export function readInfo(mirror: Mirror, name: string): string | null {
+  const select = statement(mirror, "SELECT value FROM mirror_info WHERE name = ?").pluck();
+  return (select.get(name) as string | undefined) ?? null;
+}
+
+export function writeInfo(mirror: Mirror, name: string, value: string): void {
+  statement(
+    mirror,
+    `INSERT INTO mirror_info VALUES (?, ?)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
+  ).run(name, value);
+}
+
+export function deleteInfo(mirror: Mirror, name: string): void {
+  statement(mirror, "DELETE FROM mirror_info WHERE name = ?").run(name);
+}
+
+/**
+ * Opens any SQLite file. Loads a read-only file in a read-only folder into memory.
+ * @throws MirrorUnusable if SQLite cannot open the file
+ */
+export async function connect(path: string, { readonly }: { readonly: boolean }): Promise<Mirror> {
+  checkMirrorPath(path);
+  const Sqlite = await loadSqlite();
+  const id = fileIdentity(path);
+  let db: Database | undefined;
+  try {
+    db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
+    storeTempInMemory(db);
+    // Foreign keys in users' tables must not block a rebuild of the program's tables or delete users' rows.
+    db.pragma("foreign_keys = OFF");
+    // The first read opens the log by its name. The check below then detects whether the file was replaced in
+    // the meantime.
+    db.pragma("schema_version");
+    checkNotReplaced({ id, path });
+    return new Mirror(db, path, id);
+  } catch (error) {
+    db?.close();
+    if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
+  }
+  // In WAL mode, SQLite must create the `-wal` and `-shm` files, which is impossible in a read-only folder.
+  try {
+    db = new Sqlite(readIntoMemory(path), { readonly });
+    storeTempInMemory(db);
+    return new Mirror(db, path, id);
+  } catch (error) {
+    db?.close();
+    throw asMirrorError(error, path);
+  }
+}
+
+/** If the file system is read-only, there may be no writable folder for temporary files. */
+function storeTempInMemory(db: Database): void {
+  db.pragma("temp_store = MEMORY");
+}
+
+type Work<T> = (mirror: Mirror) => T | Promise<T>;
+
+/** Passes an open mirror to `work`, then closes it. */
+export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
+  const mirror = await opening;
+  try {
+    return await work(mirror);
+  } finally {
+    mirror.db.close();
+  }
+}
+
+export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T> {
+  return await withMirror(connect(path, { readonly: false }), work);
+}
+
+/**
+ * Closes a mirror after a run.
+ * @throws MirrorUnusable if the file was replaced or removed during the run
+ */
+export function closeMirror(mirror: Mirror): void {
+  const { db, id, path } = mirror;
+  if (db.inTransaction) db.exec("ROLLBACK");
+  // Otherwise, SQLite would leave a moved file's log behind and apply it to the replacement.
+  if (id !== fileIdentity(path)) truncateLog(mirror);
+  db.close();
+  checkNotReplaced(mirror);
+}
+
+/**
+ * Checkpoints all changes from the log to the mirror file.
+ * @returns false if this is impossible because another program is reading the mirror
+ */
+export function truncateLog({ db }: Mirror): boolean {
+  return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
+}
+
+/** Creates an empty mirror (0600) and its folder. The file appears at the path only when it is complete. */
+export async function createMirrorFile(path: string): Promise<void> {
+  const place = resolveMirrorPath(path);
+  const temporary = `${place}-new`;
+  const removeTemporary = () => {
+    for (const file of mirrorFiles(temporary)) rmSync(file, { force: true });
+  };
+  const Sqlite = await loadSqlite();
+  removeTemporary();
+  try {
+    // SQLite would create a world-readable file (0644).
+    closeSync(openSync(temporary, "a", 0o600));
+    const db = new Sqlite(temporary);
+    try {
+      setFileFormat(db);
+    } finally {
+      db.close();
+    }
+    moveLogFiles(place, `${place}-old`);
+    renameSync(temporary, place);
+  } finally {
+    removeTemporary();
+  }
+}
+
+export function setFileFormat(db: Database): void {
+  // A record takes about a kilobyte, so larger pages waste less space.
+  db.pragma("page_size = 16384");
+  db.pragma("journal_mode = WAL");
+}
+
+/** Converts an SQLite error to a MirrorUnusable error. Returns other errors unchanged. */
+export function asMirrorError(error: unknown, path: string): unknown {
+  const code = errorCode(error);
+  const create = (problem: string, hint: string) =>
+    new MirrorUnusable(`The mirror ${problem}: ${path}.`, { hint, cause: error });
+  if (code === "SQLITE_NOTADB") return create("is not an SQLite database", damagedHeaderHint);
+  if (code.startsWith("SQLITE_CORRUPT")) return create("is damaged", damagedHint);
+  if (code === "SQLITE_CANTOPEN") return create("cannot be opened", "check the path and its permissions");
+  if (code.startsWith("SQLITE_READONLY")) return create("cannot be written", "check its permissions");
+  return error;
+}
+
+const damagedHeaderHint =
+  "if it was a mirror, its header is damaged: restore a backup with `brandapi backup --restore FILE`; otherwise choose another file with `--db`";
+
+/**
+ * Checks a mirror's file and its indexes. This takes longer than `checkForDamage`.
+ * @returns the first problem, or null if there is none
+ */
+export function findDamage({ db }: Pick<Mirror, "db">): string | null {
+  const first = String(db.pragma("integrity_check(1)", { simple: true }));
+  return first === "ok" ? null : first;
+}
+
+/**
+ * Runs `PRAGMA quick_check` on the mirror file, at most once a day (UTC).
+ * @throws MirrorUnusable if the file is damaged
+ */
+export function checkForDamage(mirror: Mirror, now: number): void {
+  const today = formatInstant(now).slice(0, 10);
+  if (readInfo(mirror, checkedOn) === today) return;
+  const first = String(mirror.db.pragma("quick_check(1)", { simple: true }));
+  if (first !== "ok")
+    throw new MirrorUnusable(`The mirror is damaged (${first.replace(/\s+/g, " ")}): ${mirror.path}.`, {
+      hint: damagedHint,
+      cause: Object.assign(new Error(first), { code: "SQLITE_CORRUPT" }),
+    });
+  writeInfo(mirror, checkedOn, today);
+}
+
+const checkedOn = "checked_on";

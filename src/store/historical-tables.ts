@@ -1,0 +1,75 @@
+import type { Resource } from "../resources/resource.js";
+import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { formatInstant } from "../util/times.js";
+import type { Mirror } from "./database.js";
+import { Projection } from "./projection.js";
+import { readInBatches, type StoredRow } from "./records.js";
+import { TableColumns } from "./table-columns.js";
+import { columnNames, positionsPerRecord, quote, recordStates, rowIdColumn, tableName } from "./table-sql.js";
+
+/**
+ * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given time. They
+ * hide the real tables on this connection. Must be called only once per connection, inside a read transaction.
+ * @param at the time in milliseconds since 1970
+ */
+export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
+  const { db } = mirror;
+  db.pragma("temp.cache_size = -4000");
+  db.pragma("main.cache_size = -4000");
+  const resources = [...new Set(shapes.map(({ resource }) => resource))];
+  const names = resources.map(({ name }) => name);
+  createRecordsView(mirror, names, formatInstant(at));
+  for (const resource of resources) createTypedTables(mirror, resource, shapes);
+}
+
+/**
+ * Creates a view `records` with the versions that were valid at the given time, and a table `past` that
+ * selects them. A version is valid from its `since_at` until the `since_at` of the next version. Removals
+ * count as versions, and a null `version_id` means the current version. If versions overlap because a clock
+ * was set back, the one that was read last is used.
+ */
+function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
+  const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
+  db.exec(
+    `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
+     INSERT INTO past SELECT record_id, NULL, since_at, removed_at
+       FROM main.records WHERE +resource IN ${names} AND since_at <= '${at}';
+     INSERT OR IGNORE INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
+       FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
+       WHERE r.resource IN ${names} AND v.since_at <= '${at}' AND v.until_at > '${at}' ORDER BY v.version_id DESC;
+     CREATE TEMP VIEW records AS
+       SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context,
+         past.since_at, past.removed_at
+       FROM past CROSS JOIN main.records AS r ON r.record_id = past.record_id
+       LEFT JOIN main.record_versions AS v ON v.version_id = past.version_id`,
+  );
+}
+
+function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
+  // Child rows are built from the main table's rows, so the main table is always included.
+  const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
+  const projection = new Projection(mirror, shapes, () => {}, "temp");
+  for (const shape of shapes) copyCurrentVersions(mirror, shape);
+  const select = mirror.db.prepare<[number, string], StoredRow>(
+    `SELECT record_id, json, context, since_at, removed_at FROM temp.records
+     WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
+  );
+  for (const record of readInBatches(mirror, select, resource.name)) projection.write(record, true);
+}
+
+/**
+ * Copies the rows for records that have not changed since the given time, because copying is faster than parsing the
+ * records.
+ */
+function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
+  const columns = new TableColumns(mirror, shape).all();
+  const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;
+  for (const state of recordStates) {
+    const names = columnNames(shape, columns, state).map(quote);
+    const table = quote(tableName(shape, state));
+    mirror.db.exec(
+      `INSERT INTO temp.${table} (${names.join(", ")}) SELECT ${names.map((name) => `t.${name}`).join(", ")}
+       FROM main.${table} AS t CROSS JOIN temp.past AS past ON past.record_id = ${recordId} WHERE past.version_id IS NULL`,
+    );
+  }
+}

@@ -1,0 +1,146 @@
+import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
+import type { Database } from "better-sqlite3";
+import type { Clock } from "../deps.js";
+import { MirrorBusy } from "../errors.js";
+import { loadSqlite } from "../util/sqlite.js";
+import { errorCode } from "../util/system-errors.js";
+import { pluralize } from "../util/text.js";
+import { formatDuration, formatInstant, formatMinute } from "../util/times.js";
+import { connect, type Mirror, readInfo, withMirror, writeInfo } from "./database.js";
+import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
+
+const pollMs = 250;
+
+/**
+ * Locks a mirror for one run, using an SQLite lock on an empty file next to it. The operating system releases
+ * the lock when the process ends. The file is never removed.
+ * @param wait true to wait for the other run to end
+ * @param onQueued called with a description of the run that holds the lock
+ * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a
+ * device
+ */
+export async function lockMirror(
+  path: string,
+  options: { wait: boolean; clock: Clock; signal: AbortSignal; onQueued?(text: string): void },
+): Promise<{ release(): void }> {
+  const { clock, onQueued, signal, wait } = options;
+  checkMirrorPath(path);
+  const lockPath = `${resolveMirrorPath(path)}-lock`;
+  // SQLite would create a world-readable file (0644).
+  if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
+  const Sqlite = await loadSqlite();
+  // The timeout allows for other processes that take the lock briefly to test it.
+  const db = new Sqlite(lockPath, { timeout: 100 });
+  try {
+    for (let isQueued = false; !tryLock(db); isQueued = true) {
+      const other = isQueued && wait ? null : await findCurrentRun(path);
+      const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
+      if (!wait)
+        throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
+          hint: "run the command again after that run has ended, or add `--wait` to `sync`, `verify` or `download`",
+        });
+      if (!isQueued) onQueued?.(`waiting for another run${which}`);
+      await clock.sleep(pollMs, signal);
+    }
+    // `findCurrentRun` reports the lock file's modification time as the start time of the run.
+    utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
+    return { release: () => void db.close() };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Returns the run that has locked a mirror, or null if the mirror is not locked. */
+export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
+  const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
+  const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
+  if (since === undefined || !(await isLocked(lockPath))) return null;
+  const unknown = { started_at: new Date(since).toISOString(), progress: null };
+  if (!existsSync(path)) return unknown;
+  const read = (mirror: Mirror) => readCurrentRun(mirror, since);
+  // Problems with the mirror are ignored here, because the command that opens it reports them.
+  return await withMirror(connect(path, { readonly: true }), read).catch(() => unknown);
+}
+
+function tryLock(db: Database): boolean {
+  return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
+}
+
+async function isLocked(lockPath: string): Promise<boolean> {
+  const Sqlite = await loadSqlite();
+  const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
+  try {
+    return isBusy(() => db.prepare("SELECT 1 FROM sqlite_master").get());
+  } finally {
+    db.close();
+  }
+}
+
+function isBusy(work: () => unknown): boolean {
+  try {
+    work();
+    return false;
+  } catch (error) {
+    if (errorCode(error) === "SQLITE_BUSY") return true;
+    throw error;
+  }
+}
+
+/** The run that has locked a mirror. Times are ISO 8601 strings. */
+export interface CurrentRun {
+  started_at: string;
+  /** The last saved progress, or null before the first response. */
+  progress: RunProgress | null;
+}
+
+/** A run's progress, stored so that `status` can show it in another terminal. */
+export interface RunProgress {
+  command: string;
+  /** The resource that is being read, or null between two resources. */
+  resource: string | null;
+  /** The resource's position in the run, starting at 1, and the total number of resources. */
+  position: number;
+  of: number;
+  requests: number;
+  /** The expected number of remaining requests, or null if it is unknown. */
+  requests_left: number | null;
+  at: string;
+}
+
+const progressName = "under_way";
+
+export function writeProgress(mirror: Mirror, progress: RunProgress): void {
+  mirror.transaction(() => writeInfo(mirror, progressName, JSON.stringify(progress)));
+}
+
+/**
+ * @param since the time at which the mirror was locked, in milliseconds since 1970; older progress belongs to
+ * a run that was killed
+ */
+export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
+  const json = readInfo(mirror, progressName);
+  const progress = json === null ? null : (JSON.parse(json) as RunProgress);
+  const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(since);
+  return { started_at: formatInstant(since), progress: isCurrent ? progress : null };
+}
+
+/**
+ * Describes a run: `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to
+ * go)`.
+ */
+export function describeCurrentRun({ started_at, progress }: CurrentRun, now: number): string {
+  const age = formatDuration(Math.max(0, now - Date.parse(started_at)));
+  return `since ${formatMinute(started_at)} UTC, ${age} ago (${describeProgress(progress)})`;
+}
+
+function describeProgress(progress: RunProgress | null): string {
+  if (progress === null) return "nothing read yet";
+  const { command, of, position, requests, requests_left, resource } = progress;
+  return [
+    resource === null ? command : `${command} of ${resource}`,
+    ...(of > 1 ? [`${position} of ${of}`] : []),
+    pluralize(requests, "request"),
+    ...(requests_left ? [`about ${requests_left} to go`] : []),
+  ].join(", ");
+}

@@ -1,0 +1,121 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { MirrorUnusable } from "../errors.js";
+import { createFolder } from "../util/files.js";
+import { quoteShellWord } from "../util/text.js";
+
+/**
+ * Returns whether the file exists.
+ * @throws MirrorUnusable if the path is a folder or a device
+ */
+export function checkMirrorPath(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.isFile()) return stats !== undefined;
+  const [existing = "mirror.sqlite"] = stats.isDirectory()
+    ? readdirSync(path).filter((name) => name.endsWith(".sqlite"))
+    : [];
+  throw new MirrorUnusable(`A mirror must be a file, not a folder or a device: ${path}.`, {
+    hint: stats.isDirectory()
+      ? `choose a file in this folder: \`--db ${quoteShellWord(join(path, existing))}\``
+      : "choose a file with `--db`",
+  });
+}
+
+/** Resolves links in a path, even if the file does not exist yet, and creates the folder (0700). */
+export function resolveMirrorPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(resolve(path));
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    return resolveMirrorPath(resolve(folder, readlinkSync(path)));
+  createFolder(folder, 0o700);
+  return join(realpathSync(folder), basename(path));
+}
+
+/** Returns the paths of a mirror, its lock file and SQLite's additional files. Some of these files may not exist. */
+export function mirrorFiles(path: string): string[] {
+  return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
+}
+
+/** Moves a mirror's log files away, because SQLite would apply them to a new file at this path. */
+export function moveLogFiles(path: string, aside: string): void {
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, aside + end);
+}
+
+/** Returns the device and inode of a file, or null if the file does not exist. */
+export function fileIdentity(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Checks that the path still refers to the file that was opened.
+ * @throws MirrorUnusable if it was replaced or removed
+ */
+export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
+  const now = id === null ? null : fileIdentity(path);
+  if (now === id) return;
+  const [what, hint] =
+    now === null
+      ? ["moved or removed", "put it back, or run the same command again to create a new mirror"]
+      : ["replaced by another file", "run the same command again; the current file was not changed"];
+  throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
+}
+
+/** The maximum file size that Node can read into a buffer, in bytes. */
+const maxFileSize = 2 ** 31 - 1;
+
+/**
+ * Reads a mirror on a read-only file system, so that it can be opened in memory. SQLite's `immutable=1`
+ * requires URI file names, which better-sqlite3 does not support.
+ * @throws MirrorUnusable if the log contains changes, a sync is writing, or the file is too large
+ */
+export function readIntoMemory(path: string): Buffer {
+  const refuse = (reason: string) =>
+    new MirrorUnusable(`The mirror cannot be read in a read-only folder${reason}: ${path}.`, {
+      hint: "copy the mirror, with its `-wal` and `-shm` files, to a writable folder, and open the copy with `--db`",
+    });
+  const before = statSync(path);
+  if (before.size > maxFileSize) throw refuse(", because it is larger than 2 GiB");
+  const database = readFileSync(path);
+  const after = statSync(path);
+  if (hasLog(path) || before.mtimeMs !== after.mtimeMs || before.size !== after.size)
+    throw refuse(" while some of its data is in a log");
+  return withoutLogMode(database);
+}
+
+/** Clears WAL mode in a database header (bytes 18 and 19), because in-memory databases do not support it. */
+export function withoutLogMode(database: Buffer): Buffer {
+  return database[18] === 2 ? database.fill(1, 18, 20) : database;
+}
+
+/** True if a mirror and the folder for its log are writable. */
+export function isWritable(path: string): boolean {
+  try {
+    const file = realpathSync(path);
+    for (const target of [file, dirname(file)]) accessSync(target, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasLog(path: string): boolean {
+  const log = `${existsSync(path) ? realpathSync(path) : path}-wal`;
+  return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

@@ -1,0 +1,44 @@
+import { MirrorUnusable } from "../errors.js";
+import { type Mirror, readInfo, writeInfo } from "./database.js";
+
+interface OwnerBrand {
+  id: string;
+  name: string;
+}
+
+/** Returns the brand whose data a mirror contains, or null for an empty mirror. */
+export function readOwner(mirror: Mirror): OwnerBrand | null {
+  const id = readInfo(mirror, "brand_id");
+  return id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? id };
+}
+
+/**
+ * Checks that the key belongs to the mirror's brand.
+ * @param owner the mirror's brand, or null if the mirror is empty or does not exist
+ * @param brand the key's brand
+ * @param expected the profile's brand, used for a mirror without an owner
+ * @throws MirrorUnusable if the brands differ
+ */
+export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected?: OwnerBrand): void {
+  const required = owner ?? expected;
+  if (required === undefined || required.id === brand.id) return;
+  // IDs are included because several brands can have the same name.
+  const [requiredText, keyText] = [required, brand].map(({ id, name }) => `${name} (${id})`);
+  const what = owner === null ? "profile" : "mirror";
+  throw new MirrorUnusable(
+    `The ${what} belongs to another brand, ${requiredText}, but the key belongs to ${keyText}.`,
+    {
+      hint: "use a separate profile for each brand with `--profile NAME`, or another mirror with `--db PATH`",
+    },
+  );
+}
+
+/**
+ * Assigns a mirror to a brand.
+ * @throws MirrorUnusable if it belongs to another brand
+ */
+export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {
+  checkOwner(readOwner(mirror), brand);
+  writeInfo(mirror, "brand_id", brand.id);
+  writeInfo(mirror, "brand_name", brand.name);
+}

@@ -1,0 +1,138 @@
+import type { Field } from "../resources/fields.js";
+import type { Resource } from "../resources/resource.js";
+import { tablesOf } from "../resources/table-shape.js";
+import { nearlyEqual } from "../util/amounts.js";
+import { isObject, type Json, type JsonObject } from "../util/json-value.js";
+
+/** True if two versions of a record are equal, apart from field order, URL signatures and rounding. */
+export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {
+  return isSameJson(a, b, findSignedUrls(resource));
+}
+
+/** True if two values are equal, apart from field order, URL signatures and rounding. */
+export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
+  if (a === b) return true;
+  if (typeof a === "number" && typeof b === "number") return nearlyEqual(a, b);
+  if (signed === "url") return typeof a === "string" && typeof b === "string" && isSameFile(a, b);
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b))
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, i) => isSameJson(item, b[i] ?? null, signed))
+    );
+  const members = Object.keys(a);
+  return (
+    members.length === Object.keys(b).length &&
+    members.every(
+      (member) =>
+        Object.hasOwn(b, member) &&
+        isSameJson(a[member] ?? null, b[member] ?? null, signedUrlsBelow(signed, member)),
+    )
+  );
+}
+
+/** True if two URLs differ only in their query string, which contains the signature. */
+function isSameFile(a: string, b: string): boolean {
+  return /^https?:\/\//i.test(a) && a.split("?", 1)[0] === b.split("?", 1)[0];
+}
+
+/**
+ * Describes where a value contains signed URLs: `url` if the value is a signed URL, otherwise the fields that contain
+ * signed URLs. All items in a list have the same fields.
+ */
+type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
+
+function signedUrlsBelow(signed: SignedUrls | undefined, member: string): SignedUrls | undefined {
+  return typeof signed === "object" && Object.hasOwn(signed, member) ? signed[member] : undefined;
+}
+
+const signedUrlsByResource = new WeakMap<Resource, SignedUrls | undefined>();
+
+function findSignedUrls(resource: Resource): SignedUrls | undefined {
+  if (!signedUrlsByResource.has(resource)) signedUrlsByResource.set(resource, signedUrlsIn(resource.fields));
+  return signedUrlsByResource.get(resource);
+}
+
+function signedUrlsIn(fields: readonly Field[]): SignedUrls | undefined {
+  const members = fields.flatMap((field): [string, SignedUrls][] => {
+    if (field.kind === "scalar") return field.isSignedUrl ? [[field.name, "url"]] : [];
+    const signed = signedUrlsIn(field.fields);
+    return signed ? [[field.name, signed]] : [];
+  });
+  return members.length > 0 ? Object.fromEntries(members) : undefined;
+}
+
+/** A changed field in a record. Null represents both a missing value and a null value. */
+export interface FieldChange {
+  field: string;
+  old: string | null;
+  new: string | null;
+}
+
+/**
+ * Returns the differences between two versions of a record. Fields are named like columns, with a prefix for
+ * nested objects (`host_id`). List items with an ID are compared individually (`assignments.<id>.status`).
+ * Any other list or JSON column counts as one field.
+ * @param resource determines the JSON columns and the signed URLs
+ */
+export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
+  const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
+  const jsonColumns = columns.filter(({ type }) => type === "json").map(({ name }) => name);
+  const signed = resource && findSignedUrls(resource);
+  return compareValues({ before, after, name: "", separator: "_", signed }, new Set(jsonColumns));
+}
+
+interface Pair {
+  before: Json | undefined;
+  after: Json | undefined;
+  name: string;
+  separator: string;
+  signed: SignedUrls | undefined;
+}
+
+function compareValues(pair: Pair, jsonColumns: ReadonlySet<string>): FieldChange[] {
+  const { before, after, name, signed } = pair;
+  if (isSameJson(before ?? null, after ?? null, signed)) return [];
+  const members = jsonColumns.has(name) ? undefined : pairMembers(before, after);
+  if (!members) return [{ field: name, old: changeText(before), new: changeText(after) }];
+  const separator = members.areItems ? "." : pair.separator;
+  const names = new Set([...Object.keys(members.before), ...Object.keys(members.after)]);
+  return [...names].flatMap((member) =>
+    compareValues(
+      {
+        before: members.before[member],
+        after: members.after[member],
+        name: name === "" ? member : `${name}${separator}${member}`,
+        separator,
+        signed: members.areItems ? signed : signedUrlsBelow(signed, member),
+      },
+      jsonColumns,
+    ),
+  );
+}
+
+/**
+ * Returns two values as objects whose fields can be compared: two objects, or two lists of items with IDs.
+ */
+function pairMembers(before: Json | undefined, after: Json | undefined) {
+  if (isObject(before) && isObject(after)) return { before, after, areItems: false };
+  const [oldItems, newItems] = [itemsById(before), itemsById(after)];
+  return oldItems && newItems ? { before: oldItems, after: newItems, areItems: true } : undefined;
+}
+
+function itemsById(value: Json | undefined): JsonObject | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const items: JsonObject = Object.create(null);
+  for (const item of value) {
+    if (!isObject(item) || typeof item.id !== "string" || item.id in items) return undefined;
+    items[item.id] = item;
+  }
+  return items;
+}
+
+function changeText(value: Json | undefined): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

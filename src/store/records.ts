@@ -1,0 +1,255 @@
+import type { Statement } from "better-sqlite3";
+import { MirrorUnusable } from "../errors.js";
+import { mergesDetails, type Resource } from "../resources/resource.js";
+import { asObject, type Json, type JsonObject } from "../util/json-value.js";
+import { allTime, type Range } from "../util/ranges.js";
+import { damagedHint } from "../util/system-errors.js";
+import { type Mirror, statement } from "./database.js";
+import { isSameRecord } from "./record-diff.js";
+import { createRedactor } from "./redaction-rules.js";
+import type { RecordState } from "./table-sql.js";
+
+/** Returns an SQL condition for the current records in a range. Bind `currentParameters` to it. */
+export function currentCondition({ from, to }: Range): string {
+  const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
+  const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
+  return `resource = ? AND removed_at IS NULL${since}${until}`;
+}
+
+export function currentParameters(resource: string, { from, to }: Range): (string | number)[] {
+  return [resource, ...[from, to + 1].filter(Number.isFinite)];
+}
+
+export function readCurrentIds(mirror: Mirror, resource: string, range: Range = allTime): number[] {
+  const select = statement(mirror, `SELECT record_id FROM records WHERE ${currentCondition(range)}`).pluck();
+  return select.all(...currentParameters(resource, range)) as number[];
+}
+
+export function readCurrentKeys(mirror: Mirror, resource: string, range: Range = allTime): string[] {
+  const select = statement(mirror, `SELECT key FROM records WHERE ${currentCondition(range)}`).pluck();
+  return select.all(...currentParameters(resource, range)) as string[];
+}
+
+/**
+ * Counts the current records in a range that match all of these `filterFlags`. Reads only indexes. Records without a
+ * readable date belong to `allTime`, but to no other range.
+ */
+export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
+  const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
+  if (isAllTime && flags === 0)
+    return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
+  const hasFlags = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
+  return countWhere(mirror, currentCondition(range) + hasFlags, currentParameters(resource, range));
+}
+
+export function countUndated(mirror: Mirror, resource: string): number {
+  return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resource]);
+}
+
+export function countRemoved(mirror: Mirror, resource: string): number {
+  return countWhere(mirror, "resource = ? AND removed_at IS NOT NULL", [resource]);
+}
+
+function countWhere(mirror: Mirror, condition: string, values: readonly (string | number)[]): number {
+  const select = statement(mirror, `SELECT count(*) FROM records WHERE ${condition}`).pluck();
+  return select.get(...values) as number;
+}
+
+/**
+ * Returns the date of the n-th oldest current record in a range (0 is the oldest), in milliseconds since
+ * 1970, or null if there are fewer records.
+ */
+export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
+  const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
+    ORDER BY dated_at LIMIT 1 OFFSET ?`;
+  const dates = statement(mirror, select).pluck();
+  return (dates.get(...currentParameters(resource, range), nth) as number | undefined) ?? null;
+}
+
+/** Returns a current record's date in milliseconds since 1970, or null if it has no readable date. */
+export function findDate(mirror: Mirror, recordId: number): number | null {
+  const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
+  return (statement(mirror, find).pluck().get(recordId) as number | null | undefined) ?? null;
+}
+
+export interface CurrentRecord {
+  id: number;
+  key: string;
+  value: Json;
+  /** The last time the details were read (ISO 8601), or null if they have never been read. */
+  detailedAt: string | null;
+  /** True if the list item has changed since the details were read. */
+  isOutdated: boolean;
+}
+
+/**
+ * Yields a resource's current records, ordered by `record_id`. Reads them one at a time, because records can
+ * be large and the caller may write to the mirror between them.
+ * @param keySuffix if given, selects only records whose keys end with this string
+ */
+export function* readCurrentRecords(
+  mirror: Mirror,
+  resource: string,
+  keySuffix = "",
+): Generator<CurrentRecord> {
+  const ids = statement(
+    mirror,
+    `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
+       AND (@keySuffix = '' OR substr(key, -length(@keySuffix)) = @keySuffix) ORDER BY record_id`,
+  );
+  const get = statement(mirror, "SELECT key, json, detailed_at, outdated FROM records WHERE record_id = ?");
+  for (const id of ids.pluck().all({ resource, keySuffix }) as number[]) {
+    const row = get.get(id) as
+      | { key: string; json: string; detailed_at: string | null; outdated: 0 | 1 }
+      | undefined;
+    if (!row) continue;
+    const { key, json, detailed_at: detailedAt, outdated } = row;
+    yield { id, key, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };
+  }
+}
+
+export function isCurrentRecord(mirror: Mirror, resource: string, key: string): boolean {
+  const find = "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL";
+  return statement(mirror, find).get(resource, key) !== undefined;
+}
+
+/**
+ * Returns a function that compares a record from the API with the mirrored version. For resources with merged
+ * details, it compares the list item.
+ */
+export function openRecordComparison(mirror: Mirror, resource: Resource) {
+  const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
+  const redact = createRedactor(mirror);
+  const find = mirror.db
+    .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
+    .pluck();
+  return (value: Json, key: string): "same" | "changed" | "absent" => {
+    const stored = find.get(resource.name, key) as string | undefined;
+    if (stored === undefined) return "absent";
+    const isSame = isSameRecord(JSON.parse(stored) as Json, redact(value, resource.name), resource);
+    return isSame ? "same" : "changed";
+  };
+}
+
+/** Returns the latest list item for a record, or null if the resource does not merge details. */
+export function readListItem(mirror: Mirror, recordId: number): Json {
+  const select = statement(mirror, "SELECT list_json FROM records WHERE record_id = ?").pluck();
+  const text = select.get(recordId) as string | null;
+  return text === null ? null : (JSON.parse(text) as Json);
+}
+
+/**
+ * Stores the time at which a record's details were read, for details that are stored as separate records.
+ * @param at an ISO 8601 timestamp
+ */
+export function markDetailsRead(mirror: Mirror, recordId: number, at: string): void {
+  statement(mirror, "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, recordId);
+}
+
+export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
+  statement(mirror, "UPDATE records SET outdated = 1 WHERE record_id = ?").run(recordId);
+}
+
+/**
+ * Groups a details resource's current records by their parent record's key.
+ * @param parent the context field that contains this key
+ */
+export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
+  const details = new Map<string, number[]>();
+  const select = statement(
+    mirror,
+    "SELECT record_id, json_extract(context, ?) FROM records WHERE resource = ? AND removed_at IS NULL",
+  );
+  for (const [id, parentKey] of select.raw().all(`$.${parent}`, resource) as [number, string][])
+    details.set(parentKey, [...(details.get(parentKey) ?? []), id]);
+  return details;
+}
+
+/** The columns of `records` from which a record's rows are built. */
+export interface StoredRow {
+  record_id: number;
+  json: string;
+  context: string | null;
+  /** The time at which this version was first read, or at which the record was removed (ISO 8601). */
+  since_at: string;
+  removed_at: string | null;
+}
+
+/** A row of `records`. `list_json`, `detailed_at` and `outdated` apply only to resources with details. */
+export interface RecordRow extends StoredRow {
+  key: string;
+  /** The list item, if the resource merges details into it. */
+  list_json: string | null;
+  detailed_at: string | null;
+  /** 1 if the list item has changed since the details were read. */
+  outdated: 0 | 1;
+  dated_at: number | null;
+}
+
+export interface StoredRecord {
+  recordId: number;
+  value: JsonObject;
+  context: JsonObject;
+  sinceAt: string;
+  removedAt: string | null;
+}
+
+export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): RecordState {
+  return removedAt === null ? "current" : "removed";
+}
+
+/** @throws MirrorUnusable if another program has overwritten the record with invalid JSON */
+export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
+  try {
+    return {
+      recordId: row.record_id,
+      value: asObject(JSON.parse(row.json)),
+      context: row.context === null ? {} : asObject(JSON.parse(row.context)),
+      sinceAt: row.since_at,
+      removedAt: row.removed_at,
+    };
+  } catch (cause) {
+    throw new MirrorUnusable(`The mirror is damaged (record ${row.record_id} is not JSON): ${path}.`, {
+      hint: damagedHint,
+      cause,
+    });
+  }
+}
+
+const rowsPerBatch = 1_000;
+
+const charactersPerBatch = 2_000_000;
+
+/**
+ * Yields the records that a query selects, in batches, because the connection cannot write while a statement is open.
+ * @param select returns rows ordered by `record_id`; its parameters are the ID to continue after, then `more`
+ */
+export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
+  mirror: Mirror,
+  select: Statement<[number, ...More], Row>,
+  ...more: More
+): Generator<StoredRecord & { row: Row }> {
+  for (let last: number | undefined = Number.MIN_SAFE_INTEGER; last !== undefined; ) {
+    const rows: Row[] = [];
+    let characters = 0;
+    for (const row of select.iterate(last, ...more)) {
+      rows.push(row);
+      characters += row.json.length;
+      if (rows.length === rowsPerBatch || characters >= charactersPerBatch) break;
+    }
+    last = rows.at(-1)?.record_id;
+    for (const row of rows) yield { ...parseRecord(mirror, row), row };
+  }
+}
+
+/** Yields these resources' current and removed records, ordered by `record_id`. */
+export function readRecords(mirror: Mirror, resources: readonly string[]) {
+  const select = mirror.db.prepare<
+    [number, string],
+    StoredRow & { resource: string; dated_at: number | null }
+  >(
+    `SELECT record_id, resource, json, context, since_at, removed_at, dated_at FROM records
+     WHERE record_id > ? AND +resource IN (SELECT value FROM json_each(?)) ORDER BY record_id`,
+  );
+  return readInBatches(mirror, select, JSON.stringify(resources));
+}

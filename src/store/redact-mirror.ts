@@ -1,0 +1,138 @@
+import { detailResources, resources } from "../resources/registry.js";
+import { errorCode } from "../util/system-errors.js";
+import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "./database.js";
+import { rebuildHostNames } from "./host-names.js";
+import { rebuildTables } from "./rebuild.js";
+import { diffRecords } from "./record-diff.js";
+import { createRedactor, isCovered, readRedactionRules, writeRedactedAfterRun } from "./redaction-rules.js";
+import { findNewestRunId } from "./runs.js";
+
+export interface RedactionResult {
+  total: number;
+  counts: Record<string, number>;
+  /** The fields that are no longer omitted. */
+  restored: string[];
+  /** A message for each user-defined index or trigger that is no longer valid. */
+  lost: string[];
+}
+
+/**
+ * Applies the profile's list of omitted fields to all stored data. Also completes a scrub that an earlier run
+ * could not finish.
+ * @returns null if the mirror already uses this list
+ */
+export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
+  const isNew = String(omit) !== String(readRedactionRules(mirror).omit);
+  const result = isNew ? redactMirror(mirror, [], omit) : null;
+  scrubFile(mirror);
+  return result;
+}
+
+/**
+ * Forgets hosts and replaces the list of omitted fields, then removes the affected data from records, their
+ * history and all tables. Call `scrubFile` afterwards.
+ * @param omit the new list, or undefined to keep the current list
+ */
+export function redactMirror(
+  mirror: Mirror,
+  hosts: readonly string[],
+  omit?: readonly string[],
+): RedactionResult {
+  return mirror.transaction(() => {
+    const restored = replaceRules(mirror, hosts, omit);
+    const records = findUnredacted(mirror);
+    const counts: Record<string, number> = {};
+    for (const record of records) {
+      for (const sql of redactRecord) statement(mirror, sql).run(record);
+      counts[record.resource] = (counts[record.resource] ?? 0) + 1;
+    }
+    if (records.length > 0) {
+      writeInfo(mirror, toScrub, "1");
+      writeRedactedAfterRun(mirror, findNewestRunId(mirror));
+    }
+    const changed = [...resources, ...detailResources].filter(({ name }) => name in counts);
+    const lost = rebuildTables(mirror, changed);
+    mirror.db.exec(redactSnapshots);
+    rebuildHostNames(mirror);
+    return { total: records.length, counts, restored, lost };
+  });
+}
+
+/** @returns the fields that are no longer omitted */
+function replaceRules(
+  mirror: Mirror,
+  hosts: readonly string[],
+  omit: readonly string[] | undefined,
+): string[] {
+  const before = readRedactionRules(mirror);
+  const now = omit ?? before.omit;
+  const uncovered = (rules: readonly string[]) => rules.filter((rule) => !isCovered(rule, now));
+  const write = (name: string, values: Iterable<string>) =>
+    writeInfo(mirror, name, JSON.stringify([...new Set(values)]));
+  write("omit", now);
+  write("no_longer_omitted", uncovered([...before.restored, ...before.omit]));
+  write("forgotten", [...before.forgotten, ...hosts]);
+  return uncovered(before.omit);
+}
+
+/**
+ * Rewrites the file after a redaction, because free pages and the log still contain the removed data.
+ * @returns false if the disk is full or another program is reading the mirror; in that case, the next
+ *   call tries again
+ */
+export function scrubFile(mirror: Mirror): boolean {
+  if (!mustBeScrubbed(mirror)) return true;
+  try {
+    mirror.db.exec("VACUUM");
+  } catch (error) {
+    if (errorCode(error) === "SQLITE_FULL") return false;
+    throw error;
+  }
+  if (!truncateLog(mirror)) return false;
+  mirror.transaction(() => deleteInfo(mirror, toScrub));
+  return true;
+}
+
+/** True if the file may still contain removed data. */
+export function mustBeScrubbed(mirror: Mirror): boolean {
+  return readInfo(mirror, toScrub) !== null;
+}
+
+/**
+ * Returns the records whose current or earlier versions contain data to redact. Defines the SQL functions
+ * `redacted` and `redacted_fields`.
+ */
+export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
+  const redactor = createRedactor(mirror);
+  const redact = (resource: string, json: string) => redactor(JSON.parse(json), resource);
+  mirror.db.function("redacted", (resource, json) => json && JSON.stringify(redact(resource, json)));
+  mirror.db.function("redacted_fields", (resource, json) => {
+    const changes = diffRecords(JSON.parse(json), redact(resource, json));
+    return JSON.stringify(changes.map(({ field }) => field));
+  });
+  const { omit, forgotten } = readRedactionRules(mirror);
+  if (omit.length + forgotten.length === 0) return [];
+  const select = `SELECT record_id AS id, resource, key FROM records AS r
+    WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (
+      SELECT 1 FROM record_versions AS v
+      WHERE v.record_id = r.record_id AND redacted(r.resource, v.json) <> v.json)`;
+  return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
+}
+
+/** The statements that redact a record and its history. */
+const redactRecord = [
+  // Deletes the logged changes to a redacted field, to the objects that contain it, and to its nested fields.
+  `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
+     SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
+       UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
+     WHERE instr(d.value, field) = 1 OR instr(field, d.value) = 1)`,
+  "UPDATE records SET json = redacted(resource, json), list_json = redacted(resource, list_json) WHERE record_id = @id",
+  "UPDATE record_versions SET json = redacted(@resource, json) WHERE record_id = @id",
+];
+
+const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
+  redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
+    ->> '$.host.username'`;
+
+/** The `mirror_info` key that is set until the file has been rewritten. */
+const toScrub = "to_scrub";

@@ -1,0 +1,106 @@
+import { isObject, type Json } from "../util/json-value.js";
+import { type Mirror, readInfo, writeInfo } from "./database.js";
+
+/** The data that a mirror must not contain. */
+export interface RedactionRules {
+  /**
+   * The fields that the profile omits, each written as the end of a path, such as `host.last_name`, or as
+   * `roster:host.last_name` to apply to one resource.
+   */
+  omit: readonly string[];
+  /** The fields that are no longer omitted. Records that were read earlier lack these fields. */
+  restored: readonly string[];
+  /** The IDs of forgotten hosts. All other data about these hosts is removed. */
+  forgotten: readonly string[];
+}
+
+export function readRedactionRules(mirror: Mirror): RedactionRules {
+  const read = (name: string): string[] => JSON.parse(readInfo(mirror, name) ?? "[]");
+  return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
+}
+
+/** Removes redacted data from a record. Returns the same object if nothing was redacted. */
+export type Redactor = (record: Json, resource: string) => Json;
+
+export function createRedactor(mirror: Mirror): Redactor {
+  const { omit, forgotten } = readRedactionRules(mirror);
+  if (omit.length + forgotten.length === 0) return (record) => record;
+  const isOmitted = createMatcher(omit);
+  const hosts = new Set(forgotten);
+
+  function redact(value: Json, resource: string, path: string): Json {
+    if (Array.isArray(value)) return value.map((item) => redact(item, resource, path));
+    if (!isObject(value)) return value;
+    const isRedacted = (member: string) =>
+      (hosts.has(String(value.id)) && member !== "id") ||
+      (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(member)) ||
+      isOmitted(`${path}.${member}`, resource);
+    const members = Object.entries(value).filter(([member]) => !isRedacted(member));
+    return Object.fromEntries(
+      members.map(([member, inner]) => [member, redact(inner, resource, `${path}.${member}`)]),
+    );
+  }
+  return (record, resource) => redact(record, resource, "");
+}
+
+/**
+ * Returns a function that adds the fields that are no longer omitted to a stored record. Their values come
+ * from the API's record, so that they do not appear as changes.
+ */
+export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
+  const { restored } = readRedactionRules(mirror);
+  if (restored.length === 0) return (stored) => stored;
+  const isRestored = createMatcher(restored);
+
+  function complete(stored: Json, sent: Json, resource: string, path: string): Json {
+    if (Array.isArray(stored) && Array.isArray(sent)) {
+      const counterpart = (item: Json, index: number) =>
+        (isObject(item) && sent.find((other) => isObject(other) && other.id === item.id)) || sent[index];
+      return stored.map((item, index) => complete(item, counterpart(item, index) ?? null, resource, path));
+    }
+    if (!isObject(stored) || !isObject(sent)) return stored;
+    const members = Object.entries(stored).map(([member, value]) => [
+      member,
+      complete(value, sent[member] ?? null, resource, `${path}.${member}`),
+    ]);
+    const missing = Object.entries(sent).filter(
+      ([member]) => !Object.hasOwn(stored, member) && isRestored(`${path}.${member}`, resource),
+    );
+    return Object.fromEntries([...members, ...missing]);
+  }
+  return (stored, sent, resource) => complete(stored, sent, resource, "");
+}
+
+/** Returns a function that tests whether any rule matches a field's path, such as `.host.last_name`. */
+function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
+  const patterns = rules.map((rule) => rule.split(":").reverse());
+  return (path, resource) =>
+    patterns.some(([end, only = resource]) => only === resource && path.endsWith(`.${end}`));
+}
+
+/** True if the rules omit every field that `rule` omits. */
+export function isCovered(rule: string, rules: readonly string[]): boolean {
+  const [end = "", resource = ""] = rule.split(":").reverse();
+  return createMatcher(rules)(`.${end}`, resource);
+}
+
+/** True if the rules omit hosts' first or last names in any resource. */
+export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {
+  return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
+}
+
+/** Stores which `run_id` is the newest at the time of a redaction. */
+export function writeRedactedAfterRun(mirror: Mirror, newestRunId: number): void {
+  writeInfo(mirror, redactedAfterRun, String(newestRunId));
+}
+
+/**
+ * Returns the newest `run_id` at the time of the last redaction, or null if no records have been redacted.
+ * Exports made before the redaction may contain removed data.
+ */
+export function readRedactedAfterRun(mirror: Mirror): number | null {
+  const runId = readInfo(mirror, redactedAfterRun);
+  return runId === null ? null : Number(runId);
+}
+
+const redactedAfterRun = "redacted_after_run";

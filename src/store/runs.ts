@@ -1,0 +1,297 @@
+import { deleteInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
+
+/**
+ * The outcome of a run. `verified` means that `verify` completed. If it found differences, they are in
+ * `error`. `running` means that the run is in progress or, if its process no longer exists, that it was
+ * killed.
+ */
+export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
+
+/** A run of one resource, as stored in `sync_runs` and printed by `sync --json`. */
+export interface RunRow {
+  run_id: number;
+  resource: string;
+  started_at: string;
+  finished_at: string | null;
+  /** The range of dates to read. Null means that there is no lower bound or that the resource is not read by date. */
+  since: string | null;
+  until: string | null;
+  requests: number;
+  retries: number;
+  rows_read: number;
+  rows_new: number;
+  rows_changed: number;
+  rows_removed: number;
+  verified: boolean;
+  outcome: RunOutcome;
+  error: string | null;
+  /**
+   * The oldest covered date, or null if the coverage has no lower bound or the resource is not read by date.
+   */
+  covered_from: string | null;
+  /** The record counts in the API and in the mirror, or null if the run did not count the records. */
+  api_total: number | null;
+  mirror_total: number | null;
+  /** The number of differing counts, or the number of differing records if `verify` compared a list. */
+  differing: number | null;
+}
+
+/**
+ * Stores the start of a run. Marks earlier unfinished runs of the resource as stopped.
+ * @returns the `run_id`
+ */
+export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
+  return mirror.transaction(() => {
+    statement(
+      mirror,
+      "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
+    ).run(resource);
+    const insert = "INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')";
+    return Number(statement(mirror, insert).run(resource, startedAt).lastInsertRowid);
+  });
+}
+
+export function updateRun(
+  mirror: Mirror,
+  runId: number,
+  columns: Partial<Omit<RunRow, "run_id" | "resource" | "started_at">>,
+): void {
+  const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
+  const values = { ...columns, ...("verified" in columns && { verified: columns.verified ? 1 : 0 }) };
+  const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = @run_id`;
+  mirror.transaction(() => statement(mirror, update).run({ ...values, run_id: runId }));
+}
+
+/** Adds to a run's counts of new, changed and removed rows. Must be called in the transaction that writes the rows. */
+export function addWrittenRows(
+  mirror: Mirror,
+  runId: number,
+  { added = 0, changed = 0, removed = 0 }: { added?: number; changed?: number; removed?: number },
+): void {
+  if (added + changed + removed === 0) return;
+  statement(
+    mirror,
+    `UPDATE sync_runs SET rows_new = rows_new + ?, rows_changed = rows_changed + ?, rows_removed = rows_removed + ?
+     WHERE run_id = ?`,
+  ).run(added, changed, removed, runId);
+}
+
+/**
+ * Adds to a run's count of rows read and updates its request count, so that both are correct even if the run is killed.
+ * Must be called in the transaction that writes the rows.
+ */
+export function addReadRows(
+  mirror: Mirror,
+  runId: number,
+  { rows, requests, retries }: { rows: number; requests: number; retries: number },
+): void {
+  statement(
+    mirror,
+    "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?",
+  ).run(rows, requests, retries, runId);
+}
+
+/** Returns the initial values for a run that is not stored. */
+export function createUnrecordedRun(resource: string, startedAt: string): RunRow {
+  return {
+    run_id: 0,
+    resource,
+    started_at: startedAt,
+    finished_at: null,
+    since: null,
+    until: null,
+    requests: 0,
+    retries: 0,
+    rows_read: 0,
+    rows_new: 0,
+    rows_changed: 0,
+    rows_removed: 0,
+    verified: false,
+    outcome: "running",
+    error: null,
+    covered_from: null,
+    api_total: null,
+    mirror_total: null,
+    differing: null,
+  };
+}
+
+export function readRun(mirror: Mirror, runId: number): RunRow {
+  const row = statement(mirror, "SELECT * FROM sync_runs WHERE run_id = ?").get(runId);
+  return fromRow(row as RawRunRow);
+}
+
+type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
+
+function fromRow(row: RawRunRow): RunRow {
+  return { ...row, verified: row.verified === 1 };
+}
+
+function findNewest(mirror: Mirror, resource: string, condition = ""): RunRow | null {
+  const select = `SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`;
+  const row = statement(mirror, select).get(resource);
+  return row === undefined ? null : fromRow(row as RawRunRow);
+}
+
+/** Returns the `run_id` of the newest run of any resource, or 0 if there are no runs. */
+export function findNewestRunId({ db }: Mirror): number {
+  return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
+}
+
+/**
+ * Returns a resource's latest run. Skips verifications without differences, because they do not show how the
+ * last sync ended.
+ */
+export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
+  return (
+    findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
+    findNewest(mirror, resource)
+  );
+}
+
+/** Selects runs that read all dates up to their start time. */
+const upToDateSql = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
+const verifiedUpToDateSql = `verified = 1 AND ${upToDateSql}`;
+
+/** Returns the latest sync that verified all dates up to its start time. */
+export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${verifiedUpToDateSql}`);
+}
+
+/** Returns the latest sync that read all dates up to its start time, whether or not it was verified. */
+export function findLastCompleteSync(mirror: Mirror, resource: string): RunRow | null {
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
+}
+
+/** Returns the latest verified run, regardless of its date range. */
+export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
+  return findNewest(
+    mirror,
+    resource,
+    "AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL",
+  );
+}
+
+/** Returns the latest `verify` run that found differences, or null if there is none or a later run was verified. */
+export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
+  const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
+  const verified = differing && findNewest(mirror, resource, `AND ${verifiedUpToDateSql}`);
+  return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
+}
+
+/**
+ * True if any part of a resource has ever been read.
+ * @param by the resource whose runs read it, if different
+ */
+export function wasRead(mirror: Mirror, name: string, by = name): boolean {
+  const find = statement(
+    mirror,
+    `SELECT 1 FROM records WHERE resource = @name
+     UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
+     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`,
+  );
+  return find.get({ name, by }) !== undefined;
+}
+
+/**
+ * Returns the start time (ISO 8601) of the first run that read records, either from one resource or from any resource.
+ * Returns null if no run has read records.
+ */
+export function readFirstReadAt({ db }: Mirror, resource?: string): string | null {
+  // `--as-of` hides `sync_runs` behind a temporary table.
+  const first = db.prepare(
+    "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
+  );
+  return first.pluck().get(resource ?? null) as string | null;
+}
+
+/** An SQL condition for runs that read everything they planned, and then compared counts. A run that was refused did not. */
+export const isFinished = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
+
+/** A summary of a resource's completed runs. Times are in milliseconds since 1970. */
+interface FinishedRuns {
+  /** The `run_id` of the newest run, or 0 if there are no completed runs. */
+  runId: number;
+  at: number;
+  /** The newest date that was read, or null for a resource that is not read by date. */
+  until: number | null;
+}
+
+export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
+  const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
+    WHERE resource = ? AND ${isFinished}`;
+  type Row = { runId: number; at: string | null; until: string | null };
+  const { runId, at, until } = statement(mirror, select).get(resource) as Row;
+  return { runId, at: Date.parse(at ?? "") || 0, until: until === null ? null : Date.parse(until) };
+}
+
+/** The error for a resource that the key or plan does not allow (402 or 403). */
+export interface Refusal {
+  at: string;
+  error: string;
+  hint: string | null;
+}
+
+function refusalName(resource: string): string {
+  return `refused:${resource}`;
+}
+
+/** Stores the error with which the API refused a resource. After a successful read, pass null to delete it. */
+export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
+  const name = refusalName(resource);
+  mirror.transaction(() =>
+    refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : deleteInfo(mirror, name),
+  );
+}
+
+/**
+ * Returns the error with which the API refused a resource in the resource's last run, or null if that run was allowed
+ * to read the resource.
+ */
+export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
+  const json = readInfo(mirror, refusalName(resource));
+  return json === null ? null : (JSON.parse(json) as Refusal);
+}
+
+/** A command that failed, either before it read anything or because the API rejected the key. */
+export interface FailedRun {
+  command: string;
+  at: string;
+  error: string;
+  hint: string | null;
+  /** True if the API rejected the key or this machine's address. Such a rejection affects later runs as well. */
+  isRefused: boolean;
+}
+
+const failedRunName = "failed_run";
+
+/** Stores a failed command. Once a later command has started, pass null to delete the stored command. */
+export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
+  mirror.transaction(() => {
+    if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));
+    else deleteInfo(mirror, failedRunName);
+  });
+}
+
+export function readFailedRun(mirror: Mirror): FailedRun | null {
+  const json = readInfo(mirror, failedRunName);
+  return json === null ? null : (JSON.parse(json) as FailedRun);
+}
+
+function unrepairableName(resource: string): string {
+  return `unrepairable:${resource}`;
+}
+
+/**
+ * Stores the `run_id` of a `verify` run that found only problems that the API must correct, such as unreadable dates.
+ * Pass null to delete the stored ID.
+ */
+export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
+  if (runId === null) deleteInfo(mirror, unrepairableName(resource));
+  else writeInfo(mirror, unrepairableName(resource), String(runId));
+}
+
+/** True if the run is a `verify` run that found only problems that the API must correct. */
+export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
+  return readInfo(mirror, unrepairableName(resource)) === String(runId);
+}

@@ -1,0 +1,235 @@
+import type { Field } from "../resources/fields.js";
+import type { Resource } from "../resources/resource.js";
+import { exportsRawRecords, tablesOf } from "../resources/table-shape.js";
+import { isObject, type Json, type JsonObject } from "../util/json-value.js";
+import type { Reporter } from "../util/reporter.js";
+import { pluralize } from "../util/text.js";
+import { type Mirror, statement } from "./database.js";
+/**
+ * A difference between a record and its resource's columns. It affects only the tables, because records are stored as
+ * the API sent them.
+ * - type: a value of an unexpected type, stored as null unless it is a string that contains a number
+ * - attribute: an attribute that this version does not know
+ * - column: an attribute whose column has a different name, or no column (`name` is null)
+ */
+export type SchemaIssue =
+  | { kind: "type"; table: string; column: string; found: string }
+  | { kind: "attribute"; table: string; path: string }
+  | { kind: "column"; table: string; path: string; name: string | null };
+
+export type ReportIssue = (issue: SchemaIssue) => void;
+
+/** The type of a string that contains a number, which a numeric column stores as a number. */
+export const numberAsText = "number as text";
+
+/**
+ * Reports schema issues while rows are written. Values of unexpected types are recorded in
+ * `unexpected_values`. Unknown attributes and renamed columns are reported once per mirror.
+ */
+export class SchemaIssues {
+  readonly #insert;
+  readonly #delete;
+  readonly #printed = new Set<string>();
+  #recordId = 0;
+  #readAt = "";
+
+  /** @param reporter prints the messages; if omitted, only unexpected types are recorded */
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: Resource,
+    private readonly reporter?: Pick<Reporter, "note" | "warn">,
+  ) {
+    this.#insert = mirror.db.prepare("INSERT OR IGNORE INTO unexpected_values VALUES (?, ?, ?, ?)");
+    this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
+  }
+
+  /**
+   * Sets the record that later issues belong to.
+   * @param readAt the time of the request (ISO 8601)
+   */
+  startRecord(recordId: number, readAt: string): void {
+    this.#recordId = recordId;
+    this.#readAt = readAt;
+  }
+
+  /** Deletes the record's stored issues before its rows are rewritten. */
+  clear(): void {
+    this.#delete.run(this.#recordId);
+  }
+
+  readonly report: ReportIssue = (issue) => {
+    if (issue.kind === "type") this.#insert.run(this.#recordId, issue.table, issue.column, issue.found);
+    else this.#print(issue);
+  };
+
+  #print(issue: Notice): void {
+    const subject = noticeSubject(issue);
+    if (!this.reporter || this.#printed.has(subject)) return;
+    this.#printed.add(subject);
+    if (!isFirstNotice(this.mirror, subject, this.#readAt)) return;
+    // A new attribute requires no action from users, so it is not a warning.
+    this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
+  }
+}
+
+type Notice = Exclude<SchemaIssue, { kind: "type" }>;
+
+function noticeSubject(notice: Notice): string {
+  const { kind, table } = notice;
+  if (kind === "attribute") return `attribute:${table}.${notice.path}`;
+  return `column:${table}.${notice.name === null ? "" : notice.path}`;
+}
+
+function noticeText(notice: Notice, resource: Resource): string {
+  const { table, kind } = notice;
+  const path = notice.path.slice(0, 120);
+  if (kind === "column" && notice.name === null)
+    return `${table}: some attributes, such as \`${path}\`, have no column; JSON exports include them`;
+  if (kind === "column") return `${table}: \`${path}\` is stored in the column \`${notice.name}\``;
+  const place = exportsRawRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
+  return `${table}: the API sends a new attribute \`${path}\`, which is included in ${place}`;
+}
+
+/**
+ * Marks a message as printed.
+ * @returns false if it has already been printed for this mirror
+ * @param at an ISO 8601 timestamp
+ */
+export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
+  return statement(mirror, "INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
+}
+
+export interface UnexpectedColumn {
+  table: string;
+  column: string;
+  /** The type of the values, such as `string`, `number as text` or `array`. */
+  found: string;
+  /** The number of current records that have values of this type. */
+  records: number;
+}
+
+/** Returns a resource's columns for which current records have values of an unexpected type. */
+export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
+  // CROSS JOIN makes SQLite start with the unexpected values, because there are only a few of them but many records.
+  const select = statement(
+    mirror,
+    `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
+     FROM unexpected_values AS u CROSS JOIN records AS r USING (record_id)
+     WHERE r.resource = ? AND r.removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+  );
+  return select.all(resource) as UnexpectedColumn[];
+}
+
+function countUnexpectedRecords(mirror: Mirror, resource: string): number {
+  const select = statement(
+    mirror,
+    `SELECT count(DISTINCT record_id) FROM unexpected_values CROSS JOIN records AS r USING (record_id)
+     WHERE r.resource = ? AND r.removed_at IS NULL`,
+  );
+  return select.pluck().get(resource) as number;
+}
+
+/** Deletes a resource's stored unexpected values before all its rows are rewritten. */
+export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
+  const records = "SELECT record_id FROM records WHERE resource = ?";
+  db.prepare(`DELETE FROM unexpected_values WHERE record_id IN (${records})`).run(resource);
+}
+
+const maxNamedColumns = 10;
+
+/** Returns a warning about unexpected types in current records, or null if there are none. */
+export function describeUnexpectedValues(mirror: Mirror, resource: string): string | null {
+  const columns = readUnexpectedColumns(mirror, resource);
+  if (columns.length === 0) return null;
+  const records = pluralize(countUnexpectedRecords(mirror, resource), "record");
+  const parts = columns.slice(0, maxNamedColumns).map(describeUnexpectedColumn);
+  if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
+  return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
+}
+
+/** Describes the unexpected values in a column: `3 text values in orders.total_amount (null in the column)`. */
+export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
+  const place = `${table}.${column}`;
+  if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
+  return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
+}
+
+/** Nouns for types in messages, where they differ from the JavaScript type name. */
+const nouns: ReadonlyMap<string, string> = new Map([
+  ["string", "text value"],
+  ["array", "list"],
+  ["not an object", "item without fields"],
+]);
+
+/** Limits the number of reports, because the API may send any number of new attributes. */
+const maxReportedAttributes = 100;
+
+/**
+ * Reports attributes that have neither a column nor a child table, at any depth in a record. Also reports values that
+ * should be objects but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources
+ * without documented fields are not checked.
+ */
+export class AttributeWatch {
+  readonly #root: KnownObject | null;
+  #reported = 0;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly report: ReportIssue,
+  ) {
+    this.#root = resource.discoversColumns ? null : describeObject(resource.fields, "", false);
+  }
+
+  check(record: JsonObject): void {
+    if (this.#root) this.#checkMembers(record, this.#root);
+  }
+
+  #checkMembers(value: JsonObject, known: KnownObject): void {
+    for (const member in value) {
+      const below = known.members.get(member);
+      if (below === null) continue;
+      if (below !== undefined) this.#checkValue(value[member] ?? null, below);
+      else this.#reportAttribute(member, known);
+    }
+  }
+
+  #checkValue(value: Json, known: KnownObject): void {
+    if (known.isList) {
+      // The row builder reports lists and list items that have the wrong type.
+      if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
+    } else if (isObject(value)) this.#checkMembers(value, known);
+    else if (value !== null)
+      this.report({ kind: "type", table: this.resource.table, column: known.path, found: jsonType(value) });
+  }
+
+  #reportAttribute(member: string, known: KnownObject): void {
+    if (this.#reported >= maxReportedAttributes) return;
+    this.#reported += 1;
+    known.members.set(member, null);
+    const path = known.path === "" ? member : `${known.path}.${member}`;
+    this.report({ kind: "attribute", table: this.resource.table, path });
+  }
+}
+
+/** The known fields of an object, or of the objects in a list. Fields that map to null can have any value. */
+interface KnownObject {
+  /** The dotted path within the record, used in messages. */
+  path: string;
+  isList: boolean;
+  members: Map<string, KnownObject | null>;
+}
+
+function describeObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
+  const recordFields = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
+  const members = recordFields.map((field): [string, KnownObject | null] => {
+    const isUnchecked = field.kind === "scalar" || (field.kind === "list" && field.discoversColumns);
+    if (isUnchecked) return [field.name, null];
+    const fieldPath = path === "" ? field.name : `${path}.${field.name}`;
+    return [field.name, describeObject(field.fields, fieldPath, field.kind === "list")];
+  });
+  return { path, isList, members: new Map(members) };
+}
+
+export function jsonType(value: unknown): string {
+  return Array.isArray(value) ? "array" : typeof value;
+}

@@ -1,0 +1,226 @@
+import type { Database } from "better-sqlite3";
+import { MirrorUnusable } from "../errors.js";
+import type { Mirror } from "./database.js";
+
+/** The application ID in a mirror's SQLite header: "brnd". */
+export const applicationId = 0x62726e64;
+
+/**
+ * The migrations of the system tables, one per schema version. Released migrations never change.
+ * `projection.ts` creates the typed tables from the declared resources.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE mirror_info (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  -- Every complete record, as the API last returned it. The typed tables are derived from it.
+  CREATE TABLE records (
+    record_id INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    key TEXT NOT NULL,
+    json TEXT NOT NULL,
+    list_json TEXT,       -- the list's record, of a resource with details
+    detailed_at TEXT,     -- when the details were read
+    outdated INTEGER NOT NULL DEFAULT 0, -- 1: the list's record has changed since
+    context TEXT,         -- parameters of the request that the record does not contain
+    dated_at INTEGER,     -- the date that ranges select by, in milliseconds
+    flags INTEGER NOT NULL DEFAULT 0, -- one bit per counted filter of the API that selects the record
+    since_at TEXT NOT NULL, -- when this state of the record was first read
+    removed_at TEXT
+  );
+  CREATE UNIQUE INDEX records_key ON records (resource, key);
+  -- Counting a range reads this index only.
+  CREATE INDEX records_dated ON records (resource, dated_at, flags, removed_at) WHERE dated_at IS NOT NULL;
+  -- Flagged records are rare: counting them reads this index only.
+  CREATE INDEX records_flagged ON records (resource, dated_at, flags) WHERE flags > 0 AND removed_at IS NULL;
+  CREATE INDEX records_removed ON records (resource) WHERE removed_at IS NOT NULL;
+
+  -- Earlier states of a record: from since_at until until_at.
+  CREATE TABLE record_versions (
+    version_id INTEGER PRIMARY KEY,
+    record_id INTEGER NOT NULL,
+    json TEXT NOT NULL,
+    since_at TEXT NOT NULL, until_at TEXT NOT NULL,
+    present INTEGER NOT NULL,
+    run_id INTEGER NOT NULL
+  );
+  CREATE INDEX record_versions_record ON record_versions (record_id);
+
+  CREATE TABLE changes (
+    change_id INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    field TEXT, old TEXT, new TEXT,
+    last_seen_unchanged_at TEXT,
+    seen_changed_at TEXT NOT NULL,
+    run_id INTEGER NOT NULL
+  );
+  CREATE INDEX changes_seen ON changes (seen_changed_at);
+  CREATE INDEX changes_record ON changes (resource, key);
+
+  CREATE TABLE sync_runs (
+    run_id INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    finished_at TEXT,
+    since TEXT,
+    until TEXT,
+    requests INTEGER NOT NULL DEFAULT 0, retries INTEGER NOT NULL DEFAULT 0,
+    rows_read INTEGER NOT NULL DEFAULT 0, rows_new INTEGER NOT NULL DEFAULT 0,
+    rows_changed INTEGER NOT NULL DEFAULT 0, rows_removed INTEGER NOT NULL DEFAULT 0,
+    verified INTEGER NOT NULL DEFAULT 0,
+    outcome TEXT NOT NULL,
+    error TEXT,
+    covered_from TEXT,     -- null: from the beginning
+    api_total INTEGER, mirror_total INTEGER, differing INTEGER -- null: nothing was counted
+  );
+  CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);
+
+  -- The ranges of a resource's dates that were read completely, and when each was last read.
+  CREATE TABLE coverage (
+    resource TEXT NOT NULL,
+    from_at TEXT,          -- null: from the beginning
+    to_at TEXT NOT NULL,
+    read_at TEXT NOT NULL,
+    run_id INTEGER NOT NULL
+  );
+  CREATE INDEX coverage_resource ON coverage (resource);
+  -- The coverage at the end of a run.
+  CREATE TABLE run_coverage (run_id INTEGER NOT NULL, from_at TEXT, to_at TEXT NOT NULL);
+  CREATE INDEX run_coverage_run ON run_coverage (run_id);
+
+  -- The API's totals of a day when the day's records were last read.
+  CREATE TABLE day_figures (
+    resource TEXT NOT NULL,
+    day TEXT NOT NULL,
+    figures TEXT NOT NULL,
+    PRIMARY KEY (resource, day)
+  ) WITHOUT ROWID;
+
+  -- Current records that the last read of their date did not return, and when they were last returned.
+  CREATE TABLE missing (
+    resource TEXT NOT NULL,
+    record_id INTEGER NOT NULL,
+    last_seen_at TEXT,
+    PRIMARY KEY (resource, record_id)
+  ) WITHOUT ROWID;
+
+  -- What the sync of a resource remembers. Milliseconds since 1970.
+  CREATE TABLE sync_state (
+    resource TEXT PRIMARY KEY,
+    floor_ms INTEGER,      -- the oldest date that was ever requested; null: from the beginning
+    cursor_ms INTEGER,     -- the date that the audit has reached
+    window_ms INTEGER, audit_requests INTEGER, -- the options of the newest run
+    distrusted TEXT NOT NULL DEFAULT '[]' -- filters whose counts were found to be wrong
+  ) WITHOUT ROWID;
+
+  -- Columns that were discovered in the API's responses, in order.
+  CREATE TABLE open_columns (
+    table_name TEXT NOT NULL,
+    name TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    type TEXT NOT NULL,
+    PRIMARY KEY (table_name, name)
+  ) WITHOUT ROWID;
+  -- Warnings that are printed only once.
+  CREATE TABLE notices (subject TEXT PRIMARY KEY, first_at TEXT NOT NULL) WITHOUT ROWID;
+
+  -- The ranking's all-time totals by day: a row only if a host's totals changed since the day before.
+  CREATE TABLE analytics_hosts_snapshots (
+    date TEXT NOT NULL,
+    host_id TEXT, host_username TEXT,
+    clicks INTEGER, buy_now_clicks INTEGER, orders INTEGER, sales REAL, -- null: the host has left
+    synced_at TEXT NOT NULL
+  );
+  CREATE INDEX analytics_hosts_snapshots_host ON analytics_hosts_snapshots (host_id, date);
+  CREATE TABLE analytics_hosts_days (date TEXT PRIMARY KEY, synced_at TEXT NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE content_downloads (
+    source TEXT NOT NULL,
+    id TEXT NOT NULL,
+    path TEXT NOT NULL,
+    bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    downloaded_at TEXT NOT NULL, synced_at TEXT NOT NULL,
+    PRIMARY KEY (source, id)
+  ) WITHOUT ROWID;
+  `,
+  `
+  -- The month (UTC) of the record's date in this version; null if it has none or it is unreadable.
+  ALTER TABLE record_versions ADD COLUMN month TEXT;
+
+  -- Values of another type than their column's, by record.
+  CREATE TABLE unexpected_values (
+    record_id INTEGER NOT NULL,
+    table_name TEXT NOT NULL,
+    column_name TEXT NOT NULL,
+    found TEXT NOT NULL,
+    PRIMARY KEY (record_id, table_name, column_name, found)
+  ) WITHOUT ROWID;
+  `,
+  `
+  -- Ranges of dates that were read by page number and have records whose date is unreadable or outside the range. They are
+  -- not in the coverage.
+  CREATE TABLE marked_slices (
+    resource TEXT NOT NULL,
+    from_at TEXT,          -- null: from the beginning
+    to_at TEXT NOT NULL,
+    read_at TEXT NOT NULL,
+    run_id INTEGER NOT NULL,
+    record_ids TEXT NOT NULL, -- these records, as a JSON array
+    fault TEXT NOT NULL    -- what is wrong with the first of them
+  );
+  CREATE INDEX marked_slices_resource ON marked_slices (resource);
+  CREATE INDEX records_undated ON records (resource) WHERE dated_at IS NULL;
+  `,
+  `
+  -- The handle and name of each host, and when a record with them was first read.
+  CREATE TABLE host_names (
+    host_id TEXT NOT NULL,
+    read_at TEXT NOT NULL,
+    username TEXT, name TEXT,
+    PRIMARY KEY (host_id, read_at)
+  ) WITHOUT ROWID;
+  `,
+];
+
+/**
+ * Checks that a file is a mirror or is empty.
+ * @throws MirrorUnusable if it is neither, or was written by a newer version
+ */
+export function checkIdentity({ db, path }: Mirror): void {
+  const version = versionOf(db);
+  const id = Number(db.pragma("application_id", { simple: true }));
+  const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
+  if (version === 0 && id === 0 && isEmpty) return;
+  // The tables, the version and the application ID are written in one transaction.
+  if (id !== applicationId || version < 1)
+    throw new MirrorUnusable(`Not a brandapi mirror: ${path}.`, {
+      hint: "choose another mirror with `--db`, or another backup with `--restore`",
+    });
+  if (version > migrations.length)
+    throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
+      hint: "use the newer brandapi, or update this one with `git pull && npm ci` in a checkout or `npm install -g` of the newer package; the file was not changed",
+    });
+}
+
+/** Creates the system tables or migrates them to this version. Must be called in a transaction. */
+export function migrate(db: Database): void {
+  const version = versionOf(db);
+  if (version === migrations.length) return;
+  for (const step of migrations.slice(version)) db.exec(step);
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma(`user_version = ${migrations.length}`);
+}
+
+/** Compares a mirror's schema version with the program's. Returns `none` for an empty file. */
+export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
+  const version = versionOf(db);
+  if (version < 1) return "none";
+  return version === migrations.length ? "current" : "older";
+}
+
+function versionOf(db: Database): number {
+  return Number(db.pragma("user_version", { simple: true }));
+}

@@ -1,0 +1,339 @@
+import { allTime, containsInstant, overlaps, type Range, utcDay } from "../util/ranges.js";
+import {
+  addCoverage,
+  type CoveredRange,
+  lastReadAt,
+  type MarkedSlice,
+  readCoverage,
+  readMarkedSlices,
+  withoutRange,
+  writeCoverage,
+  writeMarkedSlices,
+  writeRunCoverage,
+} from "./coverage.js";
+import { type Mirror, statement } from "./database.js";
+import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
+
+/** The records that the API returned for a range of dates, in one response or a complete list. */
+export interface RangeRecords {
+  range: Range;
+  ids: ReadonlySet<number>;
+  /** The time of the request, in milliseconds since 1970. */
+  requestedAt: number;
+  runId: number;
+}
+
+interface StateRow {
+  floor_ms: number | null;
+  cursor_ms: number | null;
+  window_ms: number | null;
+  audit_requests: number | null;
+  distrusted: string;
+}
+
+/**
+ * The state of a resource's sync: the dates that were read, the missing records, and the last run's options.
+ * Methods that write must be called in a transaction. The coverage and the marked slices are also kept in memory, where a
+ * rollback does not restore them, so the run must end if its transaction fails.
+ */
+export class SyncState {
+  readonly missing: MissingRecords;
+  readonly storedTotals: StoredTotals;
+  #coverage: readonly CoveredRange[];
+  #marked: readonly MarkedSlice[];
+
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: string,
+  ) {
+    this.#coverage = readCoverage(mirror, resource);
+    this.#marked = readMarkedSlices(mirror, resource);
+    this.missing = new MissingRecords(mirror, resource);
+    this.storedTotals = new StoredTotals(mirror, resource);
+  }
+
+  /** Returns the date ranges that were read completely, oldest first. */
+  coverage(): readonly CoveredRange[] {
+    return this.#coverage;
+  }
+
+  /**
+   * Adds a range to the coverage. Records in this range that the API did not return are marked as missing.
+   * @returns the number of records that became missing
+   */
+  cover({ range, ids, requestedAt, runId }: RangeRecords): number {
+    return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
+  }
+
+  /**
+   * Adds all dates up to the time of the request to the coverage, because the list was complete. All records that are
+   * not in the list become missing.
+   */
+  coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
+    const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
+    // The list includes records without a date and records with a future date.
+    this.#cover({ ...range, readAt: requestedAt, runId }, allTime, ids);
+  }
+
+  /** @param returnedRange the range whose current records become missing unless they are in `ids` */
+  #cover(covered: CoveredRange, returnedRange: Range, ids: ReadonlySet<number>): number {
+    const { mirror, resource } = this;
+    const absent = readCurrentIds(mirror, resource, returnedRange).filter((id) => !ids.has(id));
+    this.missing.add(absent, this.#coverage);
+    this.#setCoverage(addCoverage(this.#coverage, covered), covered.runId);
+    if (this.#marked.some((slice) => overlaps(slice, covered))) this.#unmark(covered, ids);
+    return absent.length;
+  }
+
+  /**
+   * True if a date was read completely.
+   * @param dated a date in milliseconds since 1970
+   */
+  isCovered(dated: number | null): boolean {
+    return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
+  }
+
+  /** Returns the marked slices, oldest first. They never overlap the coverage. */
+  markedSlices(): readonly MarkedSlice[] {
+    return this.#marked;
+  }
+
+  /**
+   * Marks a slice that was read completely, and removes its dates from the coverage. Undated records that are
+   * no longer in any slice become missing.
+   * @param returned the `record_id`s of all records in the slice
+   */
+  markCompleteSlice(slice: MarkedSlice, returned: ReadonlySet<number>): void {
+    const absent = this.#undatedIdsIn(slice).filter((id) => !returned.has(id));
+    this.#mark(slice);
+    const marked = this.markedIds();
+    this.missing.add(absent.filter((id) => !marked.has(id)));
+  }
+
+  /**
+   * Marks a slice that was only partly read, and removes its dates from the coverage. The new slice takes over the
+   * undated records from the slices that it replaces.
+   */
+  markIncompleteSlice(slice: MarkedSlice): void {
+    this.#mark({ ...slice, recordIds: [...slice.recordIds, ...this.#undatedIdsIn(slice)] });
+  }
+
+  #mark(slice: MarkedSlice): void {
+    const recordIds = [...new Set(slice.recordIds)];
+    this.#setMarked([...withoutRange(this.#marked, slice), { ...slice, recordIds }]);
+    this.#setCoverage(withoutRange(this.#coverage, slice), slice.runId);
+  }
+
+  #undatedIdsIn(range: Range): number[] {
+    const overlapping = this.#marked.filter((slice) => overlaps(slice, range));
+    return overlapping.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
+  }
+
+  /** Returns the records in marked slices with unreadable dates or dates outside their slice. */
+  markedIds(): ReadonlySet<number> {
+    return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
+  }
+
+  /** Removes dates from the marked slices. Undated records that are no longer in any slice become missing. */
+  #unmark(range: Range, returned: ReadonlySet<number>): void {
+    const before = this.markedIds();
+    this.#setMarked(withoutRange(this.#marked, range));
+    const after = this.markedIds();
+    const absent = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
+    this.missing.add(absent);
+  }
+
+  #setMarked(slices: readonly MarkedSlice[]): void {
+    this.#marked = [...slices].sort((a, b) => a.from - b.from);
+    writeMarkedSlices(this.mirror, this.resource, this.#marked);
+  }
+
+  #setCoverage(coverage: readonly CoveredRange[], runId: number): void {
+    writeCoverage(this.mirror, this.resource, this.#coverage, coverage);
+    writeRunCoverage(this.mirror, runId, coverage);
+    this.#coverage = coverage;
+  }
+
+  #isUndated(id: number): boolean {
+    const find = "SELECT 1 FROM records WHERE record_id = ? AND dated_at IS NULL AND removed_at IS NULL";
+    return statement(this.mirror, find).get(id) !== undefined;
+  }
+
+  /**
+   * Returns the oldest date that has been requested: -Infinity if there was no lower bound, or null before
+   * the first run.
+   */
+  floor(): number | null {
+    const row = this.#row();
+    return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
+  }
+
+  setFloor(ms: number): void {
+    this.#set("floor_ms = ?", Number.isFinite(ms) ? ms : null);
+  }
+
+  /** Returns the date that the audit has reached, or null before the first audit. */
+  cursor(): number | null {
+    return this.#row()?.cursor_ms ?? null;
+  }
+
+  setCursor(to: number): void {
+    this.#set("cursor_ms = ?", to);
+  }
+
+  /** Returns the names of the API filters that returned wrong counts. */
+  distrusted(): ReadonlySet<string> {
+    return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
+  }
+
+  setDistrusted(filters: Iterable<string>): void {
+    this.#set("distrusted = ?", JSON.stringify([...filters]));
+  }
+
+  /** Returns the last run's values for `--window` and `--audit`, or null if no run has stored any. */
+  lastOptions(): { windowMs: number; audit: number } | null {
+    const row = this.#row();
+    if (!row || row.window_ms === null || row.audit_requests === null) return null;
+    return { windowMs: row.window_ms, audit: row.audit_requests };
+  }
+
+  setLastOptions({ windowMs, audit }: { windowMs: number; audit: number }): void {
+    this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
+  }
+
+  /** Counts the current records in a range that match all of these `filterFlags`, excluding missing records. */
+  count(range: Range, flags = 0): number {
+    return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
+  }
+
+  #row(): StateRow | undefined {
+    const select = statement(this.mirror, "SELECT * FROM sync_state WHERE resource = ?");
+    return select.get(this.resource) as StateRow | undefined;
+  }
+
+  #set(members: string, ...values: (number | string | null)[]): void {
+    statement(this.mirror, "INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(this.resource);
+    statement(this.mirror, `UPDATE sync_state SET ${members} WHERE resource = ?`).run(
+      ...values,
+      this.resource,
+    );
+  }
+}
+
+/** The API's totals for one day. */
+export interface DayTotals {
+  /** The number of records. */
+  count: number;
+  amounts: readonly number[];
+}
+
+/** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
+export type TotalsByDay = ReadonlyMap<string, DayTotals>;
+
+/** The API's daily totals as they were when each day was last read. They are stored in the table `day_figures`. */
+export class StoredTotals {
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: string,
+  ) {}
+
+  all(): TotalsByDay {
+    const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
+    const rows = select.all(this.resource) as [string, string][];
+    return new Map(rows.map(([day, json]) => [day, fromJson(json)]));
+  }
+
+  /**
+   * Deletes the totals for a range of complete days. A covered day without totals counts as changed if the API has
+   * totals for it.
+   */
+  delete(range: Range): void {
+    this.replace(range, new Map());
+  }
+
+  /** Replaces the totals for a range of complete days. */
+  replace({ from, to }: Range, totals: TotalsByDay): void {
+    const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
+    const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";
+    statement(this.mirror, remove).run(this.resource, first, last);
+    const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");
+    for (const [day, { count, amounts }] of totals)
+      if (day >= first && day <= last) insert.run(this.resource, day, JSON.stringify([count, ...amounts]));
+  }
+}
+
+function fromJson(json: string): DayTotals {
+  const [count = 0, ...amounts] = JSON.parse(json) as number[];
+  return { count, amounts };
+}
+
+/** A current record that the most recent read of its date did not return. */
+interface MissingRecord {
+  id: number;
+  /** The record's date in milliseconds since 1970, or null if it has no readable date. */
+  dated: number | null;
+}
+
+/** A resource's missing records. They are removed only when the API's counts agree without them. */
+export class MissingRecords {
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: string,
+  ) {}
+
+  all(): MissingRecord[] {
+    const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
+      WHERE m.resource = ? AND r.removed_at IS NULL`;
+    return this.#prepared(select).all(this.resource) as MissingRecord[];
+  }
+
+  /**
+   * Adds the records that a read did not return, and stores when they were last returned.
+   * @param before the coverage before this read
+   */
+  add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
+    const insert = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
+    const find = this.#prepared(
+      "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",
+    );
+    for (const id of ids) {
+      const { dated, since } = find.get(id) as { dated: number | null; since: string };
+      // The coverage may not include the date of a record that was read individually.
+      insert.run(this.resource, id, lastReadAt(before, dated) ?? since);
+    }
+  }
+
+  delete(returned: Iterable<number>): void {
+    const any = this.#prepared("SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
+    const remove = this.#prepared("DELETE FROM missing WHERE resource = ? AND record_id = ?");
+    if (any !== undefined) for (const id of returned) remove.run(this.resource, id);
+  }
+
+  has(id: number): boolean {
+    const find = this.#prepared("SELECT 1 FROM missing WHERE resource = ? AND record_id = ?");
+    return find.get(this.resource, id) !== undefined;
+  }
+
+  /**
+   * Returns the time at which a missing record was last returned (ISO 8601), or null if that time is unknown
+   * or the record is not missing.
+   */
+  lastSeen(id: number): string | null {
+    const find = this.#prepared("SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
+    return (find.pluck().get(this.resource, id) as string | null | undefined) ?? null;
+  }
+
+  /** Counts the missing records in a range that match all of these `filterFlags`. */
+  count(range: Range, flags: number): number {
+    // NOT INDEXED makes SQLite start from the few missing records, because the range may contain a million
+    // records.
+    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
+      AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
+    const values = [...currentParameters(this.resource, range), flags, flags, this.resource];
+    return this.#prepared(select).pluck().get(values) as number;
+  }
+
+  #prepared(sql: string) {
+    return statement(this.mirror, sql);
+  }
+}

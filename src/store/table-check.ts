@@ -1,0 +1,174 @@
+import type { Resource } from "../resources/resource.js";
+import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { pluralize } from "../util/text.js";
+import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
+import { RowBuilder, type TableRow } from "./projection.js";
+import { readRecords, recordState, type StoredRecord } from "./records.js";
+import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
+
+/** How many rows in a typed table differ from the records. */
+export interface TableDifference {
+  table: string;
+  missing: number;
+  changed: number;
+  /** Rows that do not belong to any record. */
+  extra: number;
+}
+
+/**
+ * Compares typed tables with the records, row by row. The expected rows come from the code that writes rows,
+ * so the check detects rows that another program changed, but not changed records. Memory use does not depend
+ * on the number of rows.
+ * @returns the tables that differ
+ */
+export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
+  /** Each resource's tables, main table first. */
+  const shapes = new Map<string, ShapeComparison[]>();
+  const tables = () => [...shapes.values()].flat().flatMap(({ current, removed }) => [current, removed]);
+  try {
+    for (const resource of resources) {
+      const [main, ...children] = tablesOf(resource);
+      if (!main) continue;
+      const comparisons: ShapeComparison[] = [];
+      shapes.set(resource.name, comparisons);
+      for (const shape of [main, ...children]) comparisons.push(openShapeComparison(mirror, shape, main));
+    }
+    for (const record of readRecords(mirror, [...shapes.keys()]))
+      compareRecord(shapes.get(record.row.resource) ?? [], record);
+    for (const table of tables()) table.finish();
+    return tables()
+      .map(({ difference }) => difference)
+      .filter(({ changed, extra, missing }) => missing + changed + extra > 0);
+  } finally {
+    for (const table of tables()) table.close();
+  }
+}
+
+/**
+ * A shape's two tables: one for current records and one for removed records. A record has rows in only one of them, so
+ * any rows in the other are extra.
+ */
+interface ShapeComparison extends Record<RecordState, TableComparison> {
+  rows: RowBuilder;
+}
+
+function openShapeComparison(mirror: Mirror, shape: TableShape, main: TableShape): ShapeComparison {
+  const rows = new RowBuilder(mirror, shape, main, { discovers: false, report: () => {} });
+  const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.names(state));
+  return { rows, current: open("current"), removed: open("removed") };
+}
+
+function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
+  if (!main) return;
+  const state = recordState(record);
+  const parent = main.rows.mainRow(record);
+  main[state].compare(parent);
+  for (const child of children)
+    for (const row of child.rows.itemRows(record, parent)) child[state].compare(row);
+}
+
+/** Compares a table with the rows expected from its records. Both are ordered by the integer key. */
+class TableComparison {
+  readonly difference: TableDifference;
+  readonly #rows: Iterator<unknown[]>;
+  #next: IteratorResult<unknown[]>;
+
+  constructor(mirror: Mirror, shape: TableShape, state: RecordState, columns: readonly string[]) {
+    this.difference = { table: tableName(shape, state), missing: 0, changed: 0, extra: 0 };
+    this.#rows = readRows(mirror, shape, state, columns);
+    this.#next = this.#rows.next();
+  }
+
+  compare(expected: TableRow): void {
+    const id = Number(expected.at(-1));
+    for (; !this.#next.done && Number(this.#next.value.at(-1)) < id; this.#next = this.#rows.next())
+      this.difference.extra += 1;
+    if (this.#next.done || this.#next.value.at(-1) !== id) {
+      this.difference.missing += 1;
+      return;
+    }
+    if (!isSameRow(expected, this.#next.value)) this.difference.changed += 1;
+    this.#next = this.#rows.next();
+  }
+
+  finish(): void {
+    for (; !this.#next.done; this.#next = this.#rows.next()) this.difference.extra += 1;
+  }
+
+  close(): void {
+    this.#rows.return?.();
+  }
+}
+
+/**
+ * Returns a table's rows, ordered by its integer key. Returns no rows if a column is missing, because every row is
+ * wrong in that case.
+ */
+function readRows(
+  { db }: Mirror,
+  shape: TableShape,
+  state: RecordState,
+  columns: readonly string[],
+): Iterator<unknown[]> {
+  const name = tableName(shape, state);
+  const existing = new Set(db.prepare("SELECT lower(name) FROM pragma_table_info(?)").pluck().all(name));
+  if (!columns.every((column) => existing.has(column.toLowerCase()))) return [][Symbol.iterator]();
+  const select = `SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)} ORDER BY ${rowIdColumn(shape)}`;
+  return db.prepare(select).raw().iterate() as Iterator<unknown[]>;
+}
+
+function isSameRow(expected: TableRow, stored: readonly unknown[]): boolean {
+  return expected.every(
+    (value, index) =>
+      value === stored[index] || (typeof value === "bigint" && Number(value) === stored[index]),
+  );
+}
+
+/** Describes a difference: `25 rows missing, 3 changed, 1 extra`. */
+export function describeDifference({ missing, changed, extra }: TableDifference): string {
+  const counts: [number, string][] = [
+    [missing, "missing"],
+    [changed, "changed"],
+    [extra, "extra"],
+  ];
+  const parts = counts.filter(([count]) => count > 0);
+  return parts
+    .map(([count, what], index) => `${index === 0 ? pluralize(count, "row") : count} ${what}`)
+    .join(", ");
+}
+
+/** The result of the last table check. It is stored only if the check found differences. */
+export interface TableCheck {
+  /** The time of the check (ISO 8601). */
+  at: string;
+  error: string;
+}
+
+/**
+ * Stores the differences found in a resource's tables, for `status`.
+ * @param differences an empty list deletes the previous result
+ */
+export function saveTableCheck(
+  mirror: Mirror,
+  resource: string,
+  differences: readonly TableDifference[],
+  at: string,
+): TableCheck | null {
+  const texts = differences.map((difference) => `${difference.table}: ${describeDifference(difference)}`);
+  const check =
+    differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
+  mirror.transaction(() => {
+    if (check) writeInfo(mirror, infoName(resource), JSON.stringify(check));
+    else deleteInfo(mirror, infoName(resource));
+  });
+  return check;
+}
+
+export function readTableCheck(mirror: Mirror, resource: string): TableCheck | null {
+  const text = readInfo(mirror, infoName(resource));
+  return text === null ? null : (JSON.parse(text) as TableCheck);
+}
+
+function infoName(resource: string): string {
+  return `tables:${resource}`;
+}

@@ -1,0 +1,39 @@
+import { orders } from "../resources/orders.js";
+import { tablesOf } from "../resources/table-shape.js";
+import { commissionByHost, contentByHost, hosts, hostsByMonth, rosterChanges } from "./host-views.js";
+import { campaignsOwing, ordersNet, singleOrderFigures } from "./order-views.js";
+import {
+  lateRefunds,
+  refundsByMonth,
+  restatedOrders,
+  restatements,
+  salesByDay,
+  salesByMonth,
+} from "./sales-views.js";
+import type { View } from "./view.js";
+
+/** All views, in the order used by `tables`. */
+export const views: readonly View[] = [
+  salesByMonth,
+  salesByDay,
+  restatements,
+  restatedOrders,
+  refundsByMonth,
+  lateRefunds,
+  hostsByMonth,
+  hosts,
+  commissionByHost,
+  rosterChanges,
+  contentByHost,
+  campaignsOwing,
+  ordersNet,
+  singleOrderFigures,
+];
+
+/** The names of the amount columns in `orders` and the views. `query` prints their values as money. */
+export const amountNames: ReadonlySet<string> = new Set(
+  [...tablesOf(orders), ...views]
+    .flatMap(({ columns }) => columns)
+    .filter(({ isAmount }) => isAmount)
+    .map(({ name }) => name),
+);

@@ -1,0 +1,202 @@
+import { amount, boolean, integer, json, number, text, timestamp } from "../resources/fields.js";
+import { orderVersions } from "./order-history.js";
+import { materialized, numberFromSqlText, type View } from "./view.js";
+import {
+  currency,
+  hostColumns,
+  hostLabel,
+  hostUsername,
+  month,
+  orderCounts,
+  orderFigureNames,
+  orderFigureSums,
+  orderFigures,
+  selectHost,
+  selectHostLabel,
+  selectHostUsername,
+  sumAmounts,
+} from "./view-columns.js";
+
+const hostTables = ["roster", "orders", "recommendations", "analytics_hosts"];
+
+export const hosts: View = {
+  name: "hosts",
+  about:
+    "one row per host: roster, orders, net and commission by currency, products, and the API's all-time ranking; orders " +
+    "without a host share one row",
+  columns: [
+    text("id", "the host's ID"),
+    hostUsername,
+    hostLabel,
+    boolean("on_roster"),
+    number("commission_rate", "percentage"),
+    text("campaigns_status"),
+    ...orderCounts,
+    json("net_by_currency"),
+    json("commission_by_currency"),
+    integer("clicks", "clicks in the ranking"),
+    integer("buy_now_clicks", "buy-now clicks in the ranking"),
+    integer("ranking_orders", "orders in the ranking, which can differ from those in the mirror"),
+    amount("ranking_sales", "sales in the ranking, in the store currency"),
+    integer("recommended_products"),
+    text("username", "identical to `host_username`"),
+  ],
+  sql: `WITH ids AS (
+      ${hostTables.map((table) => `SELECT host_id AS id FROM ${table}`).join("\n      UNION ")}
+    ),
+    sums AS (SELECT host_id, currency, ${orderFigureSums} FROM order_figures GROUP BY host_id, currency),
+    sales AS (
+      SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
+        sum(orders_without_total) AS orders_without_total,
+        json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
+        json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
+      FROM sums GROUP BY host_id ${materialized}
+    ),
+    ranking AS (
+      SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
+        sum(orders) AS orders, sum(sales) AS sales
+      FROM analytics_hosts GROUP BY host_id ${materialized}
+    ),
+    members AS (
+      SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
+      FROM roster GROUP BY host_id ${materialized}
+    ),
+    listed AS (
+      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
+    )
+    SELECT n.id, ${selectHostUsername("n.id")} AS host_username, ${selectHostUsername("n.id")} AS username,
+      ${selectHostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
+      m.commission_rate, m.campaigns_status,
+      coalesce(s.orders, 0) AS orders, coalesce(s.cancelled_orders, 0) AS cancelled_orders,
+      coalesce(s.orders_without_total, 0) AS orders_without_total,
+      s.net_by_currency, s.commission_by_currency,
+      r.clicks, r.buy_now_clicks,
+      r.orders AS ranking_orders, round(r.sales, 6) AS ranking_sales,
+      coalesce(l.products, 0) AS recommended_products
+    FROM ids AS n LEFT JOIN members AS m ON m.host_id = n.id LEFT JOIN sales AS s ON s.host = coalesce(n.id, '')
+    LEFT JOIN ranking AS r ON r.host = coalesce(n.id, '') LEFT JOIN listed AS l ON l.host_id = n.id
+    ORDER BY n.id`,
+};
+
+/** For each month, selects the last response that covers all hosts. Entries without a host are combined. */
+const rankings = `rankings AS (
+    SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
+      CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
+      round(sum(t.revenue), 6) AS ranking_revenue
+    FROM analytics_clicks_top_hosts AS t WHERE t.asked_host_id IS NULL AND t.group_by = (
+      SELECT p.group_by FROM analytics_clicks_periods AS p WHERE p.period_start = t.period_start AND p.host_id IS NULL
+      ORDER BY p.synced_at DESC, p.group_by LIMIT 1)
+    GROUP BY 1, 2 ${materialized})`;
+
+export const hostsByMonth: View = {
+  name: "hosts_by_month",
+  about:
+    "one row per host, month (UTC) and currency with orders; orders without a host are grouped together; the figures from " +
+    "the API's monthly ranking cover all currencies and are repeated in each of the host's rows",
+  columns: [
+    ...hostColumns,
+    month,
+    currency,
+    ...orderFigures,
+    integer("clicks", "clicks in the ranking"),
+    number("conversion_rate", "tracked orders divided by buy-now clicks in the ranking, 0 to 1"),
+    integer("ranking_orders", "orders in the ranking, which can differ from those in the mirror"),
+    amount("ranking_revenue", "revenue in the ranking, in the store currency"),
+  ],
+  date: "month",
+  example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
+WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
+  sql: `WITH ${rankings}
+    SELECT ${selectHost("m.host_id")}, m.month, m.currency, ${orderFigureNames},
+      r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
+    FROM (SELECT host_id, month, currency, ${orderFigureSums} FROM order_figures
+      GROUP BY month, host_id, currency) AS m
+    LEFT JOIN rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
+    ORDER BY m.month, m.host_id, m.currency`,
+};
+
+/**
+ * For each order, `taken_back` is the highest commission in any version with the same host, minus the current
+ * commission.
+ */
+export const commissionByHost: View = {
+  name: "commission_by_host",
+  about:
+    "one row per host and currency: the commission on orders that count, and the commission clawed back: the highest " +
+    "commission seen for each order minus the current one; the API does not report payments",
+  columns: [
+    ...hostColumns,
+    currency,
+    integer("orders", "orders that count: neither removed nor cancelled"),
+    amount("commission_amount", "the commission earned according to the API, which does not report payments"),
+    amount(
+      "taken_back",
+      "the commission clawed back after refunds, cancellations, withdrawals and corrections",
+    ),
+  ],
+  sql: `WITH ${orderVersions},
+    most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
+      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized}),
+    all_of AS (
+      SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
+      UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
+          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
+            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)
+    SELECT ${selectHost("c.host_id")}, currency, orders, commission_amount, taken_back
+    FROM (SELECT host_id, currency, total(orders) AS orders,
+        ${sumAmounts("commission_amount")} AS commission_amount, ${sumAmounts("taken")} AS taken_back
+      FROM all_of GROUP BY host_id, currency) AS c
+    WHERE orders > 0 OR taken_back > 0 ORDER BY host_id, currency`,
+};
+
+export const contentByHost: View = {
+  name: "content_by_host",
+  about: "one row per host with files in the library; files without a host share one row",
+  columns: [
+    ...hostColumns,
+    ...["files", "deliverables", "uploads", "images", "videos", "campaigns", "bytes"].map((name) =>
+      integer(name),
+    ),
+    timestamp("last_added_at"),
+  ],
+  // In a query with max(), SQLite takes `created_at` from the row with the maximum.
+  sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
+      total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
+      total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
+      count(DISTINCT opportunity_id) AS campaigns, total(file_size_bytes) AS bytes,
+      created_at AS last_added_at, max(created_at_utc)
+    FROM content AS c GROUP BY c.host_id ORDER BY host_id`,
+};
+
+const [oldRate, newRate] = [numberFromSqlText("c.old"), numberFromSqlText("c.new")];
+
+export const rosterChanges: View = {
+  name: "roster_changes",
+  about:
+    "one row per roster change that a sync detected: a host joined, left, or has a different rate; the hosts found by the first " +
+    "sync are not changes (see `roster` for when they joined)",
+  columns: [
+    timestamp("seen_at", "the time at which the change was first seen"),
+    text("what", "`joined`, `left` or `rate`"),
+    ...hostColumns,
+    number("old", "the previous commission rate, as a percentage"),
+    number("new", "the new commission rate, as a percentage"),
+    timestamp(
+      "last_seen_at",
+      "the time at which the old value was last seen; the change happened between this time and `seen_at`",
+    ),
+    text("relationship_id"),
+  ],
+  date: "seen_at",
+  example: `SELECT seen_at, what, host_label, old, new FROM roster_changes
+WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
+  sql: `SELECT c.seen_changed_at AS seen_at,
+      CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
+      ${selectHost("r.host_id")}, ${oldRate} AS old, ${newRate} AS new,
+      c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
+    FROM changes AS c JOIN (
+        SELECT relationship_id, host_id FROM roster
+        UNION ALL SELECT relationship_id, host_id FROM roster_removed
+      ) AS r ON r.relationship_id = c.key
+    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${oldRate} IS NOT ${newRate})) ORDER BY c.change_id`,
+};

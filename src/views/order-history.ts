@@ -1,0 +1,64 @@
+import { materialized, numberFromSqlText } from "./view.js";
+import { selectOrderFigures } from "./view-columns.js";
+
+/**
+ * Common table expressions. `versions` contains earlier versions of orders with their figures, each valid
+ * from `since_at` to `until_at`. `present` is 0 while the API did not return the order.
+ */
+export const orderVersions = `forms AS (
+    SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
+      ${[
+        selectMember("currency", "'text'"),
+        selectAmount("total_amount"),
+        selectAmount("refund_amount"),
+        selectAmount("commission_amount"),
+        selectMember("is_cancelled", "'true', 'false'"),
+        selectMember("host_id", "'text'", "host.id"),
+      ].join(",\n      ")}
+    FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
+      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materialized}),
+  versions AS (
+    SELECT record_id, version_id, since_at, until_at, present, month, currency,
+      host_id, ${selectOrderFigures} FROM forms ${materialized})`;
+
+/**
+ * Returns SQL for a field in a version's JSON. As in the table `orders`, a value of an unexpected type becomes null.
+ */
+function selectMember(name: string, types: string, path = name): string {
+  const member = `v.json, '$.${path}'`;
+  return `CASE WHEN json_type(${member}) IN (${types}) THEN json_extract(${member}) END AS ${name}`;
+}
+
+/**
+ * Returns SQL for an amount in a version's JSON. Strings that contain a number count as numbers, as in the
+ * table `orders`.
+ */
+function selectAmount(name: string): string {
+  const member = `v.json, '$.${name}'`;
+  const value = `json_extract(${member})`;
+  return `CASE json_type(${member}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberFromSqlText(value)} END AS ${name}`;
+}
+
+/**
+ * Common table expressions. `covered` contains the coverage of orders after each run, with an empty string
+ * instead of a null `from_at`. `reads` contains only the coverage after complete runs.
+ */
+export const orderReads = `covered AS (
+    SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
+    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${materialized}),
+  reads AS (
+    SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
+
+/**
+ * Returns SQL for the end time of the first run that read the complete month after the month had ended. The value is
+ * null if there is no such run. Requires `reads`.
+ */
+export function selectReportedAt(month: string): string {
+  const firstDay = `${month} || '-01'`;
+  const [start, end] = [`${firstDay} || 'T00:00:00.000Z'`, `date(${firstDay}, '+1 month')`];
+  return `(SELECT finished_at FROM reads WHERE from_at <= ${start}
+    AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
+}
+
+/** SQL for the end of the newest covered range for orders. Requires `covered`. */
+export const ordersReadUntil = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;

@@ -1,0 +1,103 @@
+import { amount, boolean, date, integer, text, timestamp } from "../resources/fields.js";
+import { orderColumns, type View } from "./view.js";
+import {
+  currency,
+  day,
+  hostColumns,
+  month,
+  orderAmounts,
+  orderFigures,
+  selectHost,
+  selectOrderFigures,
+} from "./view-columns.js";
+
+const orderedAt = timestamp(
+  "ordered_at",
+  "`order_date` in UTC, comparable with `datetime('now', '-7 days')`",
+);
+
+export const singleOrderFigures: View = {
+  name: "order_figures",
+  isHelper: true,
+  about:
+    "one row per order that the API still has, with its share of each figure; the other order views sum these rows; " +
+    "a cancelled order counts only in `cancelled_orders`",
+  columns: [
+    ...orderColumns("id", "order_number", "order_date"),
+    orderedAt,
+    day,
+    month,
+    currency,
+    ...orderFigures,
+    ...orderColumns("is_cancelled", "is_refunded", "attribution"),
+    ...hostColumns,
+    ...orderColumns("product_id", "product_title"),
+    timestamp("synced_at", "the time at which this version of the order was first read"),
+  ],
+  date: "ordered_at",
+  rowId: "record_id",
+  sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${selectOrderFigures},
+      is_cancelled, is_refunded, attribution, ${selectHost("o.host_id")},
+      product_id, product_title, synced_at, record_id
+    FROM orders AS o`,
+};
+
+const netColumns = [
+  ...orderColumns("id", "order_number", "order_date"),
+  orderedAt,
+  day,
+  month,
+  currency,
+  ...orderAmounts,
+  ...orderColumns("is_cancelled", "is_refunded", "attribution"),
+  ...hostColumns,
+];
+
+export const ordersNet: View = {
+  name: "orders_net",
+  about:
+    "one row per order that counts (neither removed nor cancelled), with its net after refunds; null amounts are 0",
+  columns: netColumns,
+  date: "ordered_at",
+  rowId: "record_id",
+  sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
+};
+
+/** Payments and campaigns with an unknown state count as open. */
+export const campaignsOwing: View = {
+  name: "campaigns_owing",
+  about:
+    "one row per campaign with something outstanding: open deliverables, open assignments, payments that the brand has " +
+    "not made, or payments that hosts have earned but not received",
+  columns: [
+    text("id", "the campaign's ID"),
+    text("title"),
+    text("status"),
+    date("deadline"),
+    boolean("is_overdue", "true if an open deliverable was due before the last sync of campaigns"),
+    integer(
+      "deliverables_open",
+      "deliverables that were requested but not completed, in a campaign that is running or has ended",
+    ),
+    integer("assignments_open", "assignments that hosts have accepted but not completed"),
+    integer("payments_open", "assignments that the brand has not paid yet"),
+    integer("payouts_open", "assignments with a payment that the host has earned but not received"),
+    amount("flat_fee", "the campaign's fixed fee per host, excluding commission and bonuses"),
+  ],
+  sql: `SELECT * FROM (
+      SELECT o.id, o.title, o.status, o.deadline,
+        coalesce(d.open > 0 AND coalesce(d.due, o.deadline) < (SELECT max(substr(started_at, 1, 10)) FROM sync_runs
+          WHERE resource = 'opportunities' AND outcome = 'done'), 0) AS is_overdue,
+        coalesce(d.open, 0) AS deliverables_open,
+        total(a.status = 'ACTIVE') AS assignments_open,
+        total(a.brand_payment_state NOT IN ('PAID', 'REFUNDED', 'NOT_INVOICED')
+          OR (a.brand_payment_state = 'NOT_INVOICED' AND a.status = 'COMPLETED')) AS payments_open,
+        total(a.athlete_payment_state NOT IN ('PAID', 'NOT_EARNED')) AS payouts_open,
+        o.payment_flatFee AS flat_fee
+      FROM opportunities AS o LEFT JOIN opportunity_assignments AS a ON a.opportunity_id = o.id
+      LEFT JOIN (SELECT opportunity_id, count(*) AS open, min(due_date) AS due FROM opportunity_deliverables
+        WHERE completed_at IS NULL GROUP BY opportunity_id) AS d
+        ON d.opportunity_id = o.id AND o.status NOT IN ('DRAFT', 'READY', 'PROPOSED', 'DECLINED', 'ARCHIVED')
+      GROUP BY o.id)
+    WHERE deliverables_open + assignments_open + payments_open + payouts_open > 0 ORDER BY id`,
+};

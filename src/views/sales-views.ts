@@ -1,0 +1,235 @@
+import { amount, boolean, integer, number, text, timestamp } from "../resources/fields.js";
+import { orderReads, ordersReadUntil, orderVersions, selectReportedAt } from "./order-history.js";
+import { materialized, numberFromSqlText, orderColumns, type View } from "./view.js";
+import {
+  currency,
+  day,
+  hostColumns,
+  month,
+  orderFigureNames,
+  orderFigureSums,
+  orderFigures,
+  selectHost,
+  selectOrderFigures,
+  sumAmounts,
+} from "./view-columns.js";
+
+export const salesByDay: View = {
+  name: "sales_by_day",
+  about: "one row per day (UTC) and currency with orders",
+  columns: [day, currency, ...orderFigures],
+  date: "day",
+  example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
+WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
+  sql: `SELECT day, currency, ${orderFigureSums} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
+};
+
+/**
+ * SQL for the end of the covered range that contains the first day of the month. If there is no such range, it selects
+ * the end of all covered dates.
+ */
+const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
+      WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
+
+/**
+ * `through` is the last complete day of the month that was read: 31 if the month is over, null if no day is complete.
+ * In the last subquery, `SELECT 1 LIMIT 1` prevents SQLite versions before 3.35 from recomputing `days` for each month.
+ */
+export const salesByMonth: View = {
+  name: "sales_by_month",
+  about:
+    "one row per month (UTC) and currency; the current month is compared with the previous month through the same " +
+    "day, the last complete day that was read",
+  columns: [
+    month,
+    currency,
+    ...orderFigures,
+    boolean("is_partial", "true if the complete month has not been read yet"),
+    amount("net_through", "net through the last complete day that was read, to compare with `net_before`"),
+    amount("net_before", "net of the previous month; for the current month, only through the same day"),
+  ],
+  date: "month",
+  example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
+FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
+ORDER BY currency, month`,
+  sql: `WITH ${orderReads},
+    days AS (
+      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized}),
+    ends AS (
+      SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
+        WHEN month < substr(unread, 1, 7) THEN 31
+        WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
+      FROM (SELECT month, date(${monthReadUntil}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized}),
+    months AS (
+      SELECT month, currency, ${orderFigureSums}, before, through,
+        CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
+      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})
+  SELECT month, currency, ${orderFigureNames},
+    CASE WHEN month IS NOT NULL THEN ${selectReportedAt("month")} IS NULL END AS is_partial, net_through,
+    CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
+        WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
+      THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
+      FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END AS net_before
+  FROM months AS m ORDER BY month, currency`,
+};
+
+export const refundsByMonth: View = {
+  name: "refunds_by_month",
+  about:
+    "one row per month in which orders were placed (UTC) and currency, with all refunds of these orders to date",
+  columns: [
+    month,
+    currency,
+    ...orderFigures,
+    integer("refunded_orders", "orders that count and were fully or partly refunded"),
+    number("refund_rate", "refunded amount divided by gross amount, 0 to 1"),
+  ],
+  date: "month",
+  example: `SELECT month, currency, refunded_amount, round(100 * refund_rate, 1) AS percent FROM refunds_by_month
+WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,
+  sql: `SELECT *, round(refunded_amount / nullif(gross_amount, 0), 6) AS refund_rate
+    FROM (SELECT month, currency, ${orderFigureSums}, total(refunded_amount > 0) AS refunded_orders
+      FROM order_figures GROUP BY month, currency) ORDER BY month, currency`,
+};
+
+const reportedAt = timestamp("reported_at", "the time of the first complete read after the end of the month");
+
+const netReported = amount("net_reported", "the net when the month was reported");
+
+const netNow = amount("net_now");
+
+const difference = amount("difference", "`net_now` minus `net_reported`");
+
+export const restatements: View = {
+  name: "restatements",
+  about:
+    "one row per closed month and currency: its net when it was reported and its net now; `restated_orders` lists the orders " +
+    "that changed it, and `export sales_by_month --as-of` with the time in `reported_at` shows all figures at that time",
+  columns: [
+    month,
+    currency,
+    reportedAt,
+    netReported,
+    netNow,
+    difference,
+    integer("orders", "the number of orders whose net changed"),
+  ],
+  date: "month",
+  example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
+  sql: `WITH ${orderReads}
+    SELECT month, currency, ${selectReportedAt("month")} AS reported_at,
+      0 + round(total(now) - total(difference), 6) AS net_reported, ${sumAmounts("now")} AS net_now,
+      ${sumAmounts("difference")} AS difference, total(orders) AS orders
+    FROM (SELECT substr(day, 1, 7) AS month, currency, net_amount AS now, NULL AS difference, 0 AS orders FROM sales_by_day
+      UNION ALL SELECT month, currency, NULL, difference, 1 FROM restated_orders)
+    GROUP BY month, currency HAVING reported_at IS NOT NULL ORDER BY month, currency`,
+};
+
+const orderColumnNames =
+  "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
+  "commission_amount, host_id";
+
+/**
+ * `now` contains the current versions that were first read after the first report. `pairs` contains each
+ * order with the months whose sums it may have changed since they were reported, and with its version at that
+ * time. The old and new version each count in their own month and currency, so an order that moved has two
+ * rows.
+ */
+export const restatedOrders: View = {
+  name: "restated_orders",
+  about:
+    "one row per order whose net has changed since its month was reported; an order that moved " +
+    "to a different month or currency has one row for each",
+  columns: [
+    month,
+    currency,
+    reportedAt,
+    text("order_id"),
+    ...orderColumns("order_number", "order_date"),
+    netReported,
+    netNow,
+    difference,
+    text(
+      "what",
+      "`late` (first seen after the report), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, " +
+        "`reinstated` (no longer cancelled), `redated`, `currency` or `amount`",
+    ),
+    timestamp("seen_at", "the time at which the change was first seen"),
+    ...hostColumns,
+  ],
+  date: "month",
+  example: `SELECT order_number, what, net_reported, net_now, difference FROM restated_orders
+WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
+  sql: `WITH ${orderReads}, ${orderVersions},
+    now AS (
+      SELECT *, ${selectOrderFigures} FROM (
+        SELECT ${orderColumnNames}, synced_at AS since_at, 1 AS present FROM orders
+        UNION ALL SELECT ${orderColumnNames}, removed_at, 0 FROM orders_removed)
+      WHERE since_at > (SELECT min(finished_at) FROM reads) ${materialized}),
+    months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
+      FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized}),
+    pairs AS (
+      SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
+          WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
+      FROM (SELECT n.record_id, m.month, m.reported_at FROM now AS n JOIN months AS m ON m.month = n.month
+          WHERE n.since_at > m.reported_at
+        UNION SELECT n.record_id, m.month, m.reported_at FROM versions AS v
+          JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
+          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized}),
+    states AS (
+      SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
+        v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
+        n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
+        CASE WHEN NOT n.present THEN 'withdrawn' WHEN n.cancelled_orders THEN 'cancelled'
+          WHEN v.version_id IS NULL THEN 'late' WHEN NOT v.present THEN 'returned'
+          WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
+          WHEN v.currency IS NOT n.currency THEN 'currency'
+          WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
+      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${materialized}),
+    restated AS (
+      SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
+      FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in
+        UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM states WHERE is_in)
+      GROUP BY record_id, month, currency)
+  SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
+    r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
+    r.what, r.seen_at, ${selectHost("o.host_id")}
+  FROM restated AS r JOIN now AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
+  ORDER BY r.month, r.currency, o.order_date_utc, o.id`,
+};
+
+const [oldAmount, newAmount] = ["c.old", "c.new"].map((value) => `coalesce(${numberFromSqlText(value)}, 0)`);
+
+const millisecondsBetween = (from: string, to: string) =>
+  `CAST(round((julianday(${to}) - julianday(${from})) * 86400000) AS INTEGER)`;
+
+/** A change from null to 0 is not a refund. */
+export const lateRefunds: View = {
+  name: "late_refunds",
+  about:
+    "one row per refund that appeared after the order was first read, for orders that count; the API does not date " +
+    "refunds, so the time from order to refund has a lower and an upper bound",
+  columns: [
+    text("order_id"),
+    ...orderColumns("order_number", "order_date"),
+    month,
+    currency,
+    amount("refunded_amount", "negative if a refund was reversed"),
+    integer("days_at_least", "complete days from the order to the last time it was seen without the refund"),
+    integer("days_at_most", "days from the order to the first time it was seen with the refund, rounded up"),
+    timestamp("last_seen_unchanged_at", "the time at which the old amount was last seen"),
+    timestamp("seen_changed_at", "the time at which the new amount was first seen"),
+    ...hostColumns,
+  ],
+  date: "seen_changed_at",
+  example: `SELECT order_number, order_date, currency, refunded_amount, days_at_least, days_at_most FROM late_refunds
+WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
+  sql: `SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
+      round(${newAmount} - ${oldAmount}, 6) AS refunded_amount,
+      max(0, ${millisecondsBetween("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
+      max(0, (${millisecondsBetween("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
+      c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_label
+    FROM changes AS c JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
+    WHERE c.resource = 'orders' AND c.field = 'refund_amount'
+      AND ${newAmount} <> ${oldAmount} ORDER BY c.change_id`,
+};

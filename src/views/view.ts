@@ -1,0 +1,74 @@
+import type { ScalarField, ScalarType } from "../resources/fields.js";
+import { orders } from "../resources/orders.js";
+import { tablesOf } from "../resources/table-shape.js";
+
+/** A view that is stored in the mirror file, so that any SQL program can use it. */
+export interface View {
+  name: string;
+  /** What a row represents, and what readers need to know about it. */
+  about: string;
+  columns: readonly ViewColumn[];
+  /** An example query. The default selects the first five rows. */
+  example?: string;
+  /** The SELECT statement. It must work in SQLite 3.26, because other programs read the mirror. */
+  sql: string;
+  /** The column that `--since` and `--until` apply to. */
+  date?: string;
+  /** A stable integer that orders the rows, for views with one row per table row. */
+  rowId?: string;
+  /** True if the view mainly serves as a building block for other views. Only `tables --all` lists it. */
+  isHelper?: true;
+}
+
+export type ViewColumn = Pick<ScalarField, "name" | "type" | "about" | "isAmount">;
+
+/** The SQLite types of the non-text columns. */
+const sqlTypes: Partial<Record<ScalarType, string>> = {
+  integer: "INTEGER",
+  boolean: "INTEGER",
+  number: "REAL",
+};
+
+/**
+ * Returns the query that defines a view. Columns are cast, because other programs rely on declared types.
+ * Columns of views with a `rowId` are not cast, because SQLite could then not use the indexes.
+ */
+export function viewQuery({ columns, rowId, sql }: View): string {
+  if (rowId !== undefined) return sql;
+  const typed = columns.map(({ name, type }) => `CAST(${name} AS ${sqlTypes[type] ?? "TEXT"}) AS ${name}`);
+  return `SELECT ${typed.join(", ")} FROM (\n${sql})`;
+}
+
+export function orderColumns(...names: string[]): ViewColumn[] {
+  const columns = tablesOf(orders)[0]?.columns ?? [];
+  return names.map((name) => {
+    const column = columns.find((one) => one.name === name);
+    if (!column) throw new Error(`the table orders has no column ${name}`);
+    return column;
+  });
+}
+
+/**
+ * True for columns with UTC times in the format of `formatUtc`, which can be compared with SQLite's
+ * `datetime()`.
+ */
+export function isUtcTime(column: string): boolean {
+  return column === "ordered_at" || column.endsWith("_utc");
+}
+
+/**
+ * Ends a common table expression that is used more than once, because SQLite computes an expression with a
+ * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
+ */
+export const materialized = "LIMIT -1";
+
+/**
+ * Returns SQL that converts a string from JSON to a number, using the same rules as `numberFromText`. The result is
+ * null if the string is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND,
+ * and `json_type` fails on invalid JSON.
+ */
+export function numberFromSqlText(text: string): string {
+  const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;
+  const isNumeric = `${text} NOT GLOB '*[^-+.0-9eE]*' AND json_valid(${text})`;
+  return `CASE WHEN CASE WHEN ${isNumeric} THEN abs(${number}) <= 1.7976931348623157e308 END THEN ${number} END`;
+}
