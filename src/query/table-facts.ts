@@ -1,6 +1,6 @@
 import type { Resource } from "../resources/resource.js";
 import type { TableShape } from "../resources/table-shape.js";
-import { type Mirror, statement } from "../store/database.js";
+import type { Mirror } from "../store/database.js";
 import { wasRead } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
@@ -127,9 +127,6 @@ export function findPartialResources(mirror: Mirror, names: readonly string[]): 
 }
 
 function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
-  const completed = statement(
-    mirror,
-    "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1",
-  );
-  return completed.get(resource.name, syncingResource(resource).name) !== undefined;
+  const select = "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1";
+  return mirror.selectValue(select, resource.name, syncingResource(resource).name) === 1;
 }

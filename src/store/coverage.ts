@@ -1,7 +1,7 @@
 import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
-import { type Mirror, statement } from "./database.js";
+import type { Mirror } from "./database.js";
 import { isFinished } from "./runs.js";
 
 /** A range of dates that a run read completely. Times are in milliseconds since 1970. */
@@ -26,25 +26,26 @@ export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRan
 }
 
 export function withoutRange<R extends Range>(ranges: readonly R[], removed: Range): R[] {
-  return ranges.flatMap((range) =>
-    overlaps(range, removed)
-      ? subtractRanges([range], [removed]).map((part) => ({ ...range, ...part }))
-      : [range],
-  );
+  return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
 
 /** Returns a resource's coverage, oldest dates first. */
 export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
-  const rows = statement(
-    mirror,
-    "SELECT from_at, to_at, read_at, run_id FROM coverage WHERE resource = ? ORDER BY from_at",
-  ).all(resource) as { from_at: string | null; to_at: string; read_at: string; run_id: number }[];
-  return rows.map((row) => ({
-    from: row.from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.from_at),
-    to: Date.parse(row.to_at),
-    readAt: Date.parse(row.read_at),
-    runId: row.run_id,
-  }));
+  const select = "SELECT * FROM coverage WHERE resource = ? ORDER BY from_at";
+  return mirror.selectRows<CoverageRow>(select, resource).map(toCoveredRange);
+}
+
+interface CoverageRow {
+  /** Null if the range has no lower bound. */
+  from_at: string | null;
+  to_at: string;
+  read_at: string;
+  run_id: number;
+}
+
+function toCoveredRange({ from_at, to_at, read_at, run_id }: CoverageRow): CoveredRange {
+  const from = from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(from_at);
+  return { from, to: Date.parse(to_at), readAt: Date.parse(read_at), runId: run_id };
 }
 
 /**
@@ -54,30 +55,27 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
     WHERE resource = ? AND ${isFinished} AND coalesce(differing, 0) = 0`;
-  const runs = new Set(statement(mirror, select).pluck().all(resource) as number[]);
+  const runs = new Set(mirror.selectValues<number>(select, resource));
   return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
 }
 
-export function writeCoverage(
-  mirror: Mirror,
-  resource: string,
-  before: readonly CoveredRange[],
-  after: readonly CoveredRange[],
-): void {
-  const values = ({ from, to }: Range) => [resource, formatInstantOrNull(from), formatInstant(to)];
-  const remove = statement(mirror, "DELETE FROM coverage WHERE resource = ? AND from_at IS ? AND to_at = ?");
-  const insert = statement(mirror, "INSERT INTO coverage VALUES (?, ?, ?, ?, ?)");
-  for (const range of before) if (!after.includes(range)) remove.run(...values(range));
-  for (const range of after)
-    if (!before.includes(range)) insert.run(...values(range), formatInstant(range.readAt), range.runId);
+export function writeCoverage(mirror: Mirror, resource: string, coverage: readonly CoveredRange[]): void {
+  mirror.run("DELETE FROM coverage WHERE resource = ?", resource);
+  for (const range of coverage)
+    mirror.run("INSERT INTO coverage VALUES (?, ?, ?, ?, ?)", resource, ...rangeColumns(range));
+}
+
+/** Returns the values for `from_at`, `to_at`, `read_at` and `run_id`. */
+function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | number | null)[] {
+  return [formatInstantOrNull(from), formatInstant(to), formatInstant(readAt), runId];
 }
 
 /** Stores the coverage at the end of a run, for `--as-of` and `changes`. */
 export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
-  statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
-  const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
+  mirror.run("DELETE FROM run_coverage WHERE run_id = ?", runId);
+  const insert = "INSERT INTO run_coverage VALUES (?, ?, ?)";
   for (const { from, to } of mergeRanges(covered))
-    insert.run(runId, formatInstantOrNull(from), formatInstant(to));
+    mirror.run(insert, runId, formatInstantOrNull(from), formatInstant(to));
 }
 
 /**
@@ -105,9 +103,7 @@ function precisionOf(dated: number): Range {
  * A range of dates that was read by page number because the API returned records with unreadable dates or
  * dates outside the range.
  */
-export interface MarkedSlice extends Range {
-  readAt: number;
-  runId: number;
+export interface MarkedSlice extends CoveredRange {
   /** The `record_id`s of the records with unreadable dates or dates outside the range. */
   recordIds: readonly number[];
   /** The problem with the first of these records. */
@@ -116,31 +112,18 @@ export interface MarkedSlice extends Range {
 
 /** Returns a resource's marked slices, oldest dates first. */
 export function readMarkedSlices(mirror: Mirror, resource: string): MarkedSlice[] {
-  const rows = statement(mirror, "SELECT * FROM marked_slices WHERE resource = ? ORDER BY from_at").all(
-    resource,
-  ) as {
-    from_at: string | null;
-    to_at: string;
-    read_at: string;
-    run_id: number;
-    record_ids: string;
-    fault: string;
-  }[];
-  return rows.map((row) => ({
-    from: row.from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.from_at),
-    to: Date.parse(row.to_at),
-    readAt: Date.parse(row.read_at),
-    runId: row.run_id,
+  const select = "SELECT * FROM marked_slices WHERE resource = ? ORDER BY from_at";
+  type Row = CoverageRow & { record_ids: string; fault: string };
+  return mirror.selectRows<Row>(select, resource).map((row) => ({
+    ...toCoveredRange(row),
     recordIds: JSON.parse(row.record_ids) as number[],
     fault: row.fault,
   }));
 }
 
 export function writeMarkedSlices(mirror: Mirror, resource: string, slices: readonly MarkedSlice[]): void {
-  statement(mirror, "DELETE FROM marked_slices WHERE resource = ?").run(resource);
-  const insert = statement(mirror, "INSERT INTO marked_slices VALUES (?, ?, ?, ?, ?, ?, ?)");
-  for (const { from, to, readAt, runId, recordIds, fault } of slices) {
-    const range = [formatInstantOrNull(from), formatInstant(to), formatInstant(readAt)];
-    insert.run(resource, ...range, runId, JSON.stringify(recordIds), fault);
-  }
+  mirror.run("DELETE FROM marked_slices WHERE resource = ?", resource);
+  const insert = "INSERT INTO marked_slices VALUES (?, ?, ?, ?, ?, ?, ?)";
+  for (const slice of slices)
+    mirror.run(insert, resource, ...rangeColumns(slice), JSON.stringify(slice.recordIds), slice.fault);
 }

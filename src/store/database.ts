@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
-import type { Database, Statement } from "better-sqlite3";
+import type { Database, RunResult, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { damagedHint, errorCode } from "../util/system-errors.js";
@@ -14,10 +14,13 @@ import {
   resolveMirrorPath,
 } from "./mirror-files.js";
 
-/** How long SQLite waits for another writer, in milliseconds. Signals are not handled while it waits. */
+/** The time that SQLite waits for another writer, in milliseconds. Signals are not handled in the meantime. */
 export const busyMs = 1_000;
 
+/** An open mirror. Each SQL statement is prepared only once. */
 export class Mirror {
+  readonly #statements = new Map<string, Statement>();
+
   /**
    * @param path the path given by the user, which may be a link
    * @param id the device and inode of the open file, or null for an in-memory database
@@ -28,55 +31,89 @@ export class Mirror {
     readonly id: string | null,
   ) {}
 
+  /** Returns the first row, or undefined if there is none. */
+  selectRow<Row>(sql: string, ...parameters: unknown[]): Row | undefined {
+    const statement = this.#prepare(sql).pluck(false);
+    return statement.get(...parameters) as Row | undefined;
+  }
+
+  selectRows<Row>(sql: string, ...parameters: unknown[]): Row[] {
+    const statement = this.#prepare(sql).pluck(false);
+    return statement.all(...parameters) as Row[];
+  }
+
+  /** Returns the first column of the first row, or undefined if there is no row. */
+  selectValue<Value>(sql: string, ...parameters: unknown[]): Value | undefined {
+    const statement = this.#prepare(sql).pluck();
+    return statement.get(...parameters) as Value | undefined;
+  }
+
+  /** Returns the first column of all rows. */
+  selectValues<Value>(sql: string, ...parameters: unknown[]): Value[] {
+    const statement = this.#prepare(sql).pluck();
+    return statement.all(...parameters) as Value[];
+  }
+
+  run(sql: string, ...parameters: unknown[]): RunResult {
+    return this.#prepare(sql).run(...parameters);
+  }
+
+  #prepare(sql: string): Statement {
+    const statement = this.#statements.get(sql) ?? this.db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
   /**
    * Runs `work` in a transaction, or in a savepoint if a transaction is open. Rolls back if `work` throws.
    * @throws MirrorUnusable if the file was replaced or removed
    */
   transaction<T>(work: () => T): T {
     const { db } = this;
-    const isNested = db.inTransaction;
-    const { begin, commit, rollBack } = isNested ? savepoint : transaction;
-    db.exec(begin);
-    try {
-      const result = work();
-      if (!isNested) checkNotReplaced(this);
-      db.exec(commit);
-      return result;
-    } catch (error) {
-      // If the disk is full, SQLite has already rolled back.
-      if (db.inTransaction) db.exec(rollBack);
-      throw error;
+    if (db.inTransaction) {
+      db.exec("SAVEPOINT nested");
+      return rollBackOnError(db, "ROLLBACK TO nested; RELEASE nested", () => {
+        const result = work();
+        db.exec("RELEASE nested");
+        return result;
+      });
     }
+    db.exec("BEGIN IMMEDIATE");
+    return rollBackOnError(db, "ROLLBACK", () => {
+      const result = work();
+      checkNotReplaced(this);
+      db.exec("COMMIT");
+      return result;
+    });
   }
 }
 
-const transaction = { begin: "BEGIN IMMEDIATE", commit: "COMMIT", rollBack: "ROLLBACK" };
-const savepoint = {
-  begin: "SAVEPOINT nested",
-  commit: "RELEASE nested",
-  rollBack: "ROLLBACK TO nested; RELEASE nested",
-};
+function rollBackOnError<T>(db: Database, rollBackSql: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    // If the disk is full, SQLite has already rolled back.
+    if (db.inTransaction) db.exec(rollBackSql);
+    throw error;
+  }
+}
 
 /**
  * Begins a transaction that can stay open across `await`.
- * @returns a function that runs `last`, if given, and commits; if either fails, it rolls back and throws the
- * error
+ * @returns a function that runs `last`, if given, and commits; if either fails, it rolls back and throws the error
  * @throws SQLITE_BUSY if another program is writing for too long
  */
 export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
   const { db } = mirror;
-  db.exec(transaction.begin);
+  db.exec("BEGIN IMMEDIATE");
   return (last) => {
     // If the disk is full, SQLite has already rolled back, and the failed statement has thrown an error.
     if (!db.inTransaction) return;
-    try {
+    rollBackOnError(db, "ROLLBACK", () => {
       last?.();
       checkNotReplaced(mirror);
-      db.exec(transaction.commit);
-    } catch (error) {
-      if (db.inTransaction) db.exec(transaction.rollBack);
-      throw error;
-    }
+      db.exec("COMMIT");
+    });
   };
 }
 
@@ -92,36 +129,22 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
   }
 }
 
-const statements = new WeakMap<Database, Map<string, Statement>>();
-
-/**
- * Prepares a statement once per connection. All callers with the same SQL share the statement and its mode, so they
- * must all use the same mode: plain, `pluck` or `raw`.
- */
-export function statement({ db }: Mirror, sql: string): Statement {
-  const prepared = statements.get(db) ?? new Map<string, Statement>();
-  statements.set(db, prepared);
-  const result = prepared.get(sql) ?? db.prepare(sql);
-  prepared.set(sql, result);
-  return result;
-}
-
 /** Returns the value of a `mirror_info` entry, or null if the entry does not exist. */
 export function readInfo(mirror: Mirror, name: string): string | null {
-  const select = statement(mirror, "SELECT value FROM mirror_info WHERE name = ?").pluck();
-  return (select.get(name) as string | undefined) ?? null;
+  return mirror.selectValue<string>("SELECT value FROM mirror_info WHERE name = ?", name) ?? null;
 }
 
 export function writeInfo(mirror: Mirror, name: string, value: string): void {
-  statement(
-    mirror,
+  mirror.run(
     `INSERT INTO mirror_info VALUES (?, ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
-  ).run(name, value);
+    name,
+    value,
+  );
 }
 
 export function deleteInfo(mirror: Mirror, name: string): void {
-  statement(mirror, "DELETE FROM mirror_info WHERE name = ?").run(name);
+  mirror.run("DELETE FROM mirror_info WHERE name = ?", name);
 }
 
 /**

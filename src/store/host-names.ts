@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../util/json-value.js";
-import { type Mirror, statement } from "./database.js";
+import type { Mirror } from "./database.js";
 import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
 
 /** A host that is mentioned in current records or in earlier versions of records. */
@@ -55,23 +55,20 @@ interface StoredName extends HostNames {
  * outdated names. `--as-of` uses the earlier rows.
  */
 export function openHostNames(mirror: Mirror) {
-  const newest = statement(
-    mirror,
-    "SELECT username, name, read_at FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1",
-  );
-  const insert = statement(mirror, "INSERT INTO host_names VALUES (?, ?, ?, ?)");
+  const selectNewest =
+    "SELECT username, name, read_at FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1";
   const known = new Map<string, StoredName | undefined>();
   const usesDisplayNames = !omitsHostNames(readRedactionRules(mirror));
 
   function add(id: string, { username, name }: HostNames, readAt: string): void {
-    if (!known.has(id)) known.set(id, newest.get(id) as StoredName | undefined);
+    if (!known.has(id)) known.set(id, mirror.selectRow<StoredName>(selectNewest, id));
     const before = known.get(id);
     const now = { username, name: name ?? before?.name ?? null };
     if (before && before.username === now.username && before.name === now.name) return;
     // All records in a response have the same read time and are sorted newest first, so the names in the first record
     // are kept.
     if (before && readAt <= before.read_at) return;
-    insert.run(id, readAt, now.username, now.name);
+    mirror.run("INSERT INTO host_names VALUES (?, ?, ?, ?)", id, readAt, now.username, now.name);
     known.set(id, { ...now, read_at: readAt });
   }
 

@@ -5,7 +5,7 @@ import { tablesOf } from "../resources/table-shape.js";
 import type { Json } from "../util/json-value.js";
 import { views } from "../views/all-views.js";
 import { type View, viewQuery } from "../views/view.js";
-import { type Mirror, readInfo, statement, writeInfo } from "./database.js";
+import { type Mirror, readInfo, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { createTables, indexTables, Projection } from "./projection.js";
 import { recordDate, utcMonth } from "./record-key.js";
@@ -119,9 +119,9 @@ function setVersionMonths({ db }: Mirror, resource: Resource): void {
 }
 
 function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
-  const find = statement(mirror, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  const find = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
   const names = tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
-  return hasCurrentColumns(mirror, resource) && names.every((name) => find.get(name) !== undefined);
+  return hasCurrentColumns(mirror, resource) && names.every((name) => mirror.selectValue(find, name) === 1);
 }
 
 function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {

@@ -4,7 +4,7 @@ import { mergesDetails, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject } from "../util/json-value.js";
 import { allTime, type Range } from "../util/ranges.js";
 import { damagedHint } from "../util/system-errors.js";
-import { type Mirror, statement } from "./database.js";
+import type { Mirror } from "./database.js";
 import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
 import type { RecordState } from "./table-sql.js";
@@ -21,13 +21,13 @@ export function currentParameters(resource: string, { from, to }: Range): (strin
 }
 
 export function readCurrentIds(mirror: Mirror, resource: string, range: Range = allTime): number[] {
-  const select = statement(mirror, `SELECT record_id FROM records WHERE ${currentCondition(range)}`).pluck();
-  return select.all(...currentParameters(resource, range)) as number[];
+  const select = `SELECT record_id FROM records WHERE ${currentCondition(range)}`;
+  return mirror.selectValues(select, ...currentParameters(resource, range));
 }
 
 export function readCurrentKeys(mirror: Mirror, resource: string, range: Range = allTime): string[] {
-  const select = statement(mirror, `SELECT key FROM records WHERE ${currentCondition(range)}`).pluck();
-  return select.all(...currentParameters(resource, range)) as string[];
+  const select = `SELECT key FROM records WHERE ${currentCondition(range)}`;
+  return mirror.selectValues(select, ...currentParameters(resource, range));
 }
 
 /**
@@ -51,8 +51,7 @@ export function countRemoved(mirror: Mirror, resource: string): number {
 }
 
 function countWhere(mirror: Mirror, condition: string, values: readonly (string | number)[]): number {
-  const select = statement(mirror, `SELECT count(*) FROM records WHERE ${condition}`).pluck();
-  return select.get(...values) as number;
+  return mirror.selectValue<number>(`SELECT count(*) FROM records WHERE ${condition}`, ...values) ?? 0;
 }
 
 /**
@@ -62,14 +61,13 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
 export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
     ORDER BY dated_at LIMIT 1 OFFSET ?`;
-  const dates = statement(mirror, select).pluck();
-  return (dates.get(...currentParameters(resource, range), nth) as number | undefined) ?? null;
+  return mirror.selectValue<number>(select, ...currentParameters(resource, range), nth) ?? null;
 }
 
 /** Returns a current record's date in milliseconds since 1970, or null if it has no readable date. */
 export function findDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
-  return (statement(mirror, find).pluck().get(recordId) as number | null | undefined) ?? null;
+  return mirror.selectValue<number | null>(find, recordId) ?? null;
 }
 
 export interface CurrentRecord {
@@ -92,16 +90,14 @@ export function* readCurrentRecords(
   resource: string,
   keySuffix = "",
 ): Generator<CurrentRecord> {
-  const ids = statement(
-    mirror,
-    `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
-       AND (@keySuffix = '' OR substr(key, -length(@keySuffix)) = @keySuffix) ORDER BY record_id`,
-  );
-  const get = statement(mirror, "SELECT key, json, detailed_at, outdated FROM records WHERE record_id = ?");
-  for (const id of ids.pluck().all({ resource, keySuffix }) as number[]) {
-    const row = get.get(id) as
-      | { key: string; json: string; detailed_at: string | null; outdated: 0 | 1 }
-      | undefined;
+  const selectIds = `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
+    AND (@keySuffix = '' OR substr(key, -length(@keySuffix)) = @keySuffix) ORDER BY record_id`;
+  const selectRecord = "SELECT key, json, detailed_at, outdated FROM records WHERE record_id = ?";
+  for (const id of mirror.selectValues<number>(selectIds, { resource, keySuffix })) {
+    const row = mirror.selectRow<Pick<RecordRow, "key" | "json" | "detailed_at" | "outdated">>(
+      selectRecord,
+      id,
+    );
     if (!row) continue;
     const { key, json, detailed_at: detailedAt, outdated } = row;
     yield { id, key, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };
@@ -110,7 +106,7 @@ export function* readCurrentRecords(
 
 export function isCurrentRecord(mirror: Mirror, resource: string, key: string): boolean {
   const find = "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL";
-  return statement(mirror, find).get(resource, key) !== undefined;
+  return mirror.selectValue(find, resource, key) === 1;
 }
 
 /**
@@ -133,9 +129,11 @@ export function openRecordComparison(mirror: Mirror, resource: Resource) {
 
 /** Returns the latest list item for a record, or null if the resource does not merge details. */
 export function readListItem(mirror: Mirror, recordId: number): Json {
-  const select = statement(mirror, "SELECT list_json FROM records WHERE record_id = ?").pluck();
-  const text = select.get(recordId) as string | null;
-  return text === null ? null : (JSON.parse(text) as Json);
+  const text = mirror.selectValue<string | null>(
+    "SELECT list_json FROM records WHERE record_id = ?",
+    recordId,
+  );
+  return text ? (JSON.parse(text) as Json) : null;
 }
 
 /**
@@ -143,11 +141,11 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
  * @param at an ISO 8601 timestamp
  */
 export function markDetailsRead(mirror: Mirror, recordId: number, at: string): void {
-  statement(mirror, "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, recordId);
+  mirror.run("UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?", at, recordId);
 }
 
 export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
-  statement(mirror, "UPDATE records SET outdated = 1 WHERE record_id = ?").run(recordId);
+  mirror.run("UPDATE records SET outdated = 1 WHERE record_id = ?", recordId);
 }
 
 /**
@@ -156,12 +154,10 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
  */
 export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
   const details = new Map<string, number[]>();
-  const select = statement(
-    mirror,
-    "SELECT record_id, json_extract(context, ?) FROM records WHERE resource = ? AND removed_at IS NULL",
-  );
-  for (const [id, parentKey] of select.raw().all(`$.${parent}`, resource) as [number, string][])
-    details.set(parentKey, [...(details.get(parentKey) ?? []), id]);
+  const select = `SELECT record_id AS id, json_extract(context, ?) AS parentKey
+    FROM records WHERE resource = ? AND removed_at IS NULL`;
+  const rows = mirror.selectRows<{ id: number; parentKey: string }>(select, `$.${parent}`, resource);
+  for (const { id, parentKey } of rows) details.set(parentKey, [...(details.get(parentKey) ?? []), id]);
   return details;
 }
 

@@ -1,6 +1,6 @@
 import { detailResources, resources } from "../resources/registry.js";
 import { errorCode } from "../util/system-errors.js";
-import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, truncateLog, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 import { diffRecords } from "./record-diff.js";
@@ -43,7 +43,7 @@ export function redactMirror(
     const records = findUnredacted(mirror);
     const counts: Record<string, number> = {};
     for (const record of records) {
-      for (const sql of redactRecord) statement(mirror, sql).run(record);
+      for (const sql of redactRecord) mirror.run(sql, record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     if (records.length > 0) {

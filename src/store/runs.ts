@@ -1,4 +1,4 @@
-import { deleteInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
 
 /**
  * The outcome of a run. `verified` means that `verify` completed. If it found differences, they are in
@@ -42,12 +42,12 @@ export interface RunRow {
  */
 export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
   return mirror.transaction(() => {
-    statement(
-      mirror,
+    mirror.run(
       "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
-    ).run(resource);
+      resource,
+    );
     const insert = "INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')";
-    return Number(statement(mirror, insert).run(resource, startedAt).lastInsertRowid);
+    return Number(mirror.run(insert, resource, startedAt).lastInsertRowid);
   });
 }
 
@@ -59,7 +59,7 @@ export function updateRun(
   const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
   const values = { ...columns, ...("verified" in columns && { verified: columns.verified ? 1 : 0 }) };
   const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = @run_id`;
-  mirror.transaction(() => statement(mirror, update).run({ ...values, run_id: runId }));
+  mirror.transaction(() => mirror.run(update, { ...values, run_id: runId }));
 }
 
 /** Adds to a run's counts of new, changed and removed rows. Must be called in the transaction that writes the rows. */
@@ -69,11 +69,14 @@ export function addWrittenRows(
   { added = 0, changed = 0, removed = 0 }: { added?: number; changed?: number; removed?: number },
 ): void {
   if (added + changed + removed === 0) return;
-  statement(
-    mirror,
+  mirror.run(
     `UPDATE sync_runs SET rows_new = rows_new + ?, rows_changed = rows_changed + ?, rows_removed = rows_removed + ?
      WHERE run_id = ?`,
-  ).run(added, changed, removed, runId);
+    added,
+    changed,
+    removed,
+    runId,
+  );
 }
 
 /**
@@ -85,10 +88,8 @@ export function addReadRows(
   runId: number,
   { rows, requests, retries }: { rows: number; requests: number; retries: number },
 ): void {
-  statement(
-    mirror,
-    "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?",
-  ).run(rows, requests, retries, runId);
+  const update = "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?";
+  mirror.run(update, rows, requests, retries, runId);
 }
 
 /** Returns the initial values for a run that is not stored. */
@@ -117,8 +118,9 @@ export function createUnrecordedRun(resource: string, startedAt: string): RunRow
 }
 
 export function readRun(mirror: Mirror, runId: number): RunRow {
-  const row = statement(mirror, "SELECT * FROM sync_runs WHERE run_id = ?").get(runId);
-  return fromRow(row as RawRunRow);
+  const row = mirror.selectRow<RawRunRow>("SELECT * FROM sync_runs WHERE run_id = ?", runId);
+  if (!row) throw new Error(`there is no run ${runId}`);
+  return fromRow(row);
 }
 
 type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
@@ -129,13 +131,13 @@ function fromRow(row: RawRunRow): RunRow {
 
 function findNewest(mirror: Mirror, resource: string, condition = ""): RunRow | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`;
-  const row = statement(mirror, select).get(resource);
-  return row === undefined ? null : fromRow(row as RawRunRow);
+  const row = mirror.selectRow<RawRunRow>(select, resource);
+  return row ? fromRow(row) : null;
 }
 
 /** Returns the `run_id` of the newest run of any resource, or 0 if there are no runs. */
-export function findNewestRunId({ db }: Mirror): number {
-  return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
+export function findNewestRunId(mirror: Mirror): number {
+  return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
 /**
@@ -184,25 +186,21 @@ export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow |
  * @param by the resource whose runs read it, if different
  */
 export function wasRead(mirror: Mirror, name: string, by = name): boolean {
-  const find = statement(
-    mirror,
-    `SELECT 1 FROM records WHERE resource = @name
+  const find = `SELECT 1 FROM records WHERE resource = @name
      UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
-     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`,
-  );
-  return find.get({ name, by }) !== undefined;
+     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`;
+  return mirror.selectValue(find, { name, by }) === 1;
 }
 
 /**
  * Returns the start time (ISO 8601) of the first run that read records, either from one resource or from any resource.
  * Returns null if no run has read records.
  */
-export function readFirstReadAt({ db }: Mirror, resource?: string): string | null {
+export function readFirstReadAt(mirror: Mirror, resource?: string): string | null {
   // `--as-of` hides `sync_runs` behind a temporary table.
-  const first = db.prepare(
-    "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
-  );
-  return first.pluck().get(resource ?? null) as string | null;
+  const select =
+    "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
+  return mirror.selectValue<string | null>(select, resource ?? null) ?? null;
 }
 
 /** An SQL condition for runs that read everything they planned, and then compared counts. A run that was refused did not. */
@@ -221,8 +219,8 @@ export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
     WHERE resource = ? AND ${isFinished}`;
   type Row = { runId: number; at: string | null; until: string | null };
-  const { runId, at, until } = statement(mirror, select).get(resource) as Row;
-  return { runId, at: Date.parse(at ?? "") || 0, until: until === null ? null : Date.parse(until) };
+  const { runId = 0, at = null, until = null } = mirror.selectRow<Row>(select, resource) ?? {};
+  return { runId, at: at === null ? 0 : Date.parse(at), until: until === null ? null : Date.parse(until) };
 }
 
 /** The error for a resource that the key or plan does not allow (402 or 403). */

@@ -4,7 +4,7 @@ import { exportsRawRecords, tablesOf } from "../resources/table-shape.js";
 import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import { pluralize } from "../util/text.js";
-import { type Mirror, statement } from "./database.js";
+import type { Mirror } from "./database.js";
 /**
  * A difference between a record and its resource's columns. It affects only the tables, because records are stored as
  * the API sent them.
@@ -96,7 +96,7 @@ function noticeText(notice: Notice, resource: Resource): string {
  * @param at an ISO 8601 timestamp
  */
 export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
-  return statement(mirror, "INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
+  return mirror.run("INSERT OR IGNORE INTO notices VALUES (?, ?)", subject, at).changes > 0;
 }
 
 export interface UnexpectedColumn {
@@ -111,22 +111,18 @@ export interface UnexpectedColumn {
 /** Returns a resource's columns for which current records have values of an unexpected type. */
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
   // CROSS JOIN makes SQLite start with the unexpected values, because there are only a few of them but many records.
-  const select = statement(
-    mirror,
+  return mirror.selectRows(
     `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
      FROM unexpected_values AS u CROSS JOIN records AS r USING (record_id)
      WHERE r.resource = ? AND r.removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    resource,
   );
-  return select.all(resource) as UnexpectedColumn[];
 }
 
 function countUnexpectedRecords(mirror: Mirror, resource: string): number {
-  const select = statement(
-    mirror,
-    `SELECT count(DISTINCT record_id) FROM unexpected_values CROSS JOIN records AS r USING (record_id)
-     WHERE r.resource = ? AND r.removed_at IS NULL`,
-  );
-  return select.pluck().get(resource) as number;
+  const select = `SELECT count(DISTINCT record_id) FROM unexpected_values CROSS JOIN records AS r USING (record_id)
+     WHERE r.resource = ? AND r.removed_at IS NULL`;
+  return mirror.selectValue<number>(select, resource) ?? 0;
 }
 
 /** Deletes a resource's stored unexpected values before all its rows are rewritten. */

@@ -11,7 +11,7 @@ import {
   writeMarkedSlices,
   writeRunCoverage,
 } from "./coverage.js";
-import { type Mirror, statement } from "./database.js";
+import type { Mirror } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
 /** The records that the API returned for a range of dates, in one response or a complete list. */
@@ -149,14 +149,14 @@ export class SyncState {
   }
 
   #setCoverage(coverage: readonly CoveredRange[], runId: number): void {
-    writeCoverage(this.mirror, this.resource, this.#coverage, coverage);
+    writeCoverage(this.mirror, this.resource, coverage);
     writeRunCoverage(this.mirror, runId, coverage);
     this.#coverage = coverage;
   }
 
   #isUndated(id: number): boolean {
     const find = "SELECT 1 FROM records WHERE record_id = ? AND dated_at IS NULL AND removed_at IS NULL";
-    return statement(this.mirror, find).get(id) !== undefined;
+    return this.mirror.selectValue(find, id) === 1;
   }
 
   /**
@@ -207,16 +207,12 @@ export class SyncState {
   }
 
   #row(): StateRow | undefined {
-    const select = statement(this.mirror, "SELECT * FROM sync_state WHERE resource = ?");
-    return select.get(this.resource) as StateRow | undefined;
+    return this.mirror.selectRow("SELECT * FROM sync_state WHERE resource = ?", this.resource);
   }
 
   #set(members: string, ...values: (number | string | null)[]): void {
-    statement(this.mirror, "INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(this.resource);
-    statement(this.mirror, `UPDATE sync_state SET ${members} WHERE resource = ?`).run(
-      ...values,
-      this.resource,
-    );
+    this.mirror.run("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resource);
+    this.mirror.run(`UPDATE sync_state SET ${members} WHERE resource = ?`, ...values, this.resource);
   }
 }
 
@@ -238,9 +234,9 @@ export class StoredTotals {
   ) {}
 
   all(): TotalsByDay {
-    const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
-    const rows = select.all(this.resource) as [string, string][];
-    return new Map(rows.map(([day, json]) => [day, fromJson(json)]));
+    const select = "SELECT day, figures FROM day_figures WHERE resource = ?";
+    const rows = this.mirror.selectRows<{ day: string; figures: string }>(select, this.resource);
+    return new Map(rows.map(({ day, figures }) => [day, fromJson(figures)]));
   }
 
   /**
@@ -255,10 +251,11 @@ export class StoredTotals {
   replace({ from, to }: Range, totals: TotalsByDay): void {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
     const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";
-    statement(this.mirror, remove).run(this.resource, first, last);
-    const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");
+    this.mirror.run(remove, this.resource, first, last);
+    const insert = "INSERT INTO day_figures VALUES (?, ?, ?)";
     for (const [day, { count, amounts }] of totals)
-      if (day >= first && day <= last) insert.run(this.resource, day, JSON.stringify([count, ...amounts]));
+      if (day >= first && day <= last)
+        this.mirror.run(insert, this.resource, day, JSON.stringify([count, ...amounts]));
   }
 }
 
@@ -284,7 +281,7 @@ export class MissingRecords {
   all(): MissingRecord[] {
     const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
       WHERE m.resource = ? AND r.removed_at IS NULL`;
-    return this.#prepared(select).all(this.resource) as MissingRecord[];
+    return this.mirror.selectRows(select, this.resource);
   }
 
   /**
@@ -292,26 +289,24 @@ export class MissingRecords {
    * @param before the coverage before this read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
-    const insert = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
-    const find = this.#prepared(
-      "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",
-    );
+    const find = "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?";
     for (const id of ids) {
-      const { dated, since } = find.get(id) as { dated: number | null; since: string };
+      const record = this.mirror.selectRow<{ dated: number | null; since: string }>(find, id);
+      if (!record) continue;
       // The coverage may not include the date of a record that was read individually.
-      insert.run(this.resource, id, lastReadAt(before, dated) ?? since);
+      const lastSeen = lastReadAt(before, record.dated) ?? record.since;
+      this.mirror.run("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)", this.resource, id, lastSeen);
     }
   }
 
   delete(returned: Iterable<number>): void {
-    const any = this.#prepared("SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
-    const remove = this.#prepared("DELETE FROM missing WHERE resource = ? AND record_id = ?");
-    if (any !== undefined) for (const id of returned) remove.run(this.resource, id);
+    const remove = "DELETE FROM missing WHERE resource = ? AND record_id IN (SELECT value FROM json_each(?))";
+    this.mirror.run(remove, this.resource, JSON.stringify([...returned]));
   }
 
   has(id: number): boolean {
-    const find = this.#prepared("SELECT 1 FROM missing WHERE resource = ? AND record_id = ?");
-    return find.get(this.resource, id) !== undefined;
+    const find = "SELECT 1 FROM missing WHERE resource = ? AND record_id = ?";
+    return this.mirror.selectValue(find, this.resource, id) === 1;
   }
 
   /**
@@ -319,8 +314,8 @@ export class MissingRecords {
    * or the record is not missing.
    */
   lastSeen(id: number): string | null {
-    const find = this.#prepared("SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
-    return (find.pluck().get(this.resource, id) as string | null | undefined) ?? null;
+    const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
+    return this.mirror.selectValue<string | null>(select, this.resource, id) ?? null;
   }
 
   /** Counts the missing records in a range that match all of these `filterFlags`. */
@@ -330,10 +325,6 @@ export class MissingRecords {
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...currentParameters(this.resource, range), flags, flags, this.resource];
-    return this.#prepared(select).pluck().get(values) as number;
-  }
-
-  #prepared(sql: string) {
-    return statement(this.mirror, sql);
+    return this.mirror.selectValue<number>(select, ...values) ?? 0;
   }
 }

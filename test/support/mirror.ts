@@ -117,8 +117,7 @@ export function writeRead(
 
 /** Adds a range to a resource's coverage. */
 export function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
-  const before = readCoverage(mirror, resource);
-  writeCoverage(mirror, resource, before, addCoverage(before, added));
+  writeCoverage(mirror, resource, addCoverage(readCoverage(mirror, resource), added));
 }
 
 function resourceOf(name: string): Resource {
