@@ -8,7 +8,7 @@ import { compareRows, compareWithMirror } from "../export/delta/compare.js";
 import { exportDeltaTable } from "../export/delta/export-table.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.js";
 import { type BrandState, rejectDeltaTable } from "../export/delta/log-files.js";
-import { type MonthlyRows, openMonthlyRows } from "../query/monthly-rows.js";
+import { type MonthlyRows, openMonthlyRows } from "../export/delta/monthly-rows.js";
 import { knownTableNames } from "../query/readable-tables.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";

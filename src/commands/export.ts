@@ -188,10 +188,7 @@ function checkExportedName(typed: string, columns: readonly string[] | undefined
 
 interface SelectedTable {
   selection: Selection;
-  /**
-   * The tables and columns that `--where` reads, which affect warnings, `--as-of` and batches. Undefined if there is no
-   * condition, or if it is not known what the condition reads.
-   */
+  /** The tables that `--where` reads; undefined if there is no condition or SQLite could not list them. */
   conditionReads: StatementReads | undefined;
 }
 
@@ -202,7 +199,7 @@ interface SelectedTable {
 function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
-  if (includeRemoved && tables.every(({ removedSource }) => removedSource === null))
+  if (includeRemoved && !tables.some(({ name, shape }) => shape?.name === name))
     throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
       hint: "omit the flag, because only tables built from API records have removed records",
     });
@@ -218,8 +215,7 @@ function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
     if (where === undefined) return { selection, conditionReads: undefined };
     const conditionReads = findReads(mirror.db, conditionSql(table.source, where));
     if (asOf !== undefined) checkStatementHistory(conditionReads);
-    const readsOthers = !conditionReads || conditionReads.names.some((name) => name !== table.name);
-    return { selection: { ...selection, where, readsOthers }, conditionReads };
+    return { selection: { ...selection, where }, conditionReads };
   });
 }
 

@@ -1,73 +1,75 @@
 import { type Options, stringify } from "csv-stringify/sync";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue } from "../query/rows.js";
+import type { RowValue } from "../query/select.js";
 import { pluralize } from "../util/text.js";
 import { formatUtc, isTimestampText, readTimestamp } from "../util/timestamp.js";
-import { formatCells, neutralize } from "./csv-cells.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
  * Writes CSV in UTF-8 with a header, RFC 4180 quoting, LF line endings, empty cells for null, and exact values. `excel`
  * adds a BOM, CRLF line endings, timestamps in a format that spreadsheets recognize, and an apostrophe before each
- * formula. Without `excel`, formulas are written unchanged, and one warning reports how many there are.
+ * formula. Without `excel`, formulas are written unchanged, and one warning reports their number.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
   const { columns } = source;
-  const hasOneColumn = columns.length === 1;
   const csv: Options = {
     delimiter,
     record_delimiter: excel ? "\r\n" : "\n",
     quote_record_delimiter: true,
     // Most readers skip empty lines. If there is only one column, empty values are therefore quoted.
-    quoted_empty: hasOneColumn,
+    quoted_empty: columns.length === 1,
   };
   yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
 
   let formulas = 0;
-  const formatText = (text: string): string => {
-    const safe = neutralize(text);
-    if (safe !== text) formulas += 1;
-    return excel ? safe : text;
-  };
-  const textColumns = columns.map(isTextColumn);
-  const toCell = (value: RowValue, index: number) => {
-    const type = columns[index]?.type;
-    if (typeof value === "string" && textColumns[index])
-      return formatText((excel ? spreadsheetTime(value, type) : undefined) ?? value);
+  const toCell = (value: RowValue, index: number): RowValue => {
+    const type = columns[index]?.type ?? "any";
+    if (typeof value === "string") {
+      const text = excel ? spreadsheetTime(value, type) : value;
+      const safe = neutralize(text);
+      if (safe !== text) formulas += 1;
+      return excel ? safe : text;
+    }
     // csv-stringify would write false as an empty cell.
     if (type === "boolean" && typeof value === "number") return String(value === 1);
     return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
   };
-  // For most tables, SQLite joins the cells, which is faster. csv-stringify writes all other rows and formats.
-  const needsOtherFormat = excel || decimalComma || hasOneColumn;
-  const joined = needsOtherFormat ? undefined : source.cells?.();
-  if (joined)
-    for (const { bytes, rows } of joined)
-      yield { data: formatCells(bytes, { delimiter, textColumns, formatText }), rows };
-  else
-    for (const batch of source.rows()) {
-      const cells = batch.map((row) => row.map(toCell));
-      yield { data: stringify(cells, csv), rows: batch.length };
-    }
-
+  for (const rows of source.rows()) {
+    const cells = rows.map((row) => row.map(toCell));
+    yield { data: stringify(cells, csv), rows: rows.length };
+  }
   if (formulas > 0 && !excel)
     warn(
       `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet; add \`--excel\` to export plain text`,
     );
 }
 
-/**
- * Formats a timestamp for spreadsheets, in UTC: `2026-11-28 06:44:52`. Returns undefined if the text is not a
- * timestamp.
- */
-function spreadsheetTime(text: string, type: ReadableColumn["type"] | undefined): string | undefined {
-  if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return undefined;
-  const read = readTimestamp(text);
-  return read && formatUtc(read).slice(0, 19);
+/** Formats a timestamp for spreadsheets, in UTC: `2026-11-28 06:44:52`. Returns other text unchanged. */
+function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
+  if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return text;
+  const time = readTimestamp(text);
+  return time ? formatUtc(time).slice(0, 19) : text;
 }
 
-/** True if a column can contain formulas. */
-function isTextColumn({ type, stored }: ReadableColumn): boolean {
-  return stored?.isDiscovered === true || (type !== "number" && type !== "integer" && type !== "boolean");
+/**
+ * Text that a spreadsheet runs as a formula when it opens a CSV file. After any leading spaces and control characters,
+ * it starts with = + - @ (or their full-width forms), a tab or a carriage return. Source: OWASP, "CSV Injection".
+ */
+const formula = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
+const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
+
+const separator = /[;\t\r\n]/;
+/**
+ * A formula in the middle of a cell. Such a formula can follow a semicolon or a tab, because spreadsheets in some
+ * locales split cells at these characters. After a line break, only `=` starts a formula, because lines that start with
+ * a dash or an @ are usually lists and names.
+ */
+const innerFormula =
+  /([;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])|[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝]))/gu;
+
+/** Adds an apostrophe before each formula so that spreadsheets treat it as text. */
+export function neutralize(text: string): string {
+  const start = formula.test(text) && !plainNumber.test(text) ? "'" : "";
+  return start + (separator.test(text) ? text.replace(innerFormula, "$1'") : text);
 }

@@ -1,5 +1,5 @@
-import type { Bookmark } from "../query/changed-rows.js";
 import type { RowSource } from "../query/select.js";
+import type { Bookmark } from "./changed-rows.js";
 
 /** A piece of an export's output. */
 export interface Chunk {

@@ -1,6 +1,6 @@
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue } from "../query/rows.js";
-import type { RowSource } from "../query/select.js";
+import { type Row, type RowSource, type RowValue, readRows } from "../query/select.js";
+import { exportsRawRecords } from "../resources/table-shape.js";
 import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
@@ -9,8 +9,9 @@ import type { Chunk, RowSources } from "./formats.js";
  * API returned them. Other rows become objects with one key per column.
  */
 export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
-  if (source.records) {
-    for (const { bytes, rows } of source.records(separator)) yield { data: bytes, rows };
+  const records = readRecords(source);
+  if (records) {
+    for (const batch of records) yield { data: batch.join(separator), rows: batch.length };
     return;
   }
   const members = source.columns.map((column) => ({
@@ -26,10 +27,19 @@ export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iter
   }
 }
 
-function valueWriter({ type, stored }: ReadableColumn): (value: RowValue) => string {
-  if (stored?.isDiscovered && type === "json") return writeValue;
-  if (stored && type === "json") return (value) => String(value);
-  if (type === "json")
+/** Reads the rows' records as JSON. Returns undefined if the rows are not complete records. */
+function readRecords({ columns, origin }: RowSource): Iterable<Row[]> | undefined {
+  if (!origin || origin.selection.columns || !exportsRawRecords(origin.selection.table.shape))
+    return undefined;
+  const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
+  const hasRemoved = columns.some(({ name }) => name === "removed_at");
+  const value = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
+  return readRows(origin.mirror, origin.selection, [value]);
+}
+
+function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
+  // A discovered column of type `json` contains strings, numbers and booleans, but no JSON.
+  if (type === "json" && !isDiscovered)
     return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));
   return writeValue;

@@ -1,7 +1,7 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { Row, RowValue } from "../query/rows.js";
+import type { Row, RowValue } from "../query/select.js";
 import { dayMs, daysSince1970, formatUtc, readTimestamp } from "../util/timestamp.js";
 import type { Chunk, RowSources } from "./formats.js";
 

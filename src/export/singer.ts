@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
-import type { ChangedRow, ChangedRows } from "../query/changed-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue } from "../query/rows.js";
-import type { RowSource } from "../query/select.js";
+import type { RowSource, RowValue } from "../query/select.js";
 import { readTextFile } from "../util/files.js";
 import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
+import { type ChangedRow, type ChangedRows, openChangedRows } from "./changed-rows.js";
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
@@ -131,7 +130,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
 }
 
 function openStream(source: RowSource): SingerStream {
-  const changed = source.changed?.();
+  const changed = openChangedRows(source);
   if (!changed)
     throw new UsageError(
       `A Singer export supports only tables built from API records, not \`${source.name}\`.`,
@@ -143,7 +142,7 @@ function openStream(source: RowSource): SingerStream {
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
   // An undocumented column can have the same name as a key but a different meaning.
   const isDeclared = (name: string) =>
-    source.columns.some((column) => column.name === name && !column.stored?.isDiscovered);
+    source.columns.some((column) => column.name === name && !column.isDiscovered);
   const addedKeys = keys.filter((name) => !isDeclared(name));
   const properties = Object.fromEntries([
     ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),

@@ -1,7 +1,6 @@
 import { UsageError } from "../errors.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue } from "../query/rows.js";
-import type { RowSource } from "../query/select.js";
+import { countRows, type RowSource, type RowValue } from "../query/select.js";
 import { pluralize } from "../util/text.js";
 import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
@@ -28,7 +27,8 @@ const flushLength = 256 * 1_024;
  * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
-  for (const source of sources) checkRows(source.name, source.count?.() ?? 0);
+  for (const { name, origin } of sources)
+    if (origin) checkRows(name, countRows(origin.mirror, origin.selection));
   const zip = new ZipWriter();
   for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {
     zip.begin(name);

@@ -11,7 +11,6 @@ import {
   type RecordState,
   recordStates,
   rowIdColumn,
-  type TableColumn,
   tableName,
   utcDateColumns,
 } from "../store/table-sql.js";
@@ -25,21 +24,18 @@ const systemTables = [
     about: "changes to mirrored records, one row per field",
     date: "seen_changed_at",
     key: ["change_id"],
-    batchKey: "change_id",
   },
   {
     name: "sync_runs",
     about: "every run of `sync`, `verify` and `forget`",
     date: "started_at",
     key: ["run_id"],
-    batchKey: "run_id",
   },
   {
     name: "content_downloads",
     about: "downloaded library files",
     date: "downloaded_at",
     key: ["source", "id"],
-    batchKey: null,
   },
 ];
 
@@ -69,9 +65,9 @@ export interface ReadableColumn {
   /** `any` means that the values can have different types. */
   type: ScalarType | "any";
   about: string;
-  /** The declaration of a column whose values come from the record, or null for other columns. */
-  stored: TableColumn | null;
   isAmount?: true | undefined;
+  /** True for a column of undocumented values, whose types can differ from row to row. */
+  isDiscovered?: boolean;
   /** True for technical columns. Exports include them only if `--columns` lists them. */
   isComputed?: true;
 }
@@ -80,21 +76,15 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The columns that order the rows. The list is empty for a view that orders its own rows. */
+  /** SQL expressions that order the rows. The list is empty for a view that orders its own rows. */
   orderBy: readonly string[];
-  /** A unique integer column that orders the rows, so that they can be read in batches, or null if there is none. */
-  batchKey: string | null;
   /** The declaration of a typed table, or null for views and system tables. */
   shape: TableShape | null;
   /** The date that `--since` and `--until` apply to, or null if rows have no date. */
   date: DateColumn | null;
   /** The table or view, written as SQL for a FROM clause. */
   source: string;
-  /** The table for removed records, written as SQL for a FROM clause, or null to read only current records. */
-  removedSource: string | null;
 }
-
-type SelectedRecords = RecordState | "all";
 
 export interface DateColumn {
   /** An SQL expression for the date of a row, or for the date of a child row's record. */
@@ -106,7 +96,7 @@ export interface DateColumn {
 /**
  * Describes a table or view.
  * @param name one of `knownTableNames`
- * @param includeRemoved true to also read removed records
+ * @param includeRemoved true to also read the removed records of a typed table
  */
 export function describeTable(
   mirror: Mirror,
@@ -114,62 +104,63 @@ export function describeTable(
   { includeRemoved = false }: { includeRemoved?: boolean } = {},
 ): ReadableTable {
   const isNamed = (table: { name: string }) => table.name === name;
-  for (const shape of typedTables())
-    for (const state of recordStates)
-      if (tableName(shape, state) === name)
-        return describeTypedTable(mirror, shape, includeRemoved && state === "current" ? "all" : state);
   const view = views.find(isNamed);
   if (view) return describeView(view);
   const systemTable = systemTables.find(isNamed);
   if (systemTable) return describeSystemTable(mirror, systemTable);
+  for (const shape of typedTables()) {
+    if (name === shape.name) return describeTypedTable(mirror, shape, includeRemoved ? "all" : "current");
+    if (name === tableName(shape, "removed")) return describeTypedTable(mirror, shape, "removed");
+  }
   throw new Error(`the mirror has no table named ${name}`);
 }
 
-function describeTypedTable(mirror: Mirror, shape: TableShape, selected: SelectedRecords): ReadableTable {
-  const declared = shape.columns.map((column): TableColumn => ({ ...column, isDiscovered: false }));
+function describeTypedTable(mirror: Mirror, shape: TableShape, records: RecordState | "all"): ReadableTable {
   const discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
-  const fromRecord = [...declared, ...discovered].map((stored) => {
-    const { name, type, about, isAmount } = stored;
-    return { name, type, about, stored, isAmount };
-  });
-  const columns = [...fromRecord, ...utcColumns(shape), syncedAt];
-  const rowId = rowIdOf(rowIdColumn(shape));
+  const rowId = rowIdColumn(shape);
+  const columns: ReadableColumn[] = [
+    ...shape.columns,
+    ...discovered,
+    ...utcColumns(shape),
+    syncedAt,
+    ...(records === "current" ? [] : [removedAt]),
+    rowIdOf(rowId),
+  ];
   return {
-    name: tableName(shape, selected === "removed" ? "removed" : "current"),
-    about: selected === "removed" ? `removed records: ${shape.about}` : shape.about,
-    columns: selected === "current" ? [...columns, rowId] : [...columns, removedAt, rowId],
-    orderBy: [rowIdColumn(shape)],
-    batchKey: rowIdColumn(shape),
+    name: records === "removed" ? tableName(shape, "removed") : shape.name,
+    about: records === "removed" ? `removed records: ${shape.about}` : shape.about,
+    columns,
+    orderBy: records === "all" ? ["removed_at IS NOT NULL", rowId] : [rowId],
     shape,
-    date: dateOf(shape, selected),
-    ...sourcesOf(shape, selected),
+    date: dateOf(shape),
+    source: records === "all" ? unionOfStates(shape, columns) : quote(tableName(shape, records)),
   };
+}
+
+/** Returns a subquery for the current and removed records of a table. */
+function unionOfStates(shape: TableShape, columns: readonly ReadableColumn[]): string {
+  const names = columns.map(({ name }) => quote(name)).filter((name) => name !== '"removed_at"');
+  const [current, removed] = recordStates.map((state) => quote(tableName(shape, state)));
+  return `(SELECT ${names.join(", ")}, NULL AS removed_at FROM ${current}
+    UNION ALL SELECT ${names.join(", ")}, removed_at FROM ${removed})`;
 }
 
 const syncedAt: ReadableColumn = {
   name: "synced_at",
   type: "timestamp",
   about: "the time at which the current version was first read",
-  stored: null,
 };
 
 const removedAt: ReadableColumn = {
   name: "removed_at",
   type: "timestamp",
   about: "the time of the first complete read that no longer returned the record",
-  stored: null,
 };
 
 /** Describes the columns with the main date in UTC. */
 function utcColumns(shape: TableShape): ReadableColumn[] {
   const about = `${shape.resource.date} in UTC`;
-  return utcDateColumns(shape).map(({ name, type }) => ({
-    name,
-    type,
-    about,
-    stored: null,
-    isComputed: true,
-  }));
+  return utcDateColumns(shape).map(({ name, type }) => ({ name, type, about, isComputed: true }));
 }
 
 /** Describes the integer key of a table or view. */
@@ -178,37 +169,30 @@ function rowIdOf(name: string): ReadableColumn {
     name === "row_id"
       ? `the record's number times ${positionsPerRecord}, plus the row's position in the list`
       : "the record's number in this mirror, as in the table `records`";
-  return { name, type: "integer", about, stored: null, isComputed: true };
+  return { name, type: "integer", about, isComputed: true };
 }
 
-function sourcesOf(
-  shape: TableShape,
-  selected: SelectedRecords,
-): Pick<ReadableTable, "source" | "removedSource"> {
-  if (selected !== "all") return { source: quote(tableName(shape, selected)), removedSource: null };
-  const current = `(SELECT *, NULL AS removed_at FROM ${quote(tableName(shape, "current"))})`;
-  return { source: current, removedSource: quote(tableName(shape, "removed")) };
+/** Returns the date of a table's rows. A list item without a date of its own has the date of its record. */
+function dateOf(shape: TableShape): DateColumn | null {
+  const { list, resource } = shape;
+  if (!list) return recordDate(shape);
+  const itemDate = dateIn(shape, "date");
+  if (itemDate) return itemDate;
+  const [main = shape] = tablesOf(resource);
+  const date = recordDate(main);
+  if (!date) return null;
+  const fromRecord = recordStates.map((state) => {
+    const table = quote(tableName(main, state));
+    return `(SELECT ${date.sql} FROM ${table} WHERE record_id = row_id / ${positionsPerRecord})`;
+  });
+  return { ...date, sql: `coalesce(${fromRecord.join(", ")})` };
 }
 
-/** A child row has the same date as its record, except that a point in a time series has its own date. */
-function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null {
-  const [main = shape] = tablesOf(shape.resource);
-  const mainDate = mainDateColumn(main);
-  const ofRecord: DateColumn | null = mainDate
-    ? { sql: quote(`${mainDate.name}_utc`), form: "utc" }
-    : dateIn(main, shape.resource.date);
-  const ofItem = shape.list && dateIn(shape, "date");
-  return ofItem ?? (ofRecord && { ...ofRecord, sql: inParent(shape, selected, ofRecord.sql) });
-}
-
-/** Returns SQL that evaluates an expression in the main table. For a main table, it returns the expression itself. */
-function inParent({ resource, list }: TableShape, selected: SelectedRecords, sql: string): string {
-  if (!list) return sql;
-  const inTable = (state: RecordState) => {
-    const parent = quote(tableName({ name: resource.table }, state));
-    return `(SELECT ${sql} FROM ${parent} WHERE record_id = row_id / ${positionsPerRecord})`;
-  };
-  return selected === "all" ? `coalesce(${recordStates.map(inTable).join(", ")})` : inTable(selected);
+/** @param main the table of a resource's records */
+function recordDate(main: TableShape): DateColumn | null {
+  const timestamp = mainDateColumn(main);
+  if (timestamp) return { sql: quote(`${timestamp.name}_utc`), form: "utc" };
+  return dateIn(main, main.resource.date);
 }
 
 function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
@@ -224,34 +208,24 @@ function describeView(view: View): ReadableTable {
   return {
     name,
     about,
-    columns: [
-      ...columns.map((column) => ({ ...column, stored: null })),
-      ...(rowId === undefined ? [] : [rowIdOf(rowId)]),
-    ],
+    columns: rowId === undefined ? columns : [...columns, rowIdOf(rowId)],
     orderBy: rowId === undefined ? [] : [rowId],
-    batchKey: rowId ?? null,
     shape: null,
     date: dateIn(view, view.date),
     source: quote(name),
-    removedSource: null,
   };
 }
 
-function describeSystemTable(
-  mirror: Mirror,
-  { name, about, date, key, batchKey }: SystemTable,
-): ReadableTable {
+function describeSystemTable(mirror: Mirror, { name, about, date, key }: SystemTable): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string }[];
   return {
     name,
     about,
-    columns: info.map((column) => ({ name: column.name, type: typeOf(column), about: "", stored: null })),
+    columns: info.map((column) => ({ name: column.name, type: typeOf(column), about: "" })),
     orderBy: key,
-    batchKey,
     shape: null,
     date: { sql: quote(date), form: "iso" },
     source: quote(name),
-    removedSource: null,
   };
 }
 

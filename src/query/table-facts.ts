@@ -12,7 +12,6 @@ import {
   removedTableNames,
   syncingResource,
 } from "./readable-tables.js";
-import { selectStatement } from "./select.js";
 import { findTypedTables } from "./statement-reads.js";
 
 /** A table or view in the output of `tables`. */
@@ -86,10 +85,7 @@ function columnAbout({ type, about }: ReadableColumn): string {
 function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) {
   const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
   const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
-  const row = mirror.db
-    .prepare(`SELECT ${counts} ${selectStatement({ table }).from}`)
-    .raw()
-    .get();
+  const row = mirror.db.prepare(`SELECT ${counts} FROM ${table.source} AS t`).raw().get();
   const [rows = 0, ...values] = row as number[];
   return { rows, values };
 }

@@ -5,8 +5,8 @@ import { errorCode } from "../util/system-errors.js";
 import { uniqueName } from "../util/text.js";
 import { amountNames } from "../views/all-views.js";
 import type { ReadableTable } from "./readable-tables.js";
-import { inBatches, type Row, type RowValue } from "./rows.js";
 import type { RowSource } from "./select.js";
+import { inBatches, type Row, type RowValue } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
@@ -126,7 +126,7 @@ function messageOf(error: unknown): string {
  * Opens a statement's result for an export. Values have SQLite's types: booleans are 0 and 1, and JSON is text. Each
  * call to `rows` runs the statement again.
  */
-export function openQueryResult(statement: Statement, limit = Number.POSITIVE_INFINITY): RowSource {
+export function openQueryResult(statement: Statement, limit?: number): RowSource {
   const columns = statement.columns();
   const names = uniqueNames(columns.map(({ name }) => name));
   const isAmount = ({ name, column }: ColumnDefinition) => amountNames.has(column ?? name);
@@ -136,7 +136,6 @@ export function openQueryResult(statement: Statement, limit = Number.POSITIVE_IN
       name: names[index] ?? column.name,
       type: "any",
       about: "",
-      stored: null,
       isAmount: isAmount(column) ? true : undefined,
     })),
     rows: () => inBatches(readResultRows(statement, limit)),
@@ -153,11 +152,12 @@ function uniqueNames(names: readonly string[]): string[] {
   });
 }
 
-function* readResultRows(statement: Statement, limit: number): Iterable<Row> {
-  let remaining = limit;
+function* readResultRows(statement: Statement, limit: number | undefined): Iterable<Row> {
+  let count = 0;
   try {
     for (const row of statement.raw().safeIntegers().iterate() as Iterable<unknown[]>) {
-      if (remaining-- <= 0) return;
+      if (count === limit) return;
+      count += 1;
       yield row.map(toRowValue);
     }
   } catch (error) {

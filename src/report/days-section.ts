@@ -1,8 +1,8 @@
-import { readDays, type SalesFigures } from "../query/report-figures.js";
 import type { Chart, Section } from "./document.js";
 import { formatCurrency, formatDay } from "./formatting.js";
 import { addDays } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
+import { readDays, type SalesFigures } from "./report-figures.js";
 
 /** The maximum number of days in a chart. */
 const maxDays = 93;

@@ -1,7 +1,7 @@
-import { readHostShares } from "../query/report-figures.js";
 import { createTable, type Section } from "./document.js";
 import { FormattedValue, formatAmount, formatCount, formatCurrency } from "./formatting.js";
 import { inCurrency, type ReportData } from "./report-data.js";
+import { readHostShares } from "./report-figures.js";
 
 /** The maximum number of hosts for each currency. */
 const maxHosts = 8;

@@ -1,4 +1,3 @@
-import { type MonthFigures, readMonths, type SalesFigures } from "../query/report-figures.js";
 import { type Block, type Chart, createTable, type Section } from "./document.js";
 import {
   FormattedValue,
@@ -10,6 +9,7 @@ import {
 } from "./formatting.js";
 import { monthsBefore } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
+import { type MonthFigures, readMonths, type SalesFigures } from "./report-figures.js";
 
 /** The maximum number of months in a table. Charts show every month, even if the period is longer. */
 const maxRows = 13;

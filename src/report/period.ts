@@ -1,8 +1,8 @@
-import type { DayRange } from "../query/report-figures.js";
 import { utcDay } from "../util/ranges.js";
 import { dayRange, monthRange } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
+import type { DayRange } from "./report-figures.js";
 
 /** A range of days to compare the report's period with. */
 export interface Comparison extends DayRange {

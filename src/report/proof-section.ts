@@ -1,10 +1,10 @@
-import type { Proof } from "../query/report-figures.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 import { paragraph, type Section } from "./document.js";
 import { formatDay, formatTime } from "./formatting.js";
 import type { ReportData } from "./report-data.js";
+import type { Proof } from "./report-figures.js";
 
 /** Creates the section about verification, the age of the data, and the API's limits. */
 export function proofSection(data: ReportData): Section {

@@ -1,6 +1,6 @@
-import { type DayRange, type Proof, readSums, type SalesFigures } from "../query/report-figures.js";
 import type { Mirror } from "../store/database.js";
 import type { Period } from "./period.js";
+import { type DayRange, type Proof, readSums, type SalesFigures } from "./report-figures.js";
 
 /** The data that the sections are created from. */
 export interface ReportData {

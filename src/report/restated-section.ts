@@ -1,4 +1,3 @@
-import { readRefundLosses, readRestatedOrders, readRestatements } from "../query/report-figures.js";
 import { type Block, type ColumnSpec, createTable, paragraph, type Section } from "./document.js";
 import {
   FormattedValue,
@@ -12,6 +11,7 @@ import {
 } from "./formatting.js";
 import { monthsBefore } from "./period.js";
 import { type ReportData, sortByCurrency } from "./report-data.js";
+import { readRefundLosses, readRestatedOrders, readRestatements } from "./report-figures.js";
 
 const monthsBack = 12;
 /** The maximum number of orders that are listed: in total, and for each currency. */

@@ -1,12 +1,4 @@
 import { ConfigurationError } from "../errors.js";
-import {
-  createFigureTables,
-  readFirstDay,
-  readLastDay,
-  readOrdersEnd,
-  readProof,
-  readStoredRanges,
-} from "../query/report-figures.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/lock.js";
 import { utcDay } from "../util/ranges.js";
@@ -18,6 +10,14 @@ import { monthsSection } from "./months-section.js";
 import { choosePeriod, type Period } from "./period.js";
 import { isProven, proofLine, proofSection } from "./proof-section.js";
 import { readReportData } from "./report-data.js";
+import {
+  createFigureTables,
+  readFirstDay,
+  readLastDay,
+  readOrdersEnd,
+  readProof,
+  readStoredRanges,
+} from "./report-figures.js";
 import { restatedSection } from "./restated-section.js";
 import { salesSection, summarize } from "./sales-section.js";
 

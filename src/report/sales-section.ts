@@ -1,4 +1,3 @@
-import type { SalesFigures } from "../query/report-figures.js";
 import { type KeyFigure, type KeyFigures, paragraph, type Section } from "./document.js";
 import {
   formatAmount,
@@ -11,6 +10,7 @@ import {
 } from "./formatting.js";
 import type { Comparison } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
+import type { SalesFigures } from "./report-figures.js";
 
 /** Creates the section that shows each currency's key figures and how these figures have changed. */
 export function salesSection(data: ReportData): Section {

@@ -5,7 +5,7 @@ import { findSyncedTable } from "../../src/cli/table-selection.js";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
-import { openMonthlyRows } from "../../src/query/monthly-rows.js";
+import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import type { Mirror } from "../../src/store/database.js";
 import { writeInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";

@@ -14,7 +14,7 @@ import { expect, test } from "vitest";
 import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { commitVersion, filesOfBrand, readDeltaLog } from "../../src/export/delta/log.js";
 import type { Action as DeltaAction } from "../../src/export/delta/log-files.js";
-import { openMonthlyRows } from "../../src/query/monthly-rows.js";
+import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import { writeInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { afterFile } from "../support/file-end.js";
@@ -125,20 +125,9 @@ test("a new column or a changed type changes a Delta table's schema and replaces
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
   const night = async (statement: string, ...added: string[]) => {
     mirror.db.exec(statement);
-    const columns = ["month", "goal", ...added].map(
-      (name) => ({ name, type: "any", about: "", stored: null }) as const,
-    );
+    const columns = ["month", "goal", ...added].map((name) => ({ name, type: "any", about: "" }) as const);
     const date = { sql: "month", form: "month" } as const;
-    const rest = { about: "", rowId: null, orderBy: [], shape: null };
-    const table = {
-      name: "plans",
-      source: "plans",
-      removedSource: null,
-      batchKey: null,
-      columns,
-      date,
-      ...rest,
-    };
+    const table = { name: "plans", about: "", source: "plans", columns, date, orderBy: [], shape: null };
     await exportDeltaTable(openMonthlyRows(mirror, table), await readDeltaLog(folder), testDeps());
   };
   await night("SELECT 1");

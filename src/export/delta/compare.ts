@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { ConfigurationError } from "../../errors.js";
-import { brandColumn, type MonthlyRows } from "../../query/monthly-rows.js";
 import { parseJson } from "../../util/json-value.js";
 import { type ColumnType, findTypes, openParquetFile, readDigest, typeOfDelta } from "../parquet.js";
 import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
 import { type DataFile, rejectDeltaTable } from "./log-files.js";
+import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 
 /** A column in a Delta table's schema. */
 export interface Field {

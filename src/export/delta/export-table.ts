@@ -3,8 +3,7 @@ import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Deps } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
-import { brandColumn, type MonthlyRows } from "../../query/monthly-rows.js";
-import type { Row } from "../../query/rows.js";
+import type { Row } from "../../query/select.js";
 import { createFolder } from "../../util/files.js";
 import { pluralize } from "../../util/text.js";
 import { readVersion as readProgramVersion } from "../../version.js";
@@ -27,6 +26,7 @@ import {
   protocol,
   rejectDeltaTable,
 } from "./log-files.js";
+import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 
 /** The maximum number of attempts if other brands' exports change the schema at the same time. */
 const maxAttempts = 10;

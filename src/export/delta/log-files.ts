@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../../errors.js";
-import { brandColumn, type MirrorState } from "../../query/monthly-rows.js";
 import { pathExists } from "../../util/files.js";
 import { parseJson } from "../../util/json-value.js";
+import { brandColumn, type MirrorState } from "./monthly-rows.js";
 
 /** The Delta protocol versions that this program reads and writes. */
 export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };

@@ -2,12 +2,11 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Deps } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
-import { brandColumn } from "../../query/monthly-rows.js";
 import { readTextFile } from "../../util/files.js";
 import { errorCode } from "../../util/system-errors.js";
-import { linkExclusive } from "../exclusive-link.js";
 import { openFileSink, writeAll } from "../sinks.js";
 import { readNewestCheckpoint } from "./checkpoint.js";
+import { linkExclusive } from "./exclusive-link.js";
 import {
   type Action,
   type BrandState,
@@ -21,6 +20,7 @@ import {
   versionName,
   versionsOf,
 } from "./log-files.js";
+import { brandColumn } from "./monthly-rows.js";
 
 /** A Delta table, as described by its log. */
 export interface DeltaLog {

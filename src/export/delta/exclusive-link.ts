@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { link, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../util/system-errors.js";
+import { errorCode } from "../../util/system-errors.js";
 
 /** The error codes of `link` on file systems without hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);

@@ -1,3 +1,4 @@
+import { type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders as resource } from "../resources/orders.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
@@ -9,7 +10,6 @@ import { views } from "../views/all-views.js";
 import { orderReads, ordersReadUntil } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view-columns.js";
-import { type ResourceHealth, readResourceHealth } from "./health.js";
 
 /** How the mirrored orders were verified. Times are ISO 8601 strings. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {

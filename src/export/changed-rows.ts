@@ -1,5 +1,5 @@
+import { inBatches, type Row, type RowSource } from "../query/select.js";
 import type { TableShape } from "../resources/table-shape.js";
-import type { Mirror } from "../store/database.js";
 import { readRedactedAfterRun } from "../store/redaction-rules.js";
 import {
   positionsPerRecord,
@@ -9,8 +9,6 @@ import {
   rowIdColumn,
   tableName,
 } from "../store/table-sql.js";
-import type { ReadableColumn } from "./readable-tables.js";
-import { inBatches, type Row } from "./rows.js";
 
 /** The state of a mirror after an incremental export. It does not depend on clocks. */
 export interface Bookmark {
@@ -67,12 +65,14 @@ const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DE
   coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
   coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
 
-/** Opens a table for an incremental export. Must be called in `withReadTransaction`. */
-export function openChangedRows(
-  mirror: Mirror,
-  shape: TableShape,
-  columns: readonly ReadableColumn[],
-): ChangedRows {
+/**
+ * Opens a table for an incremental export. Returns undefined for a view, a system table, a table of removed records, or
+ * a query result. Must be called in `withReadTransaction`.
+ */
+export function openChangedRows({ name, columns, origin }: RowSource): ChangedRows | undefined {
+  const shape = origin?.selection.table.shape;
+  if (!origin || shape?.name !== name) return undefined;
+  const { mirror } = origin;
   const { db } = mirror;
   const names = columns.map(({ name }) => name);
   const redactedAfterRun = readRedactedAfterRun(mirror) ?? -1;

@@ -1,10 +1,9 @@
-import { type Mirror, readInfo } from "../store/database.js";
-import { findLastRun, findLastVerifiedSync } from "../store/runs.js";
-import { quote } from "../store/table-sql.js";
-import { type ReadableColumn, type ReadableTable, syncingResource } from "./readable-tables.js";
-import { type Row, readStatement } from "./rows.js";
-import { selectStatement } from "./select.js";
-import { findTypedTables } from "./statement-reads.js";
+import { type ReadableColumn, type ReadableTable, syncingResource } from "../../query/readable-tables.js";
+import { type Row, readRows } from "../../query/select.js";
+import { findTypedTables } from "../../query/statement-reads.js";
+import { type Mirror, readInfo } from "../../store/database.js";
+import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
+import { quote } from "../../store/table-sql.js";
 
 /** A table for a Delta export, partitioned by month. */
 export interface MonthlyRows {
@@ -63,7 +62,7 @@ export function openMonthlyRows(
     mirrorState: readMirrorState(mirror, name),
     rows(month) {
       const where = month === undefined ? undefined : `${monthSql} = '${month}'`;
-      return readStatement(mirror, selectStatement({ table, where }), values);
+      return readRows(mirror, { table, where }, values);
     },
   };
 }
