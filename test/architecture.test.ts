@@ -38,7 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   verify: ["sync", "store", "api", "resources", "util"],
   sync: ["store", "api", "resources", "util"],
   export: ["query", "store", "resources", "util"],
-  report: ["query", "store", "resources", "util"],
+  report: ["query", "store", "views", "resources", "util"],
   download: ["query", "store", "api", "resources", "util"],
   query: ["store", "views", "resources", "util"],
   store: ["views", "resources", "util"],
