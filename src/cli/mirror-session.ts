@@ -10,7 +10,7 @@ import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from 
 import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
 import { omitMembers } from "../store/redact-mirror.js";
 import { writeFailedRun } from "../store/runs.js";
-import type { SyncSession } from "../sync/session.js";
+import type { SyncSession } from "../sync/run.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";

@@ -19,9 +19,15 @@ import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
-import { planResource } from "../sync/run.js";
-import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/session.js";
-import { type Selection, smallFirst, syncResources, throwIfFailed } from "../sync/sync-resources.js";
+
+import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/run.js";
+import {
+  planResource,
+  type Selection,
+  smallFirst,
+  syncResources,
+  throwIfFailed,
+} from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/times.js";

@@ -10,9 +10,9 @@ import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
 import { futureText } from "../sync/counts.js";
-import { lostAccess } from "../sync/run.js";
-import { defaultOptions } from "../sync/session.js";
-import { forEachResource, throwIfFailed } from "../sync/sync-resources.js";
+
+import { defaultOptions } from "../sync/run.js";
+import { forEachResource, lostAccess, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText, terminalWidth, wrapIndented } from "../util/terminal-text.js";

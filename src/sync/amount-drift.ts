@@ -5,7 +5,7 @@ import { pluralize } from "../util/text.js";
 import { dayRange, formatInstant } from "../util/times.js";
 import { changedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import type { DatedRun, DatedSync } from "./session.js";
+import type { DatedRun, DatedSync } from "./run.js";
 
 /**
  * A simultaneous change in the amounts on most days, without a change in the number of records per day. Amounts that

@@ -3,7 +3,7 @@ import { mergeRanges, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/timestamp.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { type DatedSync, startBudget } from "./session.js";
+import { type DatedSync, startBudget } from "./run.js";
 
 /**
  * Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not re-read the same

@@ -6,7 +6,7 @@ import { pluralize } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 import { compareCount } from "./counts.js";
 import type { RangeReading } from "./read.js";
-import { type DatedRun, type DatedSync, startBudget } from "./session.js";
+import { type DatedRun, type DatedSync, startBudget } from "./run.js";
 import { readSlice, resolveCopies, type SliceReading, writeSlice } from "./slices.js";
 
 /** A slice is split until the API counts at most this many records in it, or until it is one day long. */

@@ -8,7 +8,7 @@ import { formatMinute } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
-import type { CountTotals, DatedRun, SyncRun } from "./session.js";
+import type { CountTotals, DatedRun, SyncRun } from "./run.js";
 
 /**
  * Selects either all records or the records with a given status. `flags` is the bit for the status in `records.flags`.

@@ -21,7 +21,7 @@ import {
 } from "../util/ranges.js";
 import { dayRange, formatInstant } from "../util/times.js";
 import { dayMs, daysSince1970 } from "../util/timestamp.js";
-import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
+import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./run.js";
 
 export interface DailyTotalsResponse {
   /** The totals for the days with activity, or null if the API returned no totals. */

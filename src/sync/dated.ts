@@ -19,7 +19,7 @@ import {
   type PlanStep,
   type SyncStrategy,
   startBudget,
-} from "./session.js";
+} from "./run.js";
 
 /** Reads the resources with dates (orders and content), newest first. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {
@@ -53,7 +53,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const { options, reporter, resource, state } = datedRun;
     const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
     const { apiTotals, error: totalsError } = await requestDailyTotals(datedRun);
-    const run: DatedSync = { ...datedRun, apiTotals, incompleteSlices: [] };
+    const run: DatedSync = { ...datedRun, apiTotals, unsettledSlices: [] };
     const drift = findAmountDrift(run, apiTotals);
     for (const range of ranges) await readRange(run, range);
     for (const range of markedSlices) await readByPage(run, range);
@@ -67,7 +67,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     await readChangedDays(run, compared, remaining);
     const counted = await reconcile(run, compared, remaining);
     const incompleteReasons = [
-      ...run.incompleteSlices,
+      ...run.unsettledSlices,
       ...counted.incompleteReasons,
       ...unreadDays(run, compared),
     ];

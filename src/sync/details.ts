@@ -20,7 +20,7 @@ import { countList, planList, readCompleteList } from "./full.js";
 import { resumableMs } from "./plan.js";
 import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./reconcile.js";
-import type { IncompleteReason, SyncRun, SyncStrategy } from "./session.js";
+import type { IncompleteReason, SyncRun, SyncStrategy } from "./run.js";
 
 /** The number of concurrent requests. The rate limit counts requests, not connections. */
 const inFlight = 4;

@@ -6,7 +6,7 @@ import { formatInstant } from "../util/times.js";
 import { listTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
 import { removeMissing } from "./reconcile.js";
-import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./session.js";
+import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
 /** Reads the complete list in every run, because the API cannot filter it by date. */
 export const full: SyncStrategy = {

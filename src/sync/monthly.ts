@@ -11,7 +11,7 @@ import { pluralize } from "../util/text.js";
 import { formatInstant, monthRange } from "../util/times.js";
 import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
-import type { DailyPoints, SyncRun, SyncStrategy } from "./session.js";
+import type { DailyPoints, SyncRun, SyncStrategy } from "./run.js";
 
 /** A month to request, for one host or for all hosts (null). */
 interface Month extends Range {

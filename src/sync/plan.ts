@@ -1,7 +1,7 @@
 import type { CoveredRange } from "../store/coverage.js";
 import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
 import { hourMs, minTimestampMs } from "../util/timestamp.js";
-import type { SyncOptions } from "./session.js";
+import type { SyncOptions } from "./run.js";
 
 /** The time for which data from an interrupted run is not re-read, in milliseconds. */
 export const resumableMs = hourMs;

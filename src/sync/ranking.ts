@@ -5,7 +5,7 @@ import { listTotals } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./reconcile.js";
-import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./session.js";
+import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
 /**
  * Reads the current ranking. Rows are identified by their position, because several rows can lack a host. A ranking is

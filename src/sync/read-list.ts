@@ -5,7 +5,7 @@ import type { Resource } from "../resources/resource.js";
 import { recordDate, recordKey } from "../store/record-key.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
-import type { SyncRun } from "./session.js";
+import type { SyncRun } from "./run.js";
 
 /** The parts of a run that are needed to read a list. */
 type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;

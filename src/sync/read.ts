@@ -9,7 +9,7 @@ import { formatInstant } from "../util/times.js";
 import { readByPage } from "./by-page.js";
 import { cover, dropStoredTotals } from "./daily-totals.js";
 import { checkDates, rangeQuery } from "./dates.js";
-import type { DatedSync } from "./session.js";
+import type { DatedSync } from "./run.js";
 import { readSlice, resolveCopies, writeSlice } from "./slices.js";
 
 /** A response with the newest records in a range, up to one page. */

@@ -17,7 +17,7 @@ import {
 } from "./counts.js";
 import { type ComparedTotals, changedDays, groupDays } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import type { CountTotals, DatedSync, IncompleteReason, SyncRun } from "./session.js";
+import type { CountTotals, DatedSync, IncompleteReason, SyncRun } from "./run.js";
 
 const maxRounds = 4;
 
@@ -52,7 +52,7 @@ export async function reconcile(
     ({ differing, totals } = await recount(run));
   }
   let undatedCount = 0;
-  const isComplete = differing.length + wrongFilters.length + run.incompleteSlices.length === 0;
+  const isComplete = differing.length + wrongFilters.length + run.unsettledSlices.length === 0;
   if (isComplete && isAllCovered(run)) {
     undatedCount = await requestUndatedCount(run, totals);
     // The difference may be due to records that were added after the comparison.

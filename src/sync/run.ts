@@ -1,151 +1,211 @@
-import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } from "../errors.js";
-import { findResource } from "../resources/registry.js";
-import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
+import type { ApiClient } from "../api/client.js";
+import type { Clock } from "../deps.js";
+import { findForbidden } from "../errors.js";
+import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
 import { readConfirmedCoverage } from "../store/coverage.js";
-import { indexTables } from "../store/projection.js";
+import type { Mirror } from "../store/database.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
+  addReadRows,
   beginRun,
   type RunOutcome,
   type RunRow,
   readRun,
   updateRun,
-  wasRead,
   writeRefusal,
 } from "../store/runs.js";
-import { describeUnexpectedValues } from "../store/schema-issues.js";
-import { SyncState } from "../store/sync-state.js";
+import { SyncState, type TotalsByDay } from "../store/sync-state.js";
+import type { Json } from "../util/json-value.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
-import { silentReporter, type Task } from "../util/reporter.js";
-import { pluralize } from "../util/text.js";
-import { formatDuration, formatInstant, formatInstantOrNull } from "../util/times.js";
-import { dated } from "./dated.js";
-import { details } from "./details.js";
-import { full } from "./full.js";
-import { monthly } from "./monthly.js";
-import { ranking } from "./ranking.js";
-import {
-  type CountTotals,
-  type IncompleteReason,
-  type PlanStep,
-  ReadProgress,
-  type StartedRun,
-  type SyncResult,
-  type SyncRun,
-  type SyncSession,
-  type SyncStrategy,
-} from "./session.js";
+import { type Reporter, silentReporter, type Task } from "../util/reporter.js";
+import { formatInstant } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 
-const strategies: Record<Strategy["kind"], SyncStrategy> = {
-  dated,
-  details,
-  full,
-  monthly,
-  ranking,
-} satisfies { [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }> };
+// `A1` to `A12` in this folder's comments are the assumptions in `README.md`.
 
-function strategyOf({ strategy }: Resource): SyncStrategy {
-  return strategies[strategy.kind];
+/** The options of a sync. Times are in milliseconds since 1970. */
+export interface SyncOptions {
+  since?: number | undefined;
+  until?: number | undefined;
+  full: boolean;
+  /** The length of the period before the end of the last finished run that each run re-reads. */
+  windowMs: number;
+  /** True to remove records even if implausibly many are missing. */
+  acceptRemovals: boolean;
+  /** The maximum number of requests for re-reading days and ranges whose totals or counts differ. */
+  budget: number;
+  /** The number of requests that the audit sends to re-read old records. */
+  audit: number;
+  /** True to re-read all marked slices, not only the slices in the requested ranges. */
+  allMarked: boolean;
+  details: "all" | "changed" | "none";
+  groupBy: string;
+  hosts: readonly string[];
+  perHost: boolean;
 }
+
+export const defaultOptions: SyncOptions = {
+  full: false,
+  windowMs: 30 * dayMs,
+  acceptRemovals: false,
+  budget: 100,
+  audit: 5,
+  allMarked: false,
+  details: "changed",
+  groupBy: "day",
+  hosts: [],
+  perHost: false,
+};
+
+/** The API's daily analytics points, keyed by day (`2026-01-31`). */
+export type DailyPoints = ReadonlyMap<string, Json>;
+
+/** A command's mirror, API client and options. */
+export interface SyncSession {
+  mirror: Mirror;
+  api: ApiClient;
+  clock: Clock;
+  /** The API keys in use, which must not appear in recorded errors. */
+  keys: ReadonlySet<string>;
+  reporter: Reporter;
+  options: SyncOptions;
+  /** A cache of the daily points, which orders and clicks share. */
+  dailyPoints: Map<TotalsSource, Promise<DailyPoints>>;
+}
+
+/** A `sync` or `verify` run for one resource. */
+export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
+  resource: Resource<How>;
+  /** The `run_id` in `sync_runs`, or 0 if the run is not recorded. */
+  runId: number;
+  /** The newest instant to read: the end of the last complete second before the run, in milliseconds. */
+  readUntil: number;
+  readonly writer: RecordWriter;
+  readonly state: SyncState;
+  readonly progress: RunProgress;
+}
+
+export type DatedRun = SyncRun<DatedStrategy>;
+
+/** A `sync` run for a resource with dates. */
+export interface DatedSync extends DatedRun {
+  /** The API's daily totals, requested before any record was read, or null if the API returned none. */
+  readonly apiTotals: TotalsByDay | null;
+  /** The slices that never settled (A9). `writeSlice` adds to them. */
+  readonly unsettledSlices: IncompleteReason[];
+}
+
+/** A reason why a run is incomplete. The text is a clause, not a sentence. */
+export interface IncompleteReason {
+  text: string;
+  /** The next step for the user. The default is to run the same command again. */
+  hint?: string;
+}
+
+/** The record counts in the API and in the mirror, and the number of counts that differ, as stored in `sync_runs`. */
+export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /**
- * Reads one resource into the mirror, and records the run. If the run fails, returns the error instead of throwing it.
- * @param isOptional true if the user did not name the resource, so that it is skipped if the API refuses it
- * @throws only if the mirror cannot be written
+ * A way to read a resource. The members are methods, so that a strategy for one kind of resource is assignable to
+ * `SyncStrategy`.
  */
-export async function syncResource(
-  session: SyncSession,
-  resource: Resource,
-  isOptional: boolean,
-): Promise<{ run: RunRow; error: Error | null }> {
-  const { mirror, reporter } = session;
-  const wasReadBefore = wasRead(mirror, resource.name);
-  const task = reporter.begin({ name: resource.name });
-  const started = startRun(session, resource.name);
-  const syncRun = openRun(session, resource, started, task);
-  const { end, result } = await readResource(syncRun, { isOptional, wasReadBefore });
-  const run = finishRun(session, started, end);
-  const { comparesTotals = true, listRows } = result ?? {};
-  const floor = result && formatInstantOrNull(syncRun.state.floor() ?? Number.NEGATIVE_INFINITY);
-  task.end(runLine(run, { floor, comparesTotals, listRows }));
-  warnOfUnexpectedValues({ mirror, reporter }, resource);
-  return { run, error: end.error };
+export interface SyncStrategy<How extends Strategy = Strategy> {
+  /** Estimates the number of requests that `read` would send. Requests only counts and daily totals. */
+  plan(run: SyncRun<How>): Promise<PlanStep[]>;
+  read(run: SyncRun<How>): Promise<SyncResult>;
 }
 
-interface ExpectedAccess {
-  /** True if the resource is skipped when the API refuses it. */
-  isOptional: boolean;
-  /** True if an earlier run read the resource. */
-  wasReadBefore: boolean;
+/** A line in the output of `sync --dry-run`. */
+export interface PlanStep {
+  what: string;
+  requests: number;
+  /** True if `requests` is only a minimum. */
+  open?: boolean;
 }
 
-/** Reads a resource. Returns how the run ended, and the result, which is null after an error. */
-async function readResource(
-  run: SyncRun,
-  access: ExpectedAccess,
-): Promise<{ end: RunEnd; result: SyncResult | null }> {
-  const { mirror, resource } = run;
-  try {
-    const result = await strategyOf(resource).read(run);
-    indexTables(mirror, resource);
-    return { end: endOf(resource, result), result };
-  } catch (thrown) {
-    const end = thrown instanceof Forbidden ? endOfRefused(run, thrown, access) : endOfError(toError(thrown));
-    return { end, result: null };
+export interface SyncResult {
+  /** The reasons why the run is incomplete. The list is empty if the run is complete. */
+  incompleteReasons: IncompleteReason[];
+  /** True if the run read only part of the resource, or cannot verify the data. */
+  isPartial: boolean;
+  /** The sums of all counts, or undefined if the run requested no counts. */
+  totals?: CountTotals;
+  /** The start of the covered dates (ISO 8601), or null if everything was read or the resource has no dates. */
+  coveredFrom?: string | null;
+  /** The number of rows from the list, excluding rows from the details. */
+  listRows?: number;
+  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
+  comparesTotals?: boolean;
+}
+
+/** Counts a run's rows and requests, both for `sync_runs` and for the progress bar. */
+class RunProgress {
+  readonly #before: Readonly<ApiClient["stats"]>;
+  #responses = 0;
+  #rows = 0;
+
+  constructor(
+    private readonly session: SyncSession,
+    private readonly runId: number,
+    private readonly task: Task,
+  ) {
+    this.#before = { ...session.api.stats };
+  }
+
+  /** Returns the number of requests and retries since the start of the run. */
+  stats(): ApiClient["stats"] {
+    const { requests, retries } = this.session.api.stats;
+    return { requests: requests - this.#before.requests, retries: retries - this.#before.retries };
+  }
+
+  /** Adds returned rows to the run's row in `sync_runs`. Must be called in the transaction that writes the records. */
+  addRows(rows: number): void {
+    this.#rows += rows;
+    addReadRows(this.session.mirror, this.runId, { rows, ...this.stats() });
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /**
+   * Advances the progress bar by one response.
+   * @param remaining the expected number of further requests
+   */
+  advance(remaining: number): void {
+    this.#responses += 1;
+    this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
+  }
+
+  /** True if the API has returned at least one response with data. */
+  hasResponses(): boolean {
+    return this.#responses > 0;
   }
 }
 
-function endOf(
-  resource: Resource,
-  { coveredFrom, incompleteReasons, isPartial, totals }: SyncResult,
-): RunEnd {
-  const columns = { ...totals, covered_from: coveredFrom ?? null };
-  if (incompleteReasons.length > 0)
-    return { outcome: "incomplete", error: incompleteError(resource, incompleteReasons), columns };
-  return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
+/** Records the start of a run in `sync_runs`. */
+export function startRun(session: SyncSession, resource: Resource, task: Task): SyncRun {
+  const { clock, mirror } = session;
+  return createRun(session, resource, task, beginRun(mirror, resource.name, formatInstant(clock.now())));
 }
 
-/**
- * Decides how a run ends if the API refused the resource. If the resource was read before, its data is now outdated, so
- * the run is incomplete. Otherwise, an optional resource is skipped.
- */
-function endOfRefused(
-  { progress, resource }: SyncRun,
-  error: Forbidden,
-  { isOptional, wasReadBefore }: ExpectedAccess,
-): RunEnd {
-  const isLost = wasReadBefore || (isOptional && progress.hasResponses());
-  if (isLost && !affectsAllResources(error)) return endOfError(lostAccess(resource, error));
-  return isOptional ? { outcome: "skipped", error } : endOfError(error);
+/** Creates a run that is not recorded and only reads the mirror. */
+export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
+  return createRun(session, resource, silentReporter.begin({ name: resource.name }), 0);
 }
 
-function endOfError(error: Error): RunEnd {
-  if (error instanceof Stopped) return { outcome: "stopped", error };
-  return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
-}
-
-/** Converts a thrown value to an `Error`. */
-export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
-export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
-  return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
-}
-
-/** Opens a run that `startRun` has recorded. */
-export function openRun(session: SyncSession, resource: Resource, started: StartedRun, task: Task): SyncRun {
-  const { mirror, options, reporter } = session;
+function createRun(session: SyncSession, resource: Resource, task: Task, runId: number): SyncRun {
+  const { clock, mirror, options, reporter } = session;
   const { since, until } = options;
   const state = new SyncState(mirror, resource.name);
   return {
     ...session,
     resource,
-    runId: started.id,
+    runId,
     state,
-    progress: new ReadProgress(session, started, task),
-    readUntil: startOfSecond(session.clock.now()) - 1,
+    progress: new RunProgress(session, runId, task),
+    readUntil: startOfSecond(clock.now()) - 1,
     // The API truncates dates to seconds, so each second must be read either completely or not at all.
     options: {
       ...options,
@@ -153,18 +213,12 @@ export function openRun(session: SyncSession, resource: Resource, started: Start
       until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
     writer: new RecordWriter(mirror, resource, {
-      runId: started.id,
+      runId,
       reporter,
       coverage: readConfirmedCoverage(mirror, resource.name),
       lastSeen: (recordId) => state.missing.lastSeen(recordId),
     }),
   };
-}
-
-/** Creates a run that is not recorded and only reads the mirror. */
-export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
-  const started = { id: 0, resource: resource.name, before: { ...session.api.stats } };
-  return openRun(session, resource, started, silentReporter.begin({ name: resource.name }));
 }
 
 export interface RunEnd {
@@ -175,116 +229,36 @@ export interface RunEnd {
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountTotals>>;
 }
 
-export function startRun({ api, clock, mirror }: RecordingSession, resource: string): StartedRun {
-  return { id: beginRun(mirror, resource, formatInstant(clock.now())), resource, before: { ...api.stats } };
-}
-
-type RecordingSession = Pick<SyncSession, "api" | "clock" | "keys" | "mirror">;
-
 /**
  * Records the end of a run, and whether the API refused the resource.
  * @throws if the mirror cannot be written: the run's error if there was one, or else the write error
  */
-export function finishRun(
-  { api, clock, keys, mirror }: RecordingSession,
-  { id, resource, before }: StartedRun,
-  { outcome, error, problems = null, columns }: RunEnd,
-): RunRow {
+export function finishRun(run: SyncRun, { outcome, error, problems = null, columns }: RunEnd): RunRow {
+  const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
   const text = error?.message ?? problems;
   try {
-    updateRun(mirror, id, {
+    updateRun(mirror, runId, {
       ...columns,
+      ...progress.stats(),
       outcome,
       error: text ? hideKeys(text, keys) : null,
       finished_at: finishedAt,
-      requests: api.stats.requests - before.requests,
-      retries: api.stats.retries - before.retries,
     });
     const refusal = findForbidden(error);
     const hasResponse = outcome !== "failed" && outcome !== "stopped";
     if (refusal) {
       const { hint = null, message } = refusal;
-      writeRefusal(mirror, resource, { at: finishedAt, error: hideKeys(message, keys), hint });
-    } else if (hasResponse) writeRefusal(mirror, resource, null);
+      writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
+    } else if (hasResponse) writeRefusal(mirror, resource.name, null);
   } catch (writeError) {
     throw error ?? writeError;
   }
-  return readRun(mirror, id);
+  return readRun(mirror, runId);
 }
 
-/** Returns the error for a resource that was read before but that the API now refuses. */
-export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
-  const message = `${name} was read before, but is now refused: ${cause.message}`;
-  return new Incomplete(message, { hint: cause.hint, cause });
-}
-
-function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
-  const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
-  const hint = reasons.find((reason) => reason.hint)?.hint;
-  // If the removals were refused, everything has been read, so the message does not call the resource incomplete.
-  if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
-  return new Incomplete(`${name} is incomplete: ${texts}.`, {
-    hint: hint ?? "the data read so far is kept; run the same command again",
-  });
-}
-
-/**
- * Warns about values of an unexpected type. Every run repeats the warning until the mirror no longer contains values of
- * unexpected types.
- */
-export function warnOfUnexpectedValues(
-  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
-  resource: Resource,
-): void {
-  for (const { name } of [resource, detailsResource(resource) ?? []].flat()) {
-    const warning = describeUnexpectedValues(mirror, name);
-    if (warning !== null) reporter.warn(warning);
-  }
-}
-
-interface RunFacts {
-  /** The oldest date (ISO 8601) that any run has requested, or null if there is no lower limit. */
-  floor: string | null;
-  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
-  comparesTotals: boolean;
-  /** The number of rows from the list, excluding rows from the details. */
-  listRows?: number | undefined;
-}
-
-/** Formats a run's line in the log. Numbers have no separators, because scripts read these lines. */
-export function runLine(run: RunRow, facts: RunFacts): string {
-  const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
-  const counts = [
-    `${rowsText(run, facts)} read`,
-    `${run.rows_new} new`,
-    `${run.rows_changed} changed`,
-    `${run.rows_removed} removed`,
-    pluralize(run.requests, "request", String),
-    ...(run.retries > 0 ? [pluralize(run.retries, "retry", String)] : []),
-  ].join(", ");
-  return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
-}
-
-/** Formats the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
-function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
-  const known = findResource(resource);
-  const details = known && detailsResource(known)?.name.split("-").at(-1);
-  if (!details) return String(rows_read);
-  if (listRows === undefined) return `${rows_read} ${resource} and ${details}`;
-  const count = (rows: number, name: string) => pluralize(rows, name.replace(/s$/, ""), String);
-  return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
-}
-
-function resultOf(run: RunRow, { floor, comparesTotals }: RunFacts): string {
-  const { covered_from: from, error, outcome, resource, verified } = run;
-  if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
-  if (!verified) return "not verified";
-  const verifiedBy = comparesTotals ? "verified" : "verified by counts";
-  if (from === null) return verifiedBy;
-  const older =
-    from === floor
-      ? `older ${resource} were never requested; \`--full\` reads them`
-      : `not all older ${resource} were read`;
-  return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
+/** Starts a request budget. The returned function returns the number of requests left. */
+export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
+  const end = api.stats.requests + requests;
+  return () => end - api.stats.requests;
 }

@@ -7,7 +7,7 @@ import { formatInstant } from "../util/times.js";
 import { cover, dropStoredTotals } from "./daily-totals.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
-import type { DatedRun, DatedSync } from "./session.js";
+import type { DatedRun, DatedSync } from "./run.js";
 
 /** The result of reading all pages for a date range, regardless of how the records are sorted. */
 export interface SliceReading {
@@ -72,7 +72,7 @@ export function writeSlice(
 ): Pick<WrittenRecords, "addedOrChanged" | "copies"> {
   const { slice, list, faults } = reading;
   if (!list.isComplete && list.repeated.length === 0)
-    run.incompleteSlices.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
+    run.unsettledSlices.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
   return run.mirror.transaction(() => {
     const stored = storeRecords(run, reading);
     const { sound, faulty } = stored;

@@ -1,11 +1,30 @@
-import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage } from "../errors.js";
-import type { Resource } from "../resources/resource.js";
-import { createUnrecordedRun, findLastVerifiedSync, type RunRow } from "../store/runs.js";
+import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage, Stopped } from "../errors.js";
+import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
+import { indexTables } from "../store/projection.js";
+import { createUnrecordedRun, findLastVerifiedSync, type RunRow, wasRead } from "../store/runs.js";
+import { describeUnexpectedValues } from "../store/schema-issues.js";
+import { silentReporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
-import { finishRun, lostAccess, startRun, syncResource, toError } from "./run.js";
-import type { SyncSession } from "./session.js";
+import { formatInstant, formatInstantOrNull } from "../util/times.js";
+import { dated } from "./dated.js";
+import { details } from "./details.js";
+import { full } from "./full.js";
+import { monthly } from "./monthly.js";
+import { ranking } from "./ranking.js";
+import {
+  finishRun,
+  type IncompleteReason,
+  openUnrecordedRun,
+  type PlanStep,
+  type RunEnd,
+  type SyncResult,
+  type SyncRun,
+  type SyncSession,
+  type SyncStrategy,
+  startRun,
+} from "./run.js";
+import { runLine } from "./run-line.js";
 
 export interface Failure {
   resource: Resource;
@@ -107,7 +126,8 @@ function recordLostScope(
 ): { run: RunRow; error: Error } {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
   const error = lostAccess(resource, new Forbidden(`${why}.`, { hint }));
-  const run = finishRun(session, startRun(session, resource.name), { outcome: "incomplete", error });
+  const task = silentReporter.begin({ name: resource.name });
+  const run = finishRun(startRun(session, resource, task), { outcome: "incomplete", error });
   return { run, error };
 }
 
@@ -155,4 +175,130 @@ function failureText({ resource, error }: Failure, all: readonly Failure[]): str
   const names = reason === undefined ? [] : all.filter(hasSameReason).map((failure) => failure.resource.name);
   if (names.length > 1) return `${names.join(", ")} were read before, but are now refused: ${reason}`;
   return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
+}
+
+const strategies: Record<Strategy["kind"], SyncStrategy> = {
+  dated,
+  details,
+  full,
+  monthly,
+  ranking,
+} satisfies { [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }> };
+
+function strategyOf({ strategy }: Resource): SyncStrategy {
+  return strategies[strategy.kind];
+}
+
+/**
+ * Reads one resource into the mirror, and records the run. If the run fails, returns the error instead of throwing it.
+ * @param isOptional true if the user did not name the resource, so that it is skipped if the API refuses it
+ * @throws only if the mirror cannot be written
+ */
+export async function syncResource(
+  session: SyncSession,
+  resource: Resource,
+  isOptional: boolean,
+): Promise<{ run: RunRow; error: Error | null }> {
+  const { mirror, reporter } = session;
+  const wasReadBefore = wasRead(mirror, resource.name);
+  const task = reporter.begin({ name: resource.name });
+  const run = startRun(session, resource, task);
+  const { end, result } = await readResource(run, { isOptional, wasReadBefore });
+  const row = finishRun(run, end);
+  const { comparesTotals = true, listRows } = result ?? {};
+  const floor = result && formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
+  task.end(runLine(row, { floor, comparesTotals, listRows }));
+  warnOfUnexpectedValues({ mirror, reporter }, resource);
+  return { run: row, error: end.error };
+}
+
+interface ExpectedAccess {
+  /** True if the resource is skipped when the API refuses it. */
+  isOptional: boolean;
+  /** True if an earlier run read the resource. */
+  wasReadBefore: boolean;
+}
+
+/** Reads a resource. Returns how the run ended, and the result, which is null after an error. */
+async function readResource(
+  run: SyncRun,
+  access: ExpectedAccess,
+): Promise<{ end: RunEnd; result: SyncResult | null }> {
+  const { mirror, resource } = run;
+  try {
+    const result = await strategyOf(resource).read(run);
+    indexTables(mirror, resource);
+    return { end: endOf(resource, result), result };
+  } catch (thrown) {
+    const end = thrown instanceof Forbidden ? endOfRefusal(run, thrown, access) : endOfError(toError(thrown));
+    return { end, result: null };
+  }
+}
+
+function endOf(
+  resource: Resource,
+  { coveredFrom, incompleteReasons, isPartial, totals }: SyncResult,
+): RunEnd {
+  const columns = { ...totals, covered_from: coveredFrom ?? null };
+  if (incompleteReasons.length > 0)
+    return { outcome: "incomplete", error: incompleteError(resource, incompleteReasons), columns };
+  return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
+}
+
+/**
+ * Decides how a run ends if the API refused the resource. If the resource was read before, its data is now outdated, so
+ * the run is incomplete. Otherwise, an optional resource is skipped.
+ */
+function endOfRefusal(
+  { progress, resource }: SyncRun,
+  error: Forbidden,
+  { isOptional, wasReadBefore }: ExpectedAccess,
+): RunEnd {
+  const isLost = wasReadBefore || (isOptional && progress.hasResponses());
+  if (isLost && !affectsAllResources(error)) return endOfError(lostAccess(resource, error));
+  return isOptional ? { outcome: "skipped", error } : endOfError(error);
+}
+
+function endOfError(error: Error): RunEnd {
+  if (error instanceof Stopped) return { outcome: "stopped", error };
+  return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
+}
+
+/** Converts a thrown value to an `Error`. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
+  return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
+}
+
+/** Returns the error for a resource that was read before but that the API now refuses. */
+export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
+  const message = `${name} was read before, but is now refused: ${cause.message}`;
+  return new Incomplete(message, { hint: cause.hint, cause });
+}
+
+function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
+  const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
+  const hint = reasons.find((reason) => reason.hint)?.hint;
+  // If the removals were refused, everything has been read, so the message does not call the resource incomplete.
+  if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
+  return new Incomplete(`${name} is incomplete: ${texts}.`, {
+    hint: hint ?? "the data read so far is kept; run the same command again",
+  });
+}
+
+/**
+ * Warns about values of an unexpected type. Every run repeats the warning until the mirror no longer contains values of
+ * unexpected types.
+ */
+export function warnOfUnexpectedValues(
+  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
+  resource: Resource,
+): void {
+  for (const { name } of [resource, detailsResource(resource) ?? []].flat()) {
+    const warning = describeUnexpectedValues(mirror, name);
+    if (warning !== null) reporter.warn(warning);
+  }
 }

@@ -20,7 +20,7 @@ import {
 import { changedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
-import { type CountTotals, type DatedRun, startBudget } from "../sync/session.js";
+import { type CountTotals, type DatedRun, startBudget } from "../sync/run.js";
 import {
   allTime,
   contains,

@@ -7,7 +7,7 @@ import type { CountComparison } from "../sync/counts.js";
 import { rangeQuery } from "../sync/dates.js";
 import { earlier } from "../sync/plan.js";
 import type { List } from "../sync/read-list.js";
-import type { DatedRun, SyncRun } from "../sync/session.js";
+import type { DatedRun, SyncRun } from "../sync/run.js";
 import { allTime, clipToCompleteDays, mergeRanges, type Range, utcDay } from "../util/ranges.js";
 import { formatInstantOrNull } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";

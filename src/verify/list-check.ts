@@ -1,7 +1,7 @@
 import { recordKey } from "../store/record-key.js";
 import { countCurrent, openRecordComparison } from "../store/records.js";
 import { readList, whyIncomplete } from "../sync/read-list.js";
-import type { SyncRun } from "../sync/session.js";
+import type { SyncRun } from "../sync/run.js";
 import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";

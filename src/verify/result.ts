@@ -1,6 +1,6 @@
 import type { RunRow } from "../store/runs.js";
 import type { TableDifference } from "../store/table-check.js";
-import type { CountTotals } from "../sync/session.js";
+import type { CountTotals } from "../sync/run.js";
 import { pluralize } from "../util/text.js";
 import type { Evidence } from "./evidence.js";
 

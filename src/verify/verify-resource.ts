@@ -5,16 +5,8 @@ import { writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
-import {
-  finishRun,
-  openRun,
-  openUnrecordedRun,
-  startRun,
-  syncResource,
-  toError,
-  warnOfUnexpectedValues,
-} from "../sync/run.js";
-import type { SyncRun, SyncSession } from "../sync/session.js";
+import { finishRun, openUnrecordedRun, type SyncRun, type SyncSession, startRun } from "../sync/run.js";
+import { syncResource, toError, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
@@ -138,13 +130,13 @@ async function recordVerification(
 ): Promise<RecordsResult> {
   const { mirror, reporter } = session;
   const task = reporter.begin({ name: resource.name });
-  const started = startRun(session, resource.name);
+  const run = startRun(session, resource, task);
   let result: RecordsResult;
   try {
-    result = await verifier.verify(openRun(session, resource, started, task));
+    result = await verifier.verify(run);
   } catch (thrown) {
     const error = toError(thrown);
-    finishRun(session, started, { outcome: error instanceof Stopped ? "stopped" : "failed", error });
+    finishRun(run, { outcome: error instanceof Stopped ? "stopped" : "failed", error });
     throw error;
   } finally {
     task.end(null);
@@ -158,13 +150,13 @@ async function recordVerification(
     differing,
   };
   mirror.transaction(() => {
-    finishRun(session, started, {
+    finishRun(run, {
       outcome: "verified",
       error: null,
       problems: joinProblems(problems),
       columns,
     });
-    writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? started.id : null);
+    writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? run.runId : null);
   });
   return result;
 }

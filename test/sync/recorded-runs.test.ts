@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
+import { orders } from "../../src/resources/orders.js";
+import type { Mirror } from "../../src/store/database.js";
 import { createUnrecordedRun, findLastRun } from "../../src/store/runs.js";
-import { finishRun, runLine, startRun } from "../../src/sync/run.js";
+import { defaultOptions, finishRun, type SyncSession, startRun } from "../../src/sync/run.js";
+import { runLine } from "../../src/sync/run-line.js";
+import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
@@ -11,24 +15,36 @@ describe("a run's row in `sync_runs`", () => {
   const clock = { ...systemClock, now: () => Date.parse(at(3)) };
   const stats = { requests: 7, retries: 1 };
   const api = { stats } as ApiClient;
+  const task = silentReporter.begin({ name: "orders" });
+
+  function sessionOf(mirror: Mirror, ...keys: string[]): SyncSession {
+    const reporter = silentReporter;
+    return {
+      mirror,
+      clock,
+      api,
+      reporter,
+      keys: new Set(keys),
+      options: defaultOptions,
+      dailyPoints: new Map(),
+    };
+  }
 
   test("finishRun stores a run's outcome and request count", async () => {
     const mirror = await makeMirror();
-    const session = { mirror, clock, api, keys: new Set<string>() };
-    const started = startRun(session, "orders");
+    const run = startRun(sessionOf(mirror), orders, task);
     stats.requests += 3;
     const columns = { verified: true, api_total: 5, mirror_total: 5 };
-    const run = finishRun(session, started, { outcome: "done", error: null, columns });
-    expect(run).toMatchObject({ ...columns, requests: 3, retries: 0, outcome: "done", finished_at: at(3) });
-    expect(findLastRun(mirror, "orders")).toEqual(run);
+    const row = finishRun(run, { outcome: "done", error: null, columns });
+    expect(row).toMatchObject({ ...columns, requests: 3, retries: 0, outcome: "done", finished_at: at(3) });
+    expect(findLastRun(mirror, "orders")).toEqual(row);
   });
 
   test("finishRun removes API keys from the error that it stores", async () => {
     const mirror = await makeMirror();
     const key = `grk_${"a1B2".repeat(8)}`;
-    const session = { mirror, clock, api, keys: new Set([key]) };
     const error = new Error(`refused for ${key}`);
-    const run = finishRun(session, startRun(session, "orders"), { outcome: "failed", error });
+    const run = finishRun(startRun(sessionOf(mirror, key), orders, task), { outcome: "failed", error });
     expect(run.error).toMatch(/^refused for /);
     expect(run.error).not.toContain("a1B2");
     expect(findLastRun(mirror, "orders")).toEqual(run);
