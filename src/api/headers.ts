@@ -27,8 +27,8 @@ export interface ServerLimit {
 }
 
 /**
- * Reads the rate-limit headers. The API document does not name them, so all common variants are supported. If a response
- * reports several limits, returns the one with the fewest remaining requests.
+ * Reads the rate-limit headers. The API document does not name them, so all common variants are supported. If a
+ * response reports several limits, returns the one with the fewest remaining requests.
  * @param now the local time, used if the response has no `Date` header
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
@@ -49,8 +49,8 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now. Returns null if it is missing or invalid, such as two values joined by
- * a proxy (`2814, 2`), or if it is a date in the past or more than a day away.
+ * Returns `Retry-After` in milliseconds from now. Returns null if it is missing or invalid, such as two values joined
+ * by a proxy (`2814, 2`), or if it is a date in the past or more than a day away.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -64,8 +64,8 @@ export function readDateHeader(headers: HttpResponse["headers"]): number | null 
 }
 
 /**
- * Returns the milliseconds until a reset, which can be a number of seconds, an epoch time in seconds or milliseconds, or
- * a date. Returns null if the text is invalid or the reset is more than a day away.
+ * Returns the milliseconds until a reset, which can be a number of seconds, an epoch time in seconds or milliseconds,
+ * or a date. Returns null if the text is invalid or the reset is more than a day away.
  */
 function readReset(text: string, now: number): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;

@@ -14,16 +14,14 @@ import { dayMs } from "../util/timestamp.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
-/** The records that a typical script has copied, keyed by ID. */
+/** The records that a typical script has copied, by ID. */
 interface ScriptCopy {
   orders: Map<string, object>;
   roster: Map<string, object>;
 }
 
 /**
- * Copies orders and the roster the way a typical script does. Such a script reads page by page: all orders in its first
- * run, and only orders from the last 30 days after that.
- * @param copy updated with the API's records
+ * Updates the copy as a typical script does, page by page: first with all orders, later with those of the last 30 days.
  */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
@@ -60,31 +58,40 @@ interface SilentChange {
   check: string;
 }
 
-/** Changes seven records, each in a different way. @param seed selects the records */
+/** Changes seven records, selected by `seed`, each in a different way. */
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  // Each entry has a name, the order's age in days, the check that can detect the change, and a function that makes the
-  // change. If the function changes a record other than the order, it returns the ID of that record.
-  const kinds: readonly [string, number, string, (order: Order) => unknown][] = [
-    ["host left", 20, checks.list, () => events.leave(brand.roster[0]?.host.id ?? "")],
-    ["refunded", 15, "refunded", ({ id }) => events.refund(id)],
-    [
-      "refunded in part",
-      275,
-      checks.day,
-      ({ id, total_amount }) => events.refund(id, Number(total_amount) / 3),
-    ],
-    ["attributed late", 60, checks.day, ({ order_date }) => events.attributeLate(Date.parse(order_date))],
-    ["withdrawn", 150, checks.day, ({ id }) => void events.withdraw(id)],
-    ["cancelled", 360, "cancelled", ({ id }) => events.cancel(id)],
-    [
-      "commission raised",
-      550,
-      checks.day,
-      ({ id, commission_rate }) => events.changeRate(id, commission_rate + 5),
-    ],
+  /** If `change` affects a record other than the order, it returns the ID of that record. */
+  const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
+    {
+      name: "host left",
+      days: 20,
+      check: checks.list,
+      change: () => events.leave(brand.roster[0]?.host.id ?? ""),
+    },
+    { name: "refunded", days: 15, check: "refunded", change: ({ id }) => events.refund(id) },
+    {
+      name: "refunded in part",
+      days: 275,
+      check: checks.day,
+      change: ({ id, total_amount }) => events.refund(id, Number(total_amount) / 3),
+    },
+    {
+      name: "attributed late",
+      days: 60,
+      check: checks.day,
+      change: ({ order_date }) => events.attributeLate(Date.parse(order_date)),
+    },
+    { name: "withdrawn", days: 150, check: checks.day, change: ({ id }) => void events.withdraw(id) },
+    { name: "cancelled", days: 360, check: "cancelled", change: ({ id }) => events.cancel(id) },
+    {
+      name: "commission raised",
+      days: 550,
+      check: checks.day,
+      change: ({ id, commission_rate }) => events.changeRate(id, commission_rate + 5),
+    },
   ];
-  return kinds.map(([name, days, check, change]) => {
+  return kinds.map(({ name, days, check, change }) => {
     const isOfAge = ({ order_date }: Order) =>
       Math.abs((now - Date.parse(order_date)) / dayMs / days - 1) < 1 / 6;
     const isUnchanged = ({ is_cancelled, refund_amount, total_amount }: Order) =>
@@ -100,17 +107,17 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   });
 }
 
-/** Changes seven records, and prints which of these changes a typical script finds, which a sync finds, and when. */
+/** Changes seven records, and prints which changes a typical script and a sync find on which day. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // The challenge starts far enough in the past to end before now, because each sync re-reads 490 orders.
+  // Each daily sync re-reads 490 orders, so the challenge ends before now.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);
   const copy: ScriptCopy = { orders: new Map(), roster: new Map() };
   const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
-  /** Runs a command and parses its output as JSON lines. */
+  /** Parses a command's output as JSON lines. */
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
     await brandapi([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch((error: unknown) => {
@@ -162,10 +169,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   }
 }
 
-/**
- * Describes the evidence of a change. If there is no evidence, names the day by which a sync will have re-read the
- * order.
- */
+/** Without evidence of the change, names the day by which a sync will have re-read the order. */
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);

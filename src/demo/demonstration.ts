@@ -21,8 +21,7 @@ export interface DemoFlags extends GlobalFlags {
 
 /**
  * Starts a sandbox with a new brand, and creates a folder for the mirror. Deletes the mirror left by an earlier demo.
- * @returns the brand, and the dependencies for commands that use the sandbox
- * @throws ConfigurationError if SQLite is not installed; UsageError if the folder contains files that no demo created; in that case, nothing is changed
+ * @throws ConfigurationError if SQLite is not installed; UsageError if the folder contains files that no demo created
  */
 export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
   await loadSqlite();
@@ -44,8 +43,7 @@ export async function startDemo(out: string, options: BrandOptions, deps: Deps) 
   );
   const close = async () => {
     await closeSandbox();
-    // The last command opened the mirror read-only. Closing a writable connection removes the write-ahead log, so that
-    // the mirror is a single file.
+    // The last command opened the mirror read-only, so its write-ahead log still exists.
     if (existsSync(db)) await withMirrorFile(db, truncateLog);
   };
   const env = {

@@ -8,12 +8,13 @@ import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid }
 /** Counts of orders, clicks and visits, and amounts in hundredths, summed across all currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
-/** One host's activity on one day. */
-interface HostDay extends Activity {
+/** One host's activity on one day. `hostId` is empty for orders that have no host. */
+type HostDay = Activity & { hostId: string };
+
+interface Day {
   /** Midnight UTC in milliseconds since 1970. */
   start: number;
-  /** The host's ID, or an empty string for orders that have no host. */
-  hostId: string;
+  hosts: readonly HostDay[];
 }
 
 export const clicksParameters = {
@@ -27,15 +28,9 @@ export const clicksParameters = {
 /** Returns the `data` of `GET /analytics/clicks`. */
 export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParameters>, now: number) {
   const { group_by, host_id, limit } = query;
-  const range = ordersRange(query.start_date, query.end_date);
-  const { hostDays, days } = computeActivity(brand, range, host_id, now);
-  const total = sumActivity(hostDays);
-  const byDay = groupBy(hostDays, ({ start }) => start);
-  const points = new Map<string, HostDay[]>();
-  for (const start of [...new Set([...days, ...byDay.keys()])].sort((a, b) => a - b)) {
-    const date = bucketStart(start, group_by);
-    points.set(date, [...(points.get(date) ?? []), ...(byDay.get(start) ?? [])]);
-  }
+  const days = computeDays(brand, ordersRange(query.start_date, query.end_date), host_id, now);
+  const total = sumDays(days);
+  const buckets = groupBy(days, ({ start }) => bucketStart(start, group_by));
   const hosts = collectHosts(brand);
   return {
     summary: {
@@ -46,12 +41,12 @@ export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParam
       unique_users: Math.floor(countSessions(total) * 0.3),
       manual_orders: total.orders - total.tracked,
     },
-    timeseries: [...points].map(([date, ofDate]) => {
-      const sum = sumActivity(ofDate);
+    timeseries: [...buckets].map(([date, bucket]) => {
+      const sum = sumDays(bucket);
       return { date, ...commonFigures(sum), ...viewFigures(sum) };
     }),
-    top_hosts: [...groupBy(hostDays, ({ hostId }) => hostId)]
-      .map(([id, ofHost]) => ({ host: hosts.get(id) ?? null, ...commonFigures(sumActivity(ofHost)) }))
+    top_hosts: sumHosts(days)
+      .map(([id, sum]) => ({ host: hosts.get(id) ?? null, ...commonFigures(sum) }))
       .sort((a, b) => b.total_clicks - a.total_clicks)
       .slice(0, limit),
     top_products: rankProducts(brand, total).slice(0, limit),
@@ -61,48 +56,20 @@ export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParam
 /** Returns the all-time rows of `GET /analytics/hosts`, unsorted. */
 export function createHostRanking(brand: Brand, now: number) {
   const hosts = collectHosts(brand);
-  const { hostDays } = computeActivity(brand, { from: null, to: null }, null, now);
-  return [...groupBy(hostDays, ({ hostId }) => hostId)].map(([id, ofHost]) => {
-    const { buyNow, visits, orders, revenue } = sumActivity(ofHost);
+  return sumHosts(computeDays(brand, { from: null, to: null }, null, now)).map(([id, sum]) => {
+    const { buyNow, visits, orders, revenue } = sum;
     const host = hosts.get(id) ?? null;
     return { host, clicks: buyNow * 2 + visits, buy_now_clicks: buyNow, orders, sales: revenue / 100 };
   });
 }
 
 /**
- * Returns the activity in a range, up to `now`, and every day of the range. Sales are computed from the orders, so a
- * refund changes the figures for the day on which the refunded order was placed.
+ * Returns every day of a range, up to `now`. Sales are computed from the orders, so a refund changes the figures for
+ * the day on which the refunded order was placed.
  */
-function computeActivity(brand: Brand, range: InstantRange, hostId: string | null, now: number) {
-  const byDay = new Map<number, Map<string, HostDay>>();
-  const hostDay = (start: number, id: string): HostDay => {
-    const ofDay = byDay.get(start) ?? new Map<string, HostDay>();
-    if (ofDay.size === 0) byDay.set(start, ofDay);
-    const existing = ofDay.get(id);
-    if (existing) return existing;
-    // Spreading `noActivity()` into the literal would make summing several times slower in V8.
-    const activity = {
-      start,
-      hostId: id,
-      orders: 0,
-      tracked: 0,
-      revenue: 0,
-      subtotal: 0,
-      buyNow: 0,
-      visits: 0,
-    };
-    ofDay.set(id, activity);
-    return activity;
-  };
-  const isIncluded = (id: string) => hostId === null || id === hostId;
+function computeDays(brand: Brand, range: InstantRange, hostId: string | null, now: number): Day[] {
   const slice = selectRange(brand.orders, "order_date", range);
   const orders = slice.list.slice(slice.start, slice.end);
-  for (const order of orders) {
-    const id = order.host?.id ?? "";
-    const start = midnight(Date.parse(order.order_date));
-    if (!Number.isNaN(start) && isIncluded(id) && order.is_cancelled !== true)
-      addOrder(hostDay(start, id), order);
-  }
   // Traffic starts with the brand's first order, so a month has the same days whether a query asks for a range or for
   // the complete history.
   const upToNow = selectRange(brand.orders, "order_date", { from: null, to: now * 1_000 });
@@ -110,22 +77,42 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
   const to = Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000);
-  const days: number[] = [];
+
+  const isIncluded = (id: string) => hostId === null || id === hostId;
+  const counted = orders.filter(({ host, is_cancelled }) => !is_cancelled && isIncluded(host?.id ?? ""));
+  const ordersByDay = groupBy(counted, ({ order_date }) => midnight(Date.parse(order_date)));
   const visitors = brand.people
     .filter(({ profile }) => isIncluded(profile.id))
     .map(({ profile: { id }, weight }) => ({ id, weight, hashOf: createHash(brand.seed, id) }));
+  const days: Day[] = [];
   for (let start = midnight(from); start <= to; start += dayMs) {
-    days.push(start);
+    const hosts = new Map<string, HostDay>();
+    const hostDay = (hostId: string) => {
+      const added = hosts.get(hostId) ?? {
+        hostId,
+        orders: 0,
+        tracked: 0,
+        revenue: 0,
+        subtotal: 0,
+        buyNow: 0,
+        visits: 0,
+      };
+      hosts.set(hostId, added);
+      return added;
+    };
+    for (const order of ordersByDay.get(start) ?? []) {
+      addOrder(hostDay(order.host?.id ?? ""), order);
+    }
     const share = Math.max(0, Math.min(to + 1, now, start + dayMs) - Math.max(from, start)) / dayMs;
     for (const { id, weight, hashOf } of visitors) {
       const visits = Math.floor((weight * share * (hashOf(start / dayMs) % 1_000)) / 400);
-      if (visits > 0) hostDay(start, id).visits = visits;
+      if (visits > 0) hostDay(id).visits = visits;
     }
+    // A tracked order implies at least one "buy now" click.
+    for (const host of hosts.values()) host.buyNow = host.tracked * 3 + Math.floor(host.visits / 3);
+    days.push({ start, hosts: [...hosts.values()] });
   }
-  const hostDays = [...byDay.values()].flatMap((ofDay) => [...ofDay.values()]);
-  // A tracked order implies at least one "buy now" click.
-  for (const one of hostDays) one.buyNow = one.tracked * 3 + Math.floor(one.visits / 3);
-  return { hostDays, days };
+  return days;
 }
 
 function addOrder(activity: Activity, order: Order): void {
@@ -150,39 +137,47 @@ function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
-/**
- * Summed activity, and the number of days that it covers. The number of days is needed because unique counts cannot be
- * summed.
- */
+/** The number of days is needed because unique counts cannot be summed. */
 type ActivitySum = Activity & { days: number };
 
-function sumActivity(hostDays: readonly HostDay[]): ActivitySum {
+function sumDays(days: readonly Day[]): ActivitySum {
   const sum = noActivity();
-  const starts = new Set<number>();
-  for (const one of hostDays) {
-    sum.orders += one.orders;
-    sum.tracked += one.tracked;
-    sum.revenue += one.revenue;
-    sum.subtotal += one.subtotal;
-    sum.buyNow += one.buyNow;
-    sum.visits += one.visits;
-    starts.add(one.start);
-  }
-  return { ...sum, days: starts.size };
+  for (const { hosts } of days) for (const host of hosts) addActivity(sum, host);
+  return { ...sum, days: days.filter(({ hosts }) => hosts.length > 0).length };
 }
 
-function groupBy<K>(hostDays: readonly HostDay[], keyOf: (hostDay: HostDay) => K): Map<K, HostDay[]> {
-  const groups = new Map<K, HostDay[]>();
-  for (const one of hostDays) {
-    const key = keyOf(one);
+function sumHosts(days: readonly Day[]): (readonly [hostId: string, ActivitySum])[] {
+  const sums = new Map<string, ActivitySum>();
+  for (const host of days.flatMap(({ hosts }) => hosts)) {
+    const sum = sums.get(host.hostId) ?? { ...noActivity(), days: 0 };
+    sums.set(host.hostId, sum);
+    addActivity(sum, host);
+    sum.days += 1;
+  }
+  return [...sums];
+}
+
+function addActivity(sum: Activity, added: Activity): void {
+  sum.orders += added.orders;
+  sum.tracked += added.tracked;
+  sum.revenue += added.revenue;
+  sum.subtotal += added.subtotal;
+  sum.buyNow += added.buyNow;
+  sum.visits += added.visits;
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
     const group = groups.get(key);
-    if (group) group.push(one);
-    else groups.set(key, [one]);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
   }
   return groups;
 }
 
-/** Returns all hosts that have traffic or orders, keyed by ID, with their current names. */
+/** Returns all hosts by ID, with their current names. */
 function collectHosts({ people, orders }: Brand): Map<string, Host> {
   const hosts = new Map<string, Host>();
   for (const { host } of orders) if (host) hosts.set(host.id, host);
@@ -190,7 +185,6 @@ function collectHosts({ people, orders }: Brand): Map<string, Host> {
   return hosts;
 }
 
-/** Returns the fields that the summary, the days and the hosts have in common. */
 function commonFigures(sum: ActivitySum) {
   const { buyNow, visits, orders, tracked, revenue, subtotal } = sum;
   return {
@@ -214,15 +208,11 @@ function countSessions(sum: ActivitySum): number {
   return estimateUnique(Math.ceil(sum.buyNow * 0.8) + Math.ceil(sum.visits * 0.7), sum);
 }
 
-/**
- * Estimates a unique count. Because people come back, the count for several days is lower than the sum of the daily
- * counts.
- */
+/** Estimates a unique count. Because people return, it is lower than the sum of the daily counts. */
 function estimateUnique(count: number, { days }: ActivitySum): number {
   return days <= 1 ? count : Math.floor(count * (0.6 + 0.4 / days));
 }
 
-/** Distributes clicks among the products by weight. */
 function rankProducts({ products, name }: Brand, { buyNow, visits }: Activity) {
   const totalWeight = products.reduce((sum, { weight }) => sum + weight, 0);
   return products

@@ -11,7 +11,6 @@ import { handleFileRequest } from "./file-host.js";
 import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
 import { RequestLimits } from "./request-limits.js";
 
-/** The root path of all endpoints. */
 export const apiRoot = "/api/brand/v1";
 
 /** The two keyless feeds that the API replaced (API document, "Versioning"). */
@@ -21,28 +20,21 @@ const retiredFeeds = [
 ];
 
 export interface SandboxApiOptions {
-  /**
-   * The brands, each with its own keys. A request with an unknown key or no key is handled as a request for the first
-   * brand.
-   */
+  /** A request with an unknown key or no key is handled as a request for the first brand. */
   brands: readonly Brand[];
-  /** Returns milliseconds since 1970. */
   now(): number;
-  /** Returns monotonic milliseconds for the rate limit. Default: `now`. */
+  /** The clock for the rate limit. Default: `now`. */
   monotonic?(): number;
-  /**
-   * The maximum number of requests per minute for each key; the limit for each IP address is twice that. Null (the
-   * default) means no limit.
-   */
+  /** The maximum number of requests per minute for each key. Default: no limit. */
   rateLimit?: number | null;
-  /** Computes the response data. Default: `respond`. */
+  /** Replaces `respond` in tests of API variants. */
   respond?: typeof respond;
 }
 
-/** An in-memory API for one or more brands. Its only state is the rate limits. */
+/** An API for one or more brands, without a server. Its only state is the rate limits. */
 export interface SandboxApi {
   brands: readonly Brand[];
-  /** The origin of the file host. `serveSandbox` sets the origin once the port is known. */
+  /** The origin of the file host, set by `serveSandbox` once the port is known. */
   filesUrl: string;
   handle(request: SandboxRequest): SandboxResponse;
   handleFile(request: SandboxRequest): SandboxResponse<Buffer>;
@@ -79,10 +71,7 @@ export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
   return api;
 }
 
-/**
- * Returns the data of the documented response.
- * @throws ErrorResponse for a request that the API rejects; `brandapi sandbox --help` lists the order of the checks
- */
+/** @throws ErrorResponse for a request that the API rejects */
 export function respond(
   request: SandboxRequest,
   brand: Brand,
@@ -108,9 +97,7 @@ function findEndpoint(path: string) {
   throw new ErrorResponse(404, "unknown_path", "There is no endpoint at this path.");
 }
 
-/**
- * The sandbox's choices where the API document does not specify the behavior. `brandapi sandbox --help` prints them.
- */
+/** The sandbox's choices where the API document does not specify the behavior, for the help. */
 export const undocumentedChoices: readonly string[] = [
   "A date without a time is a complete day in UTC; timestamps end in Z or a zero offset.",
   "A page past the end is an empty list; an empty list has total_pages 0.",

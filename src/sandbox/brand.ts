@@ -1,16 +1,14 @@
-/** Fields that the sandbox never reads. */
 type OtherMembers = { [member: string]: unknown };
-/** Nullable string fields. */
 type Texts<Names extends string> = Record<Names, string | null>;
 
 /*
- * Records have exactly the shape of the API's responses. The types declare only the fields that the sandbox reads. Records and
+ * Records have the shape of the API's responses. The types declare only the fields that the sandbox reads. Records and
  * lists are never changed in place: an event replaces the record and the array that contains it.
  */
 
 export type Host = { id: string } & Texts<"username" | "first_name" | "last_name" | "profile_photo">;
 
-/** A host as the roster and the recommendations list it, with a biography, links and a location. */
+/** A host as listed in the roster and the recommendations, with a biography, links and a location. */
 export type HostProfile = Host & OtherMembers;
 
 export type Order = OtherMembers &
@@ -79,13 +77,13 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A host known to the brand, whether or not they are on the roster. */
+/** A host who may or may not be on the roster. */
 export interface Person {
   profile: HostProfile;
   motto: string | null;
-  /** The commission rate agreed with the host, in percent; null if the brand's default applies. */
+  /** The agreed commission rate, in percent; null if the brand's default applies. */
   rate: number | null;
-  /** The host's weight in the distribution of sales and clicks. */
+  /** The weight in the distribution of sales and clicks. */
   weight: number;
 }
 
@@ -97,11 +95,10 @@ export interface Product {
   /** Unit price in hundredths of the order's currency. */
   cents: number;
   variants: readonly (string | null)[];
-  /** The product's weight in the distribution of orders and views. */
+  /** The weight in the distribution of orders and views. */
   weight: number;
 }
 
-/** A brand's API key (API document, "Authentication"). */
 export interface ApiKey {
   name: string;
   secret: string;
@@ -109,22 +106,20 @@ export interface ApiKey {
   note: string;
   id: string;
   scopes: readonly string[];
-  /** The time of expiry, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
-  /** The IP addresses that may use the key; null if any address may. */
+  /** The allowed IP addresses; null if all are allowed. */
   allowlist: readonly string[] | null;
   /** True if the brand's plan includes Analytics. */
   hasAnalyticsPlan: boolean;
 }
 
-/** A brand's data in the API, and the data that new records are generated from. */
 export interface Brand extends Lists {
   seed: number;
   id: string;
   name: string;
   keys: readonly ApiKey[];
-  /** The hosts that generate traffic and new records. */
   people: readonly Person[];
   products: readonly Product[];
   /** Survey results by survey ID. */
@@ -136,7 +131,7 @@ export interface Brand extends Lists {
 /** The data that new records are generated from. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
-/** The commission rate, in percent, for hosts who have not agreed on a rate. */
+/** The commission rate, in percent, for hosts without an agreed rate. */
 export const defaultRate = 12;
 
 /** Creates a brand that has no records and no hosts. */
@@ -161,12 +156,10 @@ export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   };
 }
 
-/** Returns an ISO 8601 timestamp in UTC, with milliseconds. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Returns a UTC date, `YYYY-MM-DD`. */
 export function dateText(ms: number): string {
   return timeText(ms).slice(0, 10);
 }

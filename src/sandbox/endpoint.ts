@@ -1,13 +1,12 @@
 import type { ApiKey, Brand } from "./brand.js";
 
-/** A request to the API or to its file host. */
 export interface SandboxRequest {
   method: string;
   /** The path and query string as received. */
   url: string;
-  /** The headers, keyed by lower-case name. */
+  /** The names are in lower case. */
   headers: Record<string, string | undefined>;
-  /** The client's IP address. */
+  /** The client's IP address, without a port. */
   address: string;
 }
 
@@ -17,14 +16,12 @@ export interface SandboxResponse<Body = string> {
   body: Body;
 }
 
-/** A row of the endpoint table in the API document. */
 export interface Endpoint {
   path: string;
-  /** The scope that the key needs; null if none. */
+  /** The required scope, if any. */
   scope: string | null;
-  /** True if the endpoint is part of the Analytics plan. */
   needsAnalyticsPlan?: boolean;
-  /** Handles a request. @throws ErrorResponse for an invalid query or an unknown ID */
+  /** @throws ErrorResponse for an invalid query or an unknown ID */
   handle(context: EndpointContext): ResponseData;
 }
 
@@ -36,11 +33,9 @@ export interface EndpointContext {
   params: readonly string[];
   /** The origin of the file host, for signed URLs. */
   filesUrl: string;
-  /** Milliseconds since 1970. */
   now: number;
 }
 
-/** The parts of the response envelope that an endpoint supplies. */
 export interface ResponseData {
   data: unknown;
   pagination?: PageInfo;
@@ -55,10 +50,7 @@ export interface PageInfo {
   has_prev: boolean;
 }
 
-/**
- * Thrown to respond with an error status. The API document does not describe the body of an error response, so the
- * sandbox invents one.
- */
+/** Thrown to respond with an error. The body is invented, because the API document does not describe it. */
 export class ErrorResponse extends Error {
   constructor(
     readonly status: number,

@@ -9,7 +9,6 @@ import { instant, oneOf, ordersRange, paging, readQuery, someOf, uuids } from ".
 
 const analytics = { scope: "analytics:read", needsAnalyticsPlan: true };
 
-/** The endpoints, in the order of the API document. */
 export const endpoints: readonly Endpoint[] = [
   { path: "/me", scope: null, handle: me },
   { path: "/analytics/clicks", ...analytics, handle: clicks },
@@ -68,7 +67,6 @@ function orders({ brand, query }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(matching), page);
 }
 
-/** `active` orders are neither cancelled nor refunded. An order can be both cancelled and refunded. */
 function hasStatus(order: Order, status: "active" | "cancelled" | "refunded"): boolean {
   if (status === "cancelled") return order.is_cancelled === true;
   if (status === "refunded") return order.is_refunded === true;
@@ -108,7 +106,7 @@ function content({ brand, query }: EndpointContext): ResponseData {
   );
   const slice = selectRange(brand.content, "created_at", {
     from: uploaded_after?.at ?? null,
-    // `uploaded_after` includes the given instant, but `uploaded_before` does not (API document, "GET /content").
+    // `uploaded_before` excludes the given instant (API document, "GET /content").
     to: uploaded_before ? uploaded_before.at - 1 : null,
   });
   const matching = slice.list
@@ -124,7 +122,6 @@ function content({ brand, query }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(matching), { page, per_page });
 }
 
-/** True if there is no filter, or if the filter contains the value. */
 function isSelected(filter: readonly string[] | null, value: string | undefined): boolean {
   return filter?.some((selected) => selected === value) ?? true;
 }
@@ -141,7 +138,6 @@ function surveyResults({ brand, query, params: [id = ""] }: EndpointContext): Re
   return { data: brand.results[id] ?? {} };
 }
 
-/** Declares a list endpoint whose only parameters are the page and its size. */
 function unfilteredList(name: ListName): Endpoint {
   return {
     path: `/${name}`,

@@ -7,9 +7,8 @@ import { createCode, createGift } from "./data/undocumented-data.js";
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns functions that change a brand as real events would. These functions throw a `RangeError` for an unknown ID.
- * Arrays and records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
- * @param now returns milliseconds since 1970
+ * Returns functions that change a brand as real events would, and throw a `RangeError` for an unknown ID. Arrays and
+ * records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
   const { add, change, remove } = createListEdits(brand);
@@ -24,28 +23,27 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     add,
     change,
     remove,
-    /** Adds an order that is attributed immediately, through a link or code. Returns the order's ID. */
+    /** Adds an order that is attributed immediately, and returns its ID. */
     order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
-    /** Adds a manually attributed order that was placed at `date`. Returns the order's ID. */
+    /** Adds a manually attributed order that was placed at `date`, and returns its ID. */
     attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
-    /** Refunds an additional `amount` in the order's currency, or the complete order if no amount is given. */
+    /** Refunds an additional amount, or the complete order. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
-    /** Withdraws the attribution of orders, so the API no longer lists them. Returns the withdrawn orders. */
+    /** Withdraws the attribution of orders, so that the API no longer lists them. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
-    /** Removes the host from an order, as happens when a host deletes their account. */
+    /** Removes the host from an order, as after the deletion of the host's account. */
     loseHost: (id: string) => change("orders", id, { host: null }),
-    /** Sets an order's commission rate, in percent. */
     changeRate: (id: string, rate: number) =>
       change("orders", id, (order) => withCommission({ ...order, commission_rate: rate })),
-    /** Adds a new host to the roster. Returns the host's ID. */
+    /** Adds a new host to the roster, and returns the host's ID. */
     join(): string {
       const person = createPerson(brand.seed, brand.nextNumber++);
       brand.people = [...brand.people, person];
       add("roster", createRosterEntry(brand, person, now()));
       return person.profile.id;
     },
-    /** Removes a host from the roster. Returns the roster entry's ID. */
+    /** Removes a host from the roster, and returns the ID of the roster entry. */
     leave(hostId: string): string {
       const id = brand.roster.find(({ host }) => host.id === hostId)?.relationship_id ?? hostId;
       remove("roster", id);
@@ -69,18 +67,15 @@ export function createBrandEvents(brand: Brand, now: () => number) {
 
 type RecordOf<L extends ListName> = Lists[L][number];
 
-/** Returns functions that add, change and remove records. Each function replaces the list's array. */
 function createListEdits(brand: Brand) {
   function replace<L extends ListName>(list: L, records: readonly RecordOf<L>[]): void {
     brand[list] = records as unknown as Brand[L];
   }
 
-  /** Adds records at the start of a list. */
   function add<L extends ListName>(list: L, ...records: RecordOf<L>[]): void {
     replace(list, [...records, ...brand[list]]);
   }
 
-  /** Replaces the record with the given key. */
   function change<L extends ListName>(
     list: L,
     key: string,
@@ -93,7 +88,7 @@ function createListEdits(brand: Brand) {
     replace(list, records.with(index, typeof to === "function" ? to(record) : { ...record, ...to }));
   }
 
-  /** Removes records and returns them, so that `add` can restore them. */
+  /** Returns the removed records, which `add` can restore. */
   function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
     const records: readonly RecordOf<L>[] = brand[list];
     const removed = records.filter((record) => keys.includes(sandboxRecordKey(list, record)));

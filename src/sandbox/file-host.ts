@@ -7,7 +7,7 @@ import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 /** The lifetime of a download URL (API document, "Download URL"). */
 const downloadSeconds = 300;
 
-/** Returns the `data` of a download response. The URL changes with `now`. */
+/** Returns the `data` of `GET /content/{source}/{item_id}/download`. */
 export function createDownloadUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
   const expires = String(now + downloadSeconds * secondMs);
@@ -20,7 +20,7 @@ function sign(seed: number, path: string, expires: string): string {
   return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
 }
 
-/** Responds as the file host, which refuses requests that contain a key and supports `Range: bytes=N-`. */
+/** Supports `Range: bytes=N-`, for resuming a download. */
 export function handleFileRequest(
   request: SandboxRequest,
   brand: Brand,
@@ -51,14 +51,13 @@ export function handleFileRequest(
   };
 }
 
-/** Returns the error status, or null if the request is valid. */
 function checkRequest(
   { method, headers }: SandboxRequest,
   { seed }: Brand,
   url: URL,
   now: number,
 ): number | null {
-  // A client that sends its key to this origin leaks it.
+  // A client must not send its key to the file host.
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return 400;
   if (method !== "GET" && method !== "HEAD") return 405;
   const expires = url.searchParams.get("expires") ?? "";
@@ -66,9 +65,7 @@ function checkRequest(
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/**
- * Returns a file's bytes from offset `first` (inclusive) to `end` (exclusive). The bytes depend only on the file's ID.
- */
+/** Returns a file's bytes from `first` (inclusive) to `end` (exclusive), which depend only on the file's ID. */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

@@ -4,7 +4,6 @@ import { createRandom, randomHex, randomUuid } from "./data/random.js";
 import { type Endpoint, ErrorResponse, type SandboxRequest } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
 
-/** All scopes, in the order of the endpoints. */
 export const scopes: readonly string[] = [
   ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),
 ];
@@ -18,7 +17,6 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
     secret: `brk_sandbox_${name.replace("-", "_")}_${randomHex(random, 8)}${randomHex(random, 8)}`,
     note: "all scopes",
     scopes,
-    // The API document does not specify a maximum lifetime. Three years is a plausible value.
     expiresAt: now + 3 * 365 * dayMs,
     revoked: false,
     allowlist: null,
@@ -43,22 +41,15 @@ export function createKeys(seed: number, now: number): ApiKey[] {
   ];
 }
 
-/**
- * Returns the key in the Authorization header. Returns undefined if the header is missing or malformed, or if the key
- * is unknown.
- */
+/** Returns the key in the Authorization header, or undefined if it is missing, malformed or unknown. */
 export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | undefined {
   const [, secret] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(headers.authorization ?? "") ?? [];
   return keys.find((key) => key.secret === secret);
 }
 
-/** Query parameters that users might try to send the key in. */
 const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "token", "authorization"];
 
-/**
- * Rejects a key in the URL or in `x-api-key`, even if the Authorization header is valid.
- * @throws ErrorResponse (400)
- */
+/** Throws an ErrorResponse for a key in the URL or in `x-api-key`, even if the Authorization header is valid. */
 export function refuseMisplacedKey(
   { url, headers }: SandboxRequest,
   query: URLSearchParams,
@@ -72,7 +63,6 @@ export function refuseMisplacedKey(
 }
 
 /**
- * Returns the request's key if it may be used for the endpoint.
  * @throws ErrorResponse: 401 for the key, 403 for the IP address, 403 for the scope, 402 for the plan, in this order
  */
 export function authorize(request: SandboxRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {

@@ -1,13 +1,13 @@
 import { toMicroseconds } from "./brand.js";
 import type { PageInfo, ResponseData } from "./endpoint.js";
 
-/** A range in microseconds since 1970, including both ends. Null means that an end is open. */
+/** A range in microseconds since 1970, including both ends. Null stands for an open end. */
 export interface InstantRange {
   from: number | null;
   to: number | null;
 }
 
-/** A slice of a list, represented by indexes so that a list of a million records is not copied for each page. */
+/** A part of a list, which is not copied because the list may contain a million records. */
 export interface ListSlice<T> {
   list: readonly T[];
   start: number;
@@ -18,7 +18,6 @@ export function fullSlice<T>(list: readonly T[]): ListSlice<T> {
   return { list, start: 0, end: list.length };
 }
 
-/** Returns the requested page of a slice. */
 export function respondWithPage<T extends object>(
   { list, start, end }: ListSlice<T>,
   { page, per_page }: Pick<PageInfo, "page" | "per_page">,
@@ -48,12 +47,12 @@ export function selectRange<T extends object>(
 
 interface SortedList<T> {
   records: readonly T[];
-  /** Each record's date in microseconds since 1970, in descending order. */
+  /** The records' dates in microseconds since 1970, newest first. */
   instants: Float64Array;
   undated: readonly T[];
 }
 
-/** A cache of sorted lists. An entry never becomes stale, because events replace arrays. */
+/** An entry never becomes stale, because events replace arrays. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {
@@ -70,9 +69,7 @@ function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): 
   return sorted;
 }
 
-/**
- * Finds the first index at which `matches` is true, by binary search. `matches` must also be true at all later indexes.
- */
+/** Binary search. `matches` must also be true at all later indexes. */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;
   let high = instants.length;

@@ -5,23 +5,19 @@ import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteg
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
 
 export interface Pace {
-  /** The number of orders per hour. The rates of refunds, cancellations and late attributions depend on this number. */
+  /** Refunds, cancellations and late attributions occur in proportion to the orders. */
   ordersPerHour: number;
-  /** The factor by which all other events occur more often than at a real brand. */
+  /** A factor for all other events; 1 is the frequency at a real brand. */
   speed: number;
 }
 
 /** Returns the pace at the end of a history of `orders` orders, multiplied by `speed`. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // The number of orders per day grows over the course of the history. At the end of the history, the number is a third
-  // above average.
+  // The number of orders per day grows over the history, and is a third above average at its end.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 
-/**
- * Applies the events after `from` and up to `to`, both in milliseconds since 1970. The same brand and pace always
- * produce the same events.
- */
+/** Applies the events after `from` and up to `to`. The same brand and pace always produce the same events. */
 export function simulateActivity(brand: Brand, from: number, to: number, pace: Pace): void {
   let now = from;
   const events = createBrandEvents(brand, () => now);
@@ -38,11 +34,10 @@ interface SimulatedEvent {
   random: RandomStream;
   brand: Brand;
   events: BrandEvents;
-  /** The event's time in milliseconds since 1970. */
   at: number;
 }
 
-/** The kinds of events, and how often each occurs per order and per day. */
+/** The kinds of events, with their frequencies per order and per day. */
 const eventKinds: readonly (readonly [
   perOrder: number,
   perDay: number,
@@ -68,7 +63,6 @@ const eventKinds: readonly (readonly [
   [0, 0.05, ({ events }) => events.addCode()],
 ];
 
-/** Returns the events in the hour that starts at `start`, in chronological order. */
 function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pace) {
   const scheduled = eventKinds.flatMap(([perOrder, perDay, apply], kind) => {
     const times = createRandom(seed + kind, "live", start / hourMs);
@@ -81,7 +75,7 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
   return scheduled.sort((a, b) => a.at - b.at);
 }
 
-/** Returns a random age in milliseconds. The age is about `typical` days on average and at most `most` days. */
+/** Returns a random age in milliseconds, about `typical` days on average and at most `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
@@ -90,10 +84,7 @@ function startOfSecond(ms: number): number {
   return Math.floor(ms / secondMs) * secondMs;
 }
 
-/**
- * Chooses a random age, and calls `apply` with the newest order that is at least that old, unless the order is
- * cancelled or refunded.
- */
+/** Calls `apply` with the newest order of a random minimum age, unless that order is cancelled or refunded. */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
   const date = timeText(at - randomAge(random, 25, 200));
   let newest: Order | undefined;

@@ -3,7 +3,6 @@ import { toMicroseconds } from "./brand.js";
 import { ErrorResponse } from "./endpoint.js";
 import type { InstantRange } from "./listing.js";
 
-/** A query parameter. */
 export interface Parameter<T> {
   /** The value if the parameter is missing. */
   absent: T;
@@ -18,7 +17,7 @@ export type ParsedQuery<P extends ParameterSet> = {
   [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
-/** Parses a query. @throws ErrorResponse (400) for an unknown, repeated or invalid parameter */
+/** @throws ErrorResponse (400) for an unknown, repeated or invalid parameter */
 export function readQuery<P extends ParameterSet>(parameters: P, query: URLSearchParams): ParsedQuery<P> {
   const values: Record<string, unknown> = {};
   for (const [name, { absent }] of Object.entries(parameters)) values[name] = absent;
@@ -56,8 +55,7 @@ export function oneOf<const V extends string>(values: readonly V[], absent: V): 
 }
 
 /**
- * Declares a parameter that is a comma-separated list of items from `values`. If the parameter is missing, its value is
- * null.
+ * Declares a comma-separated list of `values`.
  * @param normalize converts an item to the spelling in `values`
  */
 export function someOf<const V extends string>(
@@ -101,7 +99,6 @@ export interface Instant {
 const timestamp =
   /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]00:?00))?$/;
 
-/** A date, or an ISO 8601 timestamp in UTC. */
 export const instant: Parameter<Instant | null> = {
   absent: null,
   expected: "a date (YYYY-MM-DD) or an ISO 8601 timestamp in UTC",
@@ -115,11 +112,10 @@ export const instant: Parameter<Instant | null> = {
   },
 };
 
-/** Returns the range from `start_date` to `end_date`. An `end_date` without a time includes the complete day. */
+/** An `end_date` without a time includes the complete day. */
 export function ordersRange(start: Instant | null, end: Instant | null): InstantRange {
   const to = end?.isDay ? end.at + dayMs * 1_000 - 1 : end?.at;
   return { from: start?.at ?? null, to: to ?? null };
 }
 
-/** The parameters of all paginated endpoints (API document, "Endpoints"). */
 export const paging = { page: integerParameter(1, 1, 10_000), per_page: integerParameter(25, 1, 100) };

@@ -3,24 +3,22 @@ import { ErrorResponse } from "./endpoint.js";
 /** The length of the sliding window in which requests are counted (API document, "Limits"). */
 const windowMs = 60_000;
 
-/** The response headers, and the error if the request exceeds a limit. */
-export interface LimitResult {
-  error: ErrorResponse | null;
-  headers: Record<string, string>;
-}
-
 /**
- * Counts the requests for each key and for each IP address, whose limit is twice as high. Rejected requests also count,
- * which is the strictest interpretation of the API document.
+ * Counts the requests for each key and for each IP address, whose limit is twice as high. Rejected requests count as
+ * well, which is the strictest interpretation of the API document.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();
 
-  /** @param perMinute maximum number of requests per minute for each key, or null for no limit */
+  /** @param perMinute the limit for each key, or null for no limit */
   constructor(private readonly perMinute: number | null) {}
 
-  /** @param now monotonic milliseconds */
-  count(address: string, keyId: string | null, now: number): LimitResult {
+  /** Counts a request, and returns the headers of its response, and the error if it exceeds a limit. */
+  count(
+    address: string,
+    keyId: string | null,
+    now: number,
+  ): { error: ErrorResponse | null; headers: Record<string, string> } {
     if (this.perMinute === null) return { error: null, headers: {} };
     const states = [this.add(`address ${address}`, this.perMinute * 2, now)];
     if (keyId !== null) states.push(this.add(`key ${keyId}`, this.perMinute, now));
@@ -39,10 +37,7 @@ export class RequestLimits {
     return { error, headers };
   }
 
-  /**
-   * Returns the number of remaining requests (-1 if this request exceeds the limit), and the number of milliseconds
-   * until the next request is allowed.
-   */
+  /** `remaining` is -1 if this request exceeds the limit. */
   private add(caller: string, limit: number, now: number) {
     const recent = (this.arrivals.get(caller) ?? []).filter((time) => now - time < windowMs);
     const times = [...recent, now].slice(-limit - 1);

@@ -3,17 +3,17 @@ import type { AddressInfo } from "node:net";
 import { apiRoot, type SandboxApi } from "./api.js";
 import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 
-export interface RunningServer {
+interface RunningServer {
   /** A URL such as `http://127.0.0.1:4010/api/brand/v1`. */
   baseUrl: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves an API and its file host on two ports of 127.0.0.1. Rejects with the operating system's error if the port is
- * in use.
+ * Serves an API and its file host on two ports of 127.0.0.1.
  * @param port the API's port, or 0 for any free port
- * @param beforeResponse runs before each response and delays it
+ * @param beforeResponse runs before each response and can delay it
+ * @throws the system error if the port is in use
  */
 export async function serveSandbox(
   api: SandboxApi,

@@ -8,7 +8,6 @@ import { createPerson, createRosterEntry, repeatByWeight } from "./people-data.j
 import { chance, createRandom, pick, randomInteger, randomUuid } from "./random.js";
 import { createCode, createGift, createSurvey } from "./undocumented-data.js";
 
-/** The number of records in each list except the orders. */
 const counts = { people: 130, campaigns: 46, content: 400, gifts: 64, codes: 47, surveys: 9 };
 
 export interface BrandOptions {
@@ -20,7 +19,7 @@ export interface BrandOptions {
   name?: string;
 }
 
-/** Creates a realistic brand. The same options always produce the same brand. */
+/** The same options always produce the same brand. */
 export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandOptions): Brand {
   const many = <T>(count: number, create: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => create(index));
@@ -52,7 +51,7 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
   };
 }
 
-/** Creates a roster of four in five hosts. The others have left or have not joined yet. */
+/** Four in five hosts are on the roster. The others have left or have not joined yet. */
 function createRoster(source: BrandMaterial, now: number) {
   return source.people.flatMap((person, index) => {
     const random = createRandom(source.seed, "relationship", index);
@@ -61,7 +60,7 @@ function createRoster(source: BrandMaterial, now: number) {
   });
 }
 
-/** Creates recommendations by two in five hosts. The fields `note` and `url` are the sandbox's invention. */
+/** Two in five hosts recommend products. The API document does not name the fields `note` and `url`. */
 function createRecommendations({ seed, people, products }: BrandMaterial) {
   const weightedProducts = repeatByWeight(products);
   return people.flatMap(({ motto, profile }, index) => {
@@ -78,7 +77,7 @@ function createRecommendations({ seed, people, products }: BrandMaterial) {
   });
 }
 
-/** Returns a file's date. Files are spread over 600 days, and a few share a timestamp. */
+/** The files are spread over 600 days, and a few share a timestamp. */
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(

@@ -24,7 +24,6 @@ const titles =
 
 const brief = 'Show how you use it, "for real".\n\n- one reel, two stories\n- no filters, please';
 
-/** Creates campaign number `index` in a history that ends at `now`. */
 export function createCampaign(
   seed: number,
   people: readonly Person[],
@@ -76,14 +75,13 @@ export function createCampaign(
   };
 }
 
-/** Counts assignments by status. A status that no assignment has is omitted. */
 function countByStatus(assignments: readonly Assignment[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of assignments) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** Creates payment terms that contain only the fields that are set (API document, "Opportunity"). */
+/** Payment terms contain only the fields that are set (API document, "Opportunity"). */
 function createPayment(random: RandomStream): Record<string, unknown> {
   return {
     ...(chance(random, 0.6) ? { flatFee: randomInteger(random, 1, 40) * 50 } : {}),

@@ -17,7 +17,6 @@ const kinds = [
 ] as const;
 const stems = `IMG_2041|reel final FINAL|Müsli & Café|the "good" one|O'Brien try-on|story, part 2|Höhenweg 🏔️|contract|=SUM edit|raw.cut.v3`;
 
-/** Creates library file number `index`, added at `created`. */
 export function createContent(
   { seed, people, opportunities }: BrandMaterial,
   index: number,

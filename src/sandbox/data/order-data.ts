@@ -13,11 +13,11 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** Describes how a connected store or an affiliate network numbers orders and names order states. */
+/** The order numbers and states of a connected store or an affiliate network. */
 interface Store {
   currency: string;
   paid: string | null;
-  /** The `refund_amount` of an order that has no refunds; null for affiliate networks. */
+  /** The `refund_amount` of an order without refunds; null for affiliate networks. */
   noRefund: number | null;
   external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;
@@ -61,23 +61,21 @@ export function createProducts(seed: number): Product[] {
   return titles.split("|").map((title, index) => {
     const random = createRandom(seed, "product", index);
     const id = `prod_${randomHex(random, 8)}`;
-    const colours = ["Moss / S", "Slate / M", "Night Blue / L", "Crème / XL"];
+    const colors = ["Moss / S", "Slate / M", "Night Blue / L", "Crème / XL"];
     return {
       id,
       title,
       coverPhoto: orNull(random, 0.1, `https://images.example.com/products/${id}.jpg`),
       sku: `FF-${100 + index}`,
       cents: randomInteger(random, 9, 260) * 100 + pick(random, [0, 0, 50, 90, 95, 99]),
-      variants: randomInteger(random, 0, 2) === 0 ? [null, "Default Title"] : colours,
+      variants: randomInteger(random, 0, 2) === 0 ? [null, "Default Title"] : colors,
       weight: randomInteger(random, 1, 12),
     };
   });
 }
 
-/** The length of the history in days. */
 export const historyDays = 730;
 
-/** Returns a function that creates order number `n`, newly placed at `date`. */
 export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   const hosts = repeatByWeight(people).map((person) => ({ host: toHost(person), rate: person.rate }));
   const weightedProducts = repeatByWeight(products);
@@ -101,8 +99,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // The dates of tracked orders have milliseconds, but the dates of manual orders do not. ISO 8601 allows both
-      // formats.
+      // Both formats are valid ISO 8601.
       order_date: isManualOrder ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
@@ -133,9 +130,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   };
 }
 
-/**
- * Refunds or cancels about one in eleven orders, up to 150 days after the order date, unless that would be after `now`.
- */
+/** Refunds or cancels about one in eleven orders, up to 150 days after the order date. */
 function refundOrCancelSome(order: Order, seed: number, n: number, now: number): Order {
   const random = createRandom(seed, "fate", n);
   const outcome = randomFloat(random);
@@ -162,7 +157,7 @@ function createLine(random: RandomStream, weightedProducts: readonly Product[]) 
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Returns the order with an additional refund of `amount`, or fully refunded if no amount is given. */
+/** Refunds an additional amount, or the complete order. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -176,10 +171,7 @@ export function cancelOrder(order: Order): Order {
   return withCommission({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
 }
 
-/**
- * Returns the order with its commission recomputed. Refunds reduce the commission proportionally, and a cancellation
- * reduces it to zero.
- */
+/** Recomputes the commission, which a refund reduces proportionally and a cancellation reduces to zero. */
 export function withCommission(order: Order): Order {
   const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;
   if (total === null || subtotal === null) return { ...order, commission_amount: null };
@@ -187,7 +179,7 @@ export function withCommission(order: Order): Order {
   return { ...order, commission_amount: Math.round(subtotal * share * order.commission_rate) / 100 };
 }
 
-/** Creates `count` orders, newest first, spread over the history that ends at `now`. */
+/** Creates orders, newest first, spread over the history that ends at `now`. */
 export function createOrders(source: BrandMaterial, count: number, now: number): Order[] {
   const { seed } = source;
   const createOrder = createOrderFactory(source);
@@ -199,10 +191,7 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
   return history.reverse();
 }
 
-/**
- * Returns an order's date. The number of orders per day doubles over the course of the history, and only a few orders
- * are placed at night.
- */
+/** The number of orders per day doubles over the history, and only a few orders are placed at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;

@@ -7,12 +7,11 @@ export function createRandom(seed: number, topic: string, index = 0): RandomStre
   return { state: hash(seed, topic, index) };
 }
 
-/** Returns a 32-bit hash of its arguments. */
 export function hash(seed: number, topic: string, index: number): number {
   return createHash(seed, topic)(index);
 }
 
-/** Returns a function that computes `hash` for many indexes of the same topic. */
+/** Returns a 32-bit hash function for many indexes of the same topic. */
 export function createHash(seed: number, topic: string): (index: number) => number {
   let h = Math.imul(seed + 1, 0x9e3779b1);
   for (let n = 0; n < topic.length; n++) h = Math.imul(h ^ topic.charCodeAt(n), 0x01000193);
@@ -28,7 +27,7 @@ export function mixBits(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Returns the next number in [0, 1), with 32 random bits (mulberry32). */
+/** Returns a number in [0, 1), with 32 random bits (mulberry32). */
 export function randomFloat(random: RandomStream): number {
   random.state = (random.state + 0x6d2b79f5) | 0;
   let t = Math.imul(random.state ^ (random.state >>> 15), 1 | random.state);
@@ -36,29 +35,27 @@ export function randomFloat(random: RandomStream): number {
   return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
 }
 
-/** Returns the next integer in [from, to]. */
+/** Returns an integer in [from, to]. */
 export function randomInteger(random: RandomStream, from: number, to: number): number {
   return from + Math.floor(randomFloat(random) * (to - from + 1));
 }
 
-/** Returns true with a given probability. */
 export function chance(random: RandomStream, probability: number): boolean {
   return randomFloat(random) < probability;
 }
 
-/** Returns a random item from a list. @throws RangeError for an empty list */
+/** @throws RangeError for an empty list */
 export function pick<T>(random: RandomStream, list: readonly T[]): T {
   const item = list[Math.floor(randomFloat(random) * list.length)];
   if (item === undefined) throw new RangeError("The list is empty.");
   return item;
 }
 
-/** Returns `value`, or null with a given probability. */
 export function orNull<T>(random: RandomStream, probability: number, value: T): T | null {
   return chance(random, probability) ? null : value;
 }
 
-/** Returns up to 8 random hexadecimal digits. */
+/** @param digits at most 8 */
 export function randomHex(random: RandomStream, digits: number): string {
   return (randomFloat(random) * 2 ** 32)
     .toString(16)
@@ -66,7 +63,6 @@ export function randomHex(random: RandomStream, digits: number): string {
     .slice(8 - digits);
 }
 
-/** Returns a random UUID, version 4. */
 export function randomUuid(random: RandomStream): string {
   const variant = "89ab"[randomInteger(random, 0, 3)];
   return `${randomHex(random, 8)}-${randomHex(random, 4)}-4${randomHex(random, 3)}-${variant}${randomHex(random, 3)}-${randomHex(random, 8)}${randomHex(random, 4)}`;

@@ -39,7 +39,6 @@ export function createCode({ seed, people }: BrandMaterial, index: number, now: 
   };
 }
 
-/** Creates a survey and its results, which are aggregated by question. */
 export function createSurvey(seed: number, index: number, now: number) {
   const random = createRandom(seed, "survey", index);
   const count = randomInteger(random, 1, 80);
