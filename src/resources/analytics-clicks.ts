@@ -26,7 +26,6 @@ const clicks: readonly Field[] = [
   integer("unique_buy_now_clicks"),
 ];
 
-/** Request parameters that the response does not repeat. */
 const parameters: readonly Field[] = [
   requestParameter("period_start", "date", "first day of the requested month"),
   requestParameter("period_end", "date", "last day of the requested month"),
@@ -35,7 +34,7 @@ const parameters: readonly Field[] = [
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** The parent columns of child tables that already have a `host_id` column of their own. */
+/** `top_hosts` has its own `host_id` column. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,
@@ -53,7 +52,6 @@ export const analyticsClicks = {
   scope: "analytics:read",
   strategy: { kind: "monthly", totalsSource: analyticsTotals, hostList: "roster" },
   key: [],
-  // The maximum length of the top lists.
   query: { limit: 100 },
   table: "analytics_clicks_periods",
   tableAbout: "one row per month, with its summary",

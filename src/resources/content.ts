@@ -11,10 +11,10 @@ export const content = {
   scope: "content:read",
   strategy: {
     kind: "dated",
-    date: "created_at",
-    from: "uploaded_after",
-    until: "uploaded_before",
-    end: "exclusive",
+    dateField: "created_at",
+    fromParameter: "uploaded_after",
+    untilParameter: "uploaded_before",
+    untilBound: "exclusive",
   },
   // IDs are unique only within a source.
   key: ["source", "id"],

@@ -1,7 +1,4 @@
-/**
- * The types of scalar fields. `timestamp` and `date` are stored as text. `json` is an array or an object and is stored
- * as JSON text.
- */
+/** `timestamp` and `date` are stored as text. `json` is an array or an object, stored as JSON text. */
 export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
 
 export interface ScalarField {
@@ -13,19 +10,15 @@ export interface ScalarField {
   from: "record" | "context";
   /** True for an amount of money, which spreadsheets show with two decimal places. */
   isAmount?: true | undefined;
-  /**
-   * True for a URL with a signature in its query string. For the same file, the signature differs from one response to
-   * the next.
-   */
+  /** True for a URL whose query string contains a signature that differs between responses. */
   isSignedUrl?: true;
 }
 
-/**
- * A nested object whose fields become columns. If `prefixed` is true, the column names start with the object's name.
- */
-export interface ObjectField {
+/** A nested object whose fields become columns. */
+interface ObjectField {
   kind: "object";
   name: string;
+  /** True if the column names start with the object's name. */
   prefixed: boolean;
   fields: readonly Field[];
 }
@@ -63,10 +56,7 @@ export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/**
- * Declares a URL with a signature in its query string. A record does not count as changed if only the query string
- * differs.
- */
+/** A record does not count as changed if only the query string of a signed URL differs. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }
@@ -75,7 +65,6 @@ export function object(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: true, fields };
 }
 
-/** Declares a nested object whose fields become columns without a prefix. */
 export function inlinedObject(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: false, fields };
 }

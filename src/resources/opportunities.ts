@@ -3,7 +3,7 @@ import { amount, date, integer, json, list, number, object, signedUrl, text, tim
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** The final states of campaigns and of brand payments (API document, "States and transitions"). */
+/** A campaign in one of these states no longer changes. */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
 const settledPayments = ["PAID", "REFUNDED"];
 
@@ -84,8 +84,8 @@ export const opportunities = {
 } as const satisfies Resource;
 
 /**
- * True unless the campaign's state is final or all its assignments are declined or paid. A payment does not necessarily
- * change `updated_at`, so the list alone does not show whether a campaign has changed.
+ * True unless the campaign's state is final or all its assignments are declined or paid. The list alone does not show
+ * every change, because a payment does not necessarily change `updated_at`.
  */
 function canStillMove(record: JsonObject): boolean {
   if (settledStates.includes(String(record.status))) return false;

@@ -22,10 +22,7 @@ export const resources: readonly Resource[] = [
   surveys,
 ];
 
-/**
- * Resources that are read only as details of another resource. These resources have tables, but cannot be named on the
- * command line.
- */
+/** Resources that are read as details of another resource, and cannot be named on the command line. */
 export const detailResources: readonly Resource[] = [surveyResults];
 
 export function findResource(name: string): Resource | undefined {

@@ -19,18 +19,15 @@ export type Strategy =
 
 export interface DatedStrategy {
   kind: "dated";
-  /** The name of the field that contains the date. */
-  date: string;
+  dateField: string;
+  /** The API's parameters for a range, whose first instant is always included. */
+  fromParameter: string;
+  untilParameter: string;
+  /** Whether the range includes the instant in `untilParameter`. */
+  untilBound: "inclusive" | "exclusive";
   /**
-   * The API's parameters for a range. The range includes the instant `from`; `end` determines whether the range also
-   * includes the instant `until`.
-   */
-  from: string;
-  until: string;
-  end: "inclusive" | "exclusive";
-  /**
-   * API filters that are used to compare counts, but not to read records. Mirrors store the positions of the matching
-   * filters (`filterBits`), so new filters are added at the end, and the order never changes.
+   * API filters for comparing counts. Mirrors store the positions of the matching filters (`filterBits`), so new
+   * filters are added at the end, and the order never changes.
    */
   countedFilters?: readonly CountedFilter[];
   totalsSource?: TotalsSource;
@@ -38,13 +35,11 @@ export interface DatedStrategy {
 
 export interface DetailsStrategy {
   kind: "details";
-  /** Returns the path of a record's details. */
   path(key: string): string;
   /** True if the details can change while the list item stays the same. */
   canChange(record: JsonObject): boolean;
   /**
-   * If the value is `merge`, the details replace the list item. Otherwise, the details are records of `resource`, and
-   * `parent` names the field with their parent's key.
+   * `merge` replaces the list item. Otherwise, details are records of `resource`, and `parent` is their foreign key.
    */
   into: "merge" | { resource: Resource; parent: string };
 }
@@ -52,7 +47,7 @@ export interface DetailsStrategy {
 export interface MonthlyStrategy {
   kind: "monthly";
   totalsSource: TotalsSource;
-  /** The name of the resource whose hosts `sync --per-host` requests. */
+  /** The resource whose hosts `sync --per-host` requests. */
   hostList: string;
 }
 
@@ -60,29 +55,22 @@ export interface MonthlyStrategy {
 export interface CountedFilter {
   name: string;
   query: QueryParameters;
-  member: string;
+  field: string;
 }
 
 /**
- * The API's daily totals. A day's totals change when one of that day's records changes, so a single request shows which
- * old days to re-read. Because the exact definition of the totals is not documented, they are compared with earlier
- * totals rather than with sums over the records.
+ * The API's daily totals. They change when a record of that day changes, so a single request shows which old days to
+ * re-read. Their exact definition is not documented, so they are compared with earlier totals rather than with sums
+ * over the records.
  */
 export interface TotalsSource {
   path: string;
   query: QueryParameters;
-  /**
-   * `points` is the response field that contains the list of points. `day` is the field of a point that contains its
-   * day.
-   */
-  points: string;
-  day: string;
-  /**
-   * `count` is the field of a point that contains the number of records. `amounts` are the fields that contain amounts
-   * of money.
-   */
-  count: string;
-  amounts: readonly string[];
+  /** The response field with one point per day. The other fields are those of a point. */
+  pointsField: string;
+  dayField: string;
+  countField: string;
+  amountFields: readonly string[];
 }
 
 export interface Resource<How extends Strategy = Strategy> {
@@ -91,20 +79,17 @@ export interface Resource<How extends Strategy = Strategy> {
   about: string;
   path: string;
   scope: string;
-  /**
-   * If the value is `documented`, pages of 100 records are requested. If the value is `unknown`, the first request does
-   * not specify a page, and more pages are requested only if the response has a `pagination` object.
-   */
+  /** If `unknown`, the first request specifies no page, and more pages are read if the response has a `pagination`. */
   pagination: "documented" | "unknown";
   strategy: How;
   /**
-   * The fields that identify a record, as dotted paths (`host.id`). If the list is empty, or a record lacks these
-   * fields, the record is identified by its position in the API's list.
+   * The fields that identify a record, as dotted paths (`host.id`). A record without them is identified by its position
+   * in the API's list.
    */
   key: readonly string[];
   /** The parameters sent with every list request. */
   query: QueryParameters;
-  /** The name of the main table. */
+  /** The main table. Lists in `fields` declare child tables. */
   table: string;
   tableAbout: string;
   fields: readonly Field[];
@@ -114,11 +99,10 @@ export interface Resource<How extends Strategy = Strategy> {
   date: string | null;
   /** True if earlier versions of records are stored for `changes` and `--as-of`. */
   history: boolean;
-  /** The main table's indexes, which speed up users' queries. */
+  /** Indexes of the main table for users' queries. */
   indexes: readonly (readonly string[])[];
 }
 
-/** The defaults. Each resource overrides some of them. */
 export const common = {
   pagination: "documented",
   key: ["id"],
@@ -135,12 +119,12 @@ export function filterBits({ strategy }: Resource): (CountedFilter & { bit: numb
   return filters.map((filter, position) => ({ ...filter, bit: 1 << position }));
 }
 
-/** True if a resource can be synced with `--since` and `--until`. */
+/** True for a resource that supports `sync --since` and `--until`. */
 export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource that a resource's details belong to, or null if the details are not separate records. */
+/** Returns the resource of the details, or null if the details are not separate records. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }
@@ -154,8 +138,8 @@ export function mergesDetails({ strategy }: Resource): boolean {
 export const analyticsTotals: TotalsSource = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },
-  points: "timeseries",
-  day: "date",
-  count: "orders",
-  amounts: ["revenue", "subtotal_revenue"],
+  pointsField: "timeseries",
+  dayField: "date",
+  countField: "orders",
+  amountFields: ["revenue", "subtotal_revenue"],
 };

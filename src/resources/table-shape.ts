@@ -1,16 +1,12 @@
 import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
 import type { Resource } from "./resource.js";
 
-/** A table column, and where its values come from. */
 export interface Column {
   name: string;
   type: ScalarType;
   about: string;
   from: ScalarField["from"] | "parent" | "position";
-  /**
-   * The path of the value in the record, list item or request. If `from` is `parent`, the path is the name of a column
-   * in the main table.
-   */
+  /** The path of the value in the record, list item or request. For `parent`, it is a column of the main table. */
   path: readonly string[];
   isAmount?: true | undefined;
 }
@@ -47,9 +43,8 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
 }
 
 /**
- * True if JSON exports of a table contain the API's records. Other JSON exports contain one object per row, built from
- * the columns, because a child table's row is only part of a record, and a monthly resource's records do not contain
- * their month.
+ * True if JSON exports of a table contain the API's records. A row of a child table is only part of a record, and the
+ * records of a monthly resource lack their month, so these rows are exported as columns.
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;

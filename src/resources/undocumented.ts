@@ -2,9 +2,8 @@ import { requestParameter } from "./fields.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * Gifts, discount codes, surveys and their results. The API document ("11" to "14") describes neither parameters nor
- * payloads, so every record is stored in full and identified by its `id`, if there is one. The record's scalars become
- * columns.
+ * Gifts, discount codes, surveys and their results (API document, "11 to 14"). Their payloads are not documented, so
+ * the scalars of the records become columns.
  */
 function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {

@@ -55,7 +55,7 @@ function keyPaths(resource: Resource): readonly (readonly string[])[] {
  */
 export function recordDate({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;
-  const text = valueAt(value, [strategy.date]);
+  const text = valueAt(value, [strategy.dateField]);
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
@@ -66,6 +66,6 @@ export function utcMonth(date: number | null): string | null {
 
 /** Returns a bit mask of the API filters that match a record. */
 export function filterFlags(resource: Resource, value: Json): number {
-  const matching = filterBits(resource).filter(({ member }) => valueAt(value, [member]) === true);
+  const matching = filterBits(resource).filter(({ field }) => valueAt(value, [field]) === true);
   return matching.reduce((flags, { bit }) => flags | bit, 0);
 }

@@ -185,7 +185,7 @@ export async function separateFuture(
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  const date = valueAt(first, [resource.strategy.date]);
+  const date = valueAt(first, [resource.strategy.dateField]);
   const isReadable = typeof date === "string" && parseTimestamp(date) !== undefined;
   // An undated record that the API returns in every range is not dated in the future.
   return {

@@ -52,7 +52,7 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
 
 function totalsOf(point: Json, totalsSource: TotalsSource): DayTotals {
   const numberAt = (name: string) => Number(valueAt(point, [name])) || 0;
-  return { count: numberAt(totalsSource.count), amounts: totalsSource.amounts.map(numberAt) };
+  return { count: numberAt(totalsSource.countField), amounts: totalsSource.amountFields.map(numberAt) };
 }
 
 /** Reports that the API returned no daily totals. This is a warning, or a note if the API has never returned any. */
@@ -82,17 +82,17 @@ async function fetchDailyPoints(
 ): Promise<DailyPoints> {
   const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
   const { data } = await api.get(totalsSource.path, query, resource.scope);
-  const list = valueAt(data, [totalsSource.points]);
+  const list = valueAt(data, [totalsSource.pointsField]);
   if (!Array.isArray(list))
     throw new UnexpectedResponse(
-      `The API's response to ${totalsSource.path} has no \`${totalsSource.points}\`.`,
+      `The API's response to ${totalsSource.path} has no \`${totalsSource.pointsField}\`.`,
     );
   const days = list.map((point: Json): [string, Json] => [dayOfPoint(point, totalsSource), point]);
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
 
-export function dayOfPoint(point: Json, { day }: TotalsSource): string {
-  return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
+export function dayOfPoint(point: Json, { dayField }: TotalsSource): string {
+  return String(valueAt(point, [dayField])).slice(0, "2026-01-31".length);
 }
 
 /**

@@ -39,12 +39,15 @@ export function checkDates(
  * Returns the query parameters for a date range. An inclusive end has microseconds, because the API stores dates with that
  * precision. Source: the API document, "4. GET /orders", "7. GET /content".
  */
-export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): QueryParameters {
+export function rangeQuery(
+  { untilBound, fromParameter, untilParameter }: DatedStrategy,
+  range: Range,
+): QueryParameters {
   const last = (to: number) =>
-    end === "exclusive" ? formatInstant(to + 1) : formatInstant(to).replace("Z", "999Z");
+    untilBound === "exclusive" ? formatInstant(to + 1) : formatInstant(to).replace("Z", "999Z");
   return {
-    [from]: Number.isFinite(range.from) ? formatInstant(range.from) : undefined,
-    [until]: Number.isFinite(range.to) ? last(range.to) : undefined,
+    [fromParameter]: Number.isFinite(range.from) ? formatInstant(range.from) : undefined,
+    [untilParameter]: Number.isFinite(range.to) ? last(range.to) : undefined,
   };
 }
 
@@ -66,11 +69,11 @@ function orderFault(timestamp: Timestamp | undefined, newest: number): string | 
 }
 
 function timestampOf({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {
-  const text = valueAt(record, [strategy.date]);
+  const text = valueAt(record, [strategy.dateField]);
   return typeof text === "string" ? readTimestamp(text) : undefined;
 }
 
 function dateText({ strategy }: Resource<DatedStrategy>, record: Json): string {
-  const value = valueAt(record, [strategy.date]);
-  return `\`${strategy.date}\` ${value === undefined ? "(missing)" : JSON.stringify(value).slice(0, 60)}`;
+  const value = valueAt(record, [strategy.dateField]);
+  return `\`${strategy.dateField}\` ${value === undefined ? "(missing)" : JSON.stringify(value).slice(0, 60)}`;
 }

@@ -118,7 +118,7 @@ function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Dai
       mirrored.set(dayOfPoint(point, totalsSource), point);
   const isMoved = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
-    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, totalsSource.amounts);
+    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, totalsSource.amountFields);
   };
   const days = new Set([...mirrored.keys(), ...points.keys()]);
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));

@@ -162,8 +162,8 @@ function countEvidence(run: DatedRun, count: CountComparison, known: Partial<Evi
 /** Returns SQL that counts the records in a range that match a filter, excluding missing records. */
 function filterSql({ resource, state }: DatedRun, range: Range, filter?: string): string {
   const conditions: string[] = [];
-  const member = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.member;
-  if (member) conditions.push(member);
+  const field = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.field;
+  if (field) conditions.push(field);
   if (state.missing.all().length > 0) conditions.push("record_id NOT IN (SELECT record_id FROM missing)");
   return countingSql(resource, range, conditions);
 }
@@ -173,8 +173,10 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
   const { resource, state } = run;
   const { totalsSource } = resource.strategy;
   if (!totalsSource || !dailyTotals) return [];
-  const members = [totalsSource.count, ...totalsSource.amounts].map((name) => `.${name}`).join(", ");
-  const filter = `jq '[.data.${totalsSource.points}[] | select(any(${members}; (. // 0) != 0))] | length'`;
+  const members = [totalsSource.countField, ...totalsSource.amountFields]
+    .map((name) => `.${name}`)
+    .join(", ");
+  const filter = `jq '[.data.${totalsSource.pointsField}[] | select(any(${members}; (. // 0) != 0))] | length'`;
   const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
   const completeDays = ranges.filter(({ from, to }) => from < to);
   return completeDays.map((range) => {
