@@ -16,7 +16,10 @@ import {
   noFormatError,
   type OutputChoice,
   type OutputFlags,
+  reportOutput,
   tableFilePath,
+  type WrittenTables,
+  writeRows,
 } from "../cli/output.js";
 import {
   checkTableName,
@@ -28,7 +31,6 @@ import {
   warnAboutUnquotedDate,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
-import { reportOutput, type WrittenTables, writeRows } from "../cli/write-output.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";

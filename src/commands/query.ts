@@ -3,7 +3,13 @@ import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output.js";
+import {
+  chooseOutput,
+  createOutputOptions,
+  type OutputFlags,
+  reportOutput,
+  writeRows,
+} from "../cli/output.js";
 import {
   parseAsOf,
   useDataAsOf,
@@ -11,7 +17,6 @@ import {
   warnAboutUnquotedDate,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
-import { reportOutput, writeRows } from "../cli/write-output.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";

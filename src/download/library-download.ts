@@ -7,13 +7,10 @@ import { createFolder } from "../util/files.js";
 import type { Task } from "../util/reporter.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
-import { DownloadFailure } from "./download-failure.js";
-import { DownloadLog, fileKey } from "./download-log.js";
 import { fileName, foldName } from "./file-name.js";
-import { requestFileUrl } from "./file-url.js";
 import type { LibraryFile } from "./library-files.js";
 import { PartialFile } from "./partial-file.js";
-import { type TransferOptions, transfer } from "./transfer.js";
+import { DownloadFailure, requestFileUrl, type TransferOptions, transfer } from "./transfer.js";
 
 export interface DownloadOptions extends TransferOptions, Pick<Deps, "clock" | "random"> {
   api: Pick<ApiClient, "get">;
@@ -219,4 +216,50 @@ function asDownloadFailure(error: unknown): DownloadFailure | undefined {
   if (error instanceof DownloadFailure) return error;
   if (!(error instanceof Error) || !fileErrorCodes.includes(errorCode(error))) return undefined;
   return new DownloadFailure(`the file cannot be written: ${errorReason(error)}`);
+}
+
+/** A row in the `content_downloads` table. */
+export interface CompletedDownload {
+  source: string;
+  id: string;
+  /** The file's absolute path. */
+  path: string;
+  bytes: number;
+  sha256: string;
+  downloaded_at: string;
+}
+
+const columns = "source, id, path, bytes, sha256, downloaded_at";
+
+/** Reads and records completed downloads in the mirror. Each write is a separate transaction. */
+export class DownloadLog {
+  readonly #completed: Map<string, CompletedDownload>;
+
+  constructor(private readonly mirror: Mirror) {
+    const rows = mirror.db.prepare(`SELECT ${columns} FROM content_downloads`).all() as CompletedDownload[];
+    this.#completed = new Map(rows.map((row) => [fileKey(row), row]));
+  }
+
+  get(file: { source: string; id: string }): CompletedDownload | undefined {
+    return this.#completed.get(fileKey(file));
+  }
+
+  all(): Iterable<CompletedDownload> {
+    return this.#completed.values();
+  }
+
+  /** Adds a download, replacing any earlier download of the same file. */
+  save(download: CompletedDownload): void {
+    const insert = this.mirror.db.prepare(
+      `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
+       VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`,
+    );
+    this.mirror.transaction(() => insert.run(download));
+    this.#completed.set(fileKey(download), download);
+  }
+}
+
+/** Returns the key of a file's record. IDs are unique only within a source. */
+export function fileKey({ source, id }: { source: string; id: string }): string {
+  return `${source}/${id}`;
 }

@@ -3,12 +3,8 @@ import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/lock.js";
 import { utcDay } from "../util/ranges.js";
 import { dayRange, formatInstant } from "../util/times.js";
-import { daysSection } from "./days-section.js";
 import type { ReportDocument } from "./document.js";
-import { hostsSection } from "./hosts-section.js";
-import { monthsSection } from "./months-section.js";
 import { choosePeriod, type Period } from "./period.js";
-import { isProven, proofLine, proofSection } from "./proof-section.js";
 import { readReportData } from "./report-data.js";
 import {
   createFigureTables,
@@ -18,10 +14,7 @@ import {
   readProof,
   readStoredRanges,
 } from "./report-figures.js";
-import { restatedSection } from "./restated-section.js";
-import { salesSection, summarize } from "./sales-section.js";
-
-const sections = [salesSection, daysSection, monthsSection, restatedSection, hostsSection, proofSection];
+import { createSections, isProven, proofLine, summarize } from "./sections.js";
 
 /**
  * Creates the report. Its content depends on the mirror rather than the clock, so the same mirror always produces the
@@ -54,7 +47,7 @@ export function createReport(
     summary: summarize(data),
     is_proven: isProven(proof),
     proof: proofLine(proof),
-    sections: sections.map((createSection) => createSection(data)).filter(({ blocks }) => blocks.length > 0),
+    sections: createSections(data),
     made_at: formatInstant(now),
     reached: readUntil ?? formatInstant(reached),
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { downloadPath, readFileUrl } from "../../src/download/file-url.js";
+import { downloadPath, readFileUrl } from "../../src/download/transfer.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
 test("the download path contains the escaped source and ID, or is null if the ID cannot be part of a URL", () => {
