@@ -1,17 +1,17 @@
 import { amountsEqual, numberFromText } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
+import { formatInstant } from "../util/times.js";
 import type { Mirror } from "./database.js";
 import { createRedactor } from "./redaction-rules.js";
 
-const figureNames = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
-const nullFigures = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
-const zeroFigures = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
+const totalNames = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
+type Totals = Record<(typeof totalNames)[number], number | null>;
+const noTotals: Totals = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
+const zeroTotals: Totals = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 
-/**
- * A host's all-time totals on a given day, or nulls if the host has left the ranking. Entries without a host are
- * combined.
- */
-interface HostFigures extends Record<(typeof figureNames)[number], number | null> {
+/** A host's all-time totals on a given day, or nulls if the host has left the ranking. */
+interface HostTotals extends Totals {
+  /** Null for all entries without a host, whose totals are added up. */
   host_id: string | null;
   host_username: string | null;
 }
@@ -19,35 +19,35 @@ interface HostFigures extends Record<(typeof figureNames)[number], number | null
 /**
  * Stores a day's ranking: a row for each host whose totals have changed since the previous ranking, with nulls for
  * hosts that have left the ranking. Replaces any earlier ranking from the same day.
- * @param date a day such as `2026-10-31`
- * @param readAt the time of the request (ISO 8601)
+ * @param readAt the time of the request, in milliseconds since 1970
  */
-export function saveRanking(mirror: Mirror, date: string, readAt: string, entries: readonly Json[]): void {
-  const { db } = mirror;
+export function saveRanking(mirror: Mirror, readAt: number, entries: readonly Json[]): void {
+  const syncedAt = formatInstant(readAt);
+  const date = syncedAt.slice(0, 10);
   const redact = createRedactor(mirror);
-  const findPrevious = db.prepare<[string | null, string], HostFigures>(
-    `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
-     WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`,
+  const selectPrevious = `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales
+    FROM analytics_hosts_snapshots WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`;
+  const insert = `INSERT INTO analytics_hosts_snapshots
+    VALUES (@date, @host_id, @host_username, @clicks, @buy_now_clicks, @orders, @sales, @syncedAt)`;
+  mirror.run("DELETE FROM analytics_hosts_snapshots WHERE date = ?", date);
+  mirror.run("INSERT OR REPLACE INTO analytics_hosts_days VALUES (?, ?)", date, syncedAt);
+  const storedIds = mirror.selectValues<string | null>(
+    "SELECT DISTINCT host_id FROM analytics_hosts_snapshots",
   );
-  const insert = db.prepare(
-    `INSERT INTO analytics_hosts_snapshots
-     VALUES (@date, @host_id, @host_username, @clicks, @buy_now_clicks, @orders, @sales, @readAt)`,
-  );
-  const listHosts = db
-    .prepare<[], string | null>("SELECT DISTINCT host_id FROM analytics_hosts_snapshots")
-    .pluck();
-  db.prepare("DELETE FROM analytics_hosts_snapshots WHERE date = ?").run(date);
-  db.prepare("INSERT OR REPLACE INTO analytics_hosts_days VALUES (?, ?)").run(date, readAt);
   const ranked = sumByHost(entries.map((entry) => redact(entry, "analytics-hosts")));
-  for (const id of new Set([...listHosts.all(), ...ranked.keys()])) {
-    const previous = findPrevious.get(id, date) ?? { host_id: id, host_username: null, ...nullFigures };
-    const current = ranked.get(id) ?? { ...previous, ...nullFigures };
-    if (figureNames.some((figure) => !isSameFigure(previous[figure], current[figure])))
-      insert.run({ ...current, date, readAt });
+  for (const id of new Set([...storedIds, ...ranked.keys()])) {
+    const previous = mirror.selectRow<HostTotals>(selectPrevious, id, date) ?? {
+      host_id: id,
+      host_username: null,
+      ...noTotals,
+    };
+    const current = ranked.get(id) ?? { ...previous, ...noTotals };
+    if (totalNames.some((name) => !isSameTotal(previous[name], current[name])))
+      mirror.run(insert, { ...current, date, syncedAt });
   }
 }
 
-function isSameFigure(a: number | null, b: number | null): boolean {
+function isSameTotal(a: number | null, b: number | null): boolean {
   return a === null || b === null ? a === b : amountsEqual(a, b);
 }
 
@@ -57,17 +57,17 @@ export function rankedHostId(entry: Json): string | null {
   return typeof id === "string" ? id : null;
 }
 
-function sumByHost(entries: readonly Json[]): Map<string | null, HostFigures> {
-  const byHost = new Map<string | null, HostFigures>();
+function sumByHost(entries: readonly Json[]): Map<string | null, HostTotals> {
+  const byHost = new Map<string | null, HostTotals>();
   for (const entry of entries) {
     const id = rankedHostId(entry);
     const username = valueAt(entry, ["host", "username"]);
     const host = { host_id: id, host_username: typeof username === "string" ? username : null };
-    const sums: HostFigures = byHost.get(id) ?? { ...host, ...zeroFigures };
-    for (const figure of figureNames) {
-      const sent = valueAt(entry, [figure]);
+    const sums: HostTotals = byHost.get(id) ?? { ...host, ...zeroTotals };
+    for (const name of totalNames) {
+      const sent = valueAt(entry, [name]);
       const value = typeof sent === "string" ? numberFromText(sent) : sent;
-      if (typeof value === "number") sums[figure] = (sums[figure] ?? 0) + value;
+      if (typeof value === "number") sums[name] = (sums[name] ?? 0) + value;
     }
     byHost.set(id, sums);
   }

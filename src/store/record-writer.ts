@@ -3,6 +3,7 @@ import { tablesOf } from "../resources/table-shape.js";
 import { asObject, type Json, type JsonObject } from "../util/json-value.js";
 import { startOfSecond } from "../util/ranges.js";
 import type { Reporter } from "../util/reporter.js";
+import { formatInstant } from "../util/times.js";
 import { ChangeLog, type ReadHistory } from "./change-log.js";
 import type { Mirror } from "./database.js";
 import { openHostNames } from "./host-names.js";
@@ -22,8 +23,8 @@ export interface RecordWriterOptions extends ReadHistory {
 }
 
 export interface ResponseOptions {
-  /** The time of the request (ISO 8601). */
-  readAt: string;
+  /** The time of the request, in milliseconds since 1970. */
+  readAt: number;
   /** Request parameters, such as a month, for columns whose values are not in the records. */
   context?: JsonObject;
   /** The first record's position in the complete list. A record without an ID is identified by its position. */
@@ -39,11 +40,6 @@ export interface ResponseOptions {
    * records changed.
    */
   isOutsideRange?: boolean;
-}
-
-interface WriteOptions extends ResponseOptions {
-  /** True to skip records that are older than the mirrored version. */
-  newestOnly: boolean;
 }
 
 export interface WrittenRecords {
@@ -63,36 +59,29 @@ export interface SkippedCopy {
   value: Json;
 }
 
-/**
- * The effect of writing a record.
- * - upToDate: nothing has changed
- * - rewritten: there is no new version, but the rows must be rewritten
- * - added, changed: the record is new, or has a new version
- * - skipped: the mirrored version is newer
- */
-type WriteEffect = "upToDate" | "rewritten" | "added" | "changed" | "skipped";
-
-/**
- * The difference between a record from the API and the mirrored version.
- * - insignificant: field order, URL signatures or rounding
- * - firstDetails: the record's first details, which complete it and do not count as a change
- * - changed: different values, a different context, or a removed record that has reappeared
- */
-type Difference = "none" | "insignificant" | "firstDetails" | "changed";
-
-interface ReceivedVersion {
+/** A record from the API, with all that is stored with it. */
+interface ReceivedRecord {
+  key: string;
+  /** The record without redacted data. */
   value: Json;
   json: string;
   context: string | null;
-  isDetail: boolean;
+  readAt: string;
+  options: ResponseOptions;
 }
 
-interface WrittenRecord {
+/** The columns of `records` that depend on the response and on the mirrored version. */
+type StoredVersion = Pick<
+  RecordRow,
+  "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
+>;
+
+/** `rewritten` means that there is no new version, but the stored JSON or the read time may differ. */
+type WriteEffect = "unchanged" | "rewritten" | "added" | "changed" | "skipped";
+
+interface WriteResult {
   id: number;
   effect: WriteEffect;
-  value: Json;
-  /** The time at which this version was first read (ISO 8601). */
-  sinceAt: string;
 }
 
 /**
@@ -102,7 +91,6 @@ interface WrittenRecord {
 export class RecordWriter {
   readonly #redact;
   readonly #restore;
-  readonly #table: RecordTable;
   /** The change log, or null if the resource has no history. */
   readonly #changes: ChangeLog | null;
   readonly #hostNames;
@@ -118,7 +106,6 @@ export class RecordWriter {
   ) {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
-    this.#table = new RecordTable(mirror, resource);
     this.#changes = resource.history ? new ChangeLog(mirror, resource, options) : null;
     this.#hostNames = openHostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, options.reporter);
@@ -132,176 +119,180 @@ export class RecordWriter {
    * @throws UnexpectedResponse if an ID is missing or inexact; nothing is written in that case
    */
   write(records: readonly Json[], options: ResponseOptions): number[] {
-    return this.#writeAll(records, { ...options, newestOnly: false }).ids;
+    return this.#writeAll(records, options, { newestOnly: false }).ids;
   }
 
   /**
-   * Writes a response for a resource with dates. Skips all copies of a record after the first, and records
-   * with an older date than the mirrored version.
+   * Writes a response for a resource with dates. Skips all copies of a record after the first, and records with an
+   * older date than the mirrored version.
    */
   writeNewest(records: readonly Json[], options: ResponseOptions): WrittenRecords {
-    return this.#writeAll(records, { ...options, newestOnly: true });
+    return this.#writeAll(records, options, { newestOnly: true });
   }
 
   /**
    * Marks records as removed and moves their rows to the tables for removed records.
-   * @param at an ISO 8601 timestamp
+   * @param at the time of the removal, in milliseconds since 1970
    */
-  remove(recordIds: Iterable<number>, at: string): void {
+  remove(recordIds: Iterable<number>, at: number): void {
+    const removedAt = formatInstant(at);
     let removed = 0;
     for (const id of recordIds) {
-      const row = this.#table.get(id);
+      const row = this.mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
       if (!row || row.removed_at !== null) continue;
-      this.#changes?.logRemoved(row, at);
-      this.#table.markRemoved(id, at);
-      this.#issues.startRecord(id, at);
-      this.#projection.write(parseRecord(this.mirror, { ...row, since_at: at, removed_at: at }), false);
+      this.#changes?.logRemoved(row, removedAt);
+      this.mirror.run(
+        "UPDATE records SET removed_at = ?, since_at = ? WHERE record_id = ?",
+        removedAt,
+        removedAt,
+        id,
+      );
+      this.#issues.startRecord(id, removedAt);
+      const record = parseRecord(this.mirror, { ...row, since_at: removedAt, removed_at: removedAt });
+      this.#projection.write(record, false);
       removed += 1;
     }
     addWrittenRows(this.mirror, this.options.runId, { removed });
   }
 
-  #writeAll(records: readonly Json[], options: WriteOptions): WrittenRecords {
-    const { keyPrefix = "", newestOnly, position = 0 } = options;
+  #writeAll(
+    records: readonly Json[],
+    options: ResponseOptions,
+    { newestOnly }: { newestOnly: boolean },
+  ): WrittenRecords {
+    const { keyPrefix = "", position = 0 } = options;
+    const context = options.context ? JSON.stringify(options.context) : null;
+    const readAt = formatInstant(options.readAt);
     // All keys are checked before the first write.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
-    const mirrored = this.#table.findByDates(records);
-    /** The IDs of the records in this response, by key. */
     const idsByKey = new Map<string, number>();
-    let changed = 0;
-    const added: number[] = [];
-    const ids: number[] = [];
-    const copies: SkippedCopy[] = [];
-    for (const [index, received] of records.entries()) {
+    const written: WrittenRecords = { ids: [], added: [], copies: [], addedOrChanged: 0 };
+    for (const [index, sent] of records.entries()) {
       const key = keys[index] ?? "";
-      const id = idsByKey.get(key);
-      if (newestOnly && id !== undefined) {
-        copies.push({ id, value: received });
+      const earlierId = newestOnly ? idsByKey.get(key) : undefined;
+      if (earlierId !== undefined) {
+        written.copies.push({ id: earlierId, value: sent });
         continue;
       }
-      const before = id === undefined ? mirrored.get(key) : undefined;
-      const record = this.#writeRecord(this.#redact(received, this.resource.name), key, options, before);
-      idsByKey.set(key, record.id);
-      if (record.effect === "skipped") {
-        copies.push({ id: record.id, value: received });
-        continue;
-      }
-      ids.push(record.id);
-      if (record.effect === "upToDate") continue;
-      if (record.effect === "added") added.push(record.id);
-      if (record.effect === "changed") changed += 1;
-      this.#writeRows(record, options);
+      const value = this.#redact(sent, this.resource.name);
+      const received = { key, value, json: JSON.stringify(value), context, readAt, options };
+      const { id, effect } = this.#writeRecord(received, newestOnly);
+      idsByKey.set(key, id);
+      if (effect === "skipped") written.copies.push({ id, value: sent });
+      else written.ids.push(id);
+      if (effect === "added") written.added.push(id);
+      if (effect === "added" || effect === "changed") written.addedOrChanged += 1;
     }
-    addWrittenRows(this.mirror, this.options.runId, { added: added.length, changed });
-    return { ids, added, copies, addedOrChanged: added.length + changed };
+    const added = written.added.length;
+    addWrittenRows(this.mirror, this.options.runId, { added, changed: written.addedOrChanged - added });
+    return written;
   }
 
-  /**
-   * Writes a record, but not its rows.
-   * @param before the mirrored record, if the query by date found it; if it is unchanged, no other query is
-   * needed
-   */
-  #writeRecord(
-    received: Json,
-    key: string,
-    options: WriteOptions,
-    before: MirroredRecord | undefined,
-  ): WrittenRecord {
-    const json = JSON.stringify(received);
-    const { readAt } = options;
-    if (before?.json === json) return { id: before.id, effect: "upToDate", value: received, sinceAt: readAt };
-    const added = this.#add(received, json, key, options);
-    if (added !== null) return { id: added, effect: "added", value: received, sinceAt: readAt };
-    const row = this.#table.find(key);
-    if (!row) throw new Error(`record was neither added nor found: ${this.resource.name} ${key}`);
-    return this.#update(row, received, json, options);
+  #writeRecord(received: ReceivedRecord, newestOnly: boolean): WriteResult {
+    const row = this.mirror.selectRow<RecordRow>(
+      "SELECT * FROM records WHERE resource = ? AND key = ?",
+      this.resource.name,
+      received.key,
+    );
+    if (!row) return { id: this.#add(received), effect: "added" };
+    return { id: row.record_id, effect: this.#update(row, received, newestOnly) };
   }
 
-  /** @returns the ID of the new record, or null if a record with this key exists */
-  #add(received: Json, json: string, key: string, options: ResponseOptions): number | null {
-    const { isDetail = false, isOutsideRange = false, readAt } = options;
-    const content: RecordContent = {
+  /** Returns the new record's ID. */
+  #add(received: ReceivedRecord): number {
+    const { json, key, readAt, value } = received;
+    const { isDetail = false, isOutsideRange = false } = received.options;
+    const version: StoredVersion = {
       json,
       list_json: this.#mergesDetails && !isDetail ? json : null,
       detailed_at: isDetail ? readAt : null,
       outdated: 0,
-      context: contextText(options),
+      context: received.context,
       since_at: readAt,
     };
-    const id = this.#table.add(key, content, received);
-    if (id !== null && !isOutsideRange) this.#changes?.logAdded(key, received, readAt);
+    const insert = `INSERT INTO records
+        (resource, key, json, list_json, detailed_at, outdated, context, since_at, dated_at, flags)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const { lastInsertRowid } = this.mirror.run(
+      insert,
+      this.resource.name,
+      key,
+      ...this.#columnValues(version, value),
+    );
+    const id = Number(lastInsertRowid);
+    if (!isOutsideRange) this.#changes?.logAdded(key, value, readAt);
+    this.#writeRows({ id, value, sinceAt: readAt, effect: "added" }, received);
     return id;
   }
 
-  /** Replaces a mirrored record unless the new version is older. */
-  #update(row: RecordRow, received: Json, receivedJson: string, options: WriteOptions): WrittenRecord {
-    const { isDetail = false, isOutsideRange = false, newestOnly, readAt, touch = false } = options;
-    const id = row.record_id;
-    const value = this.#mergesDetails && !isDetail ? mergeListItem(row, received) : received;
-    if (newestOnly && isOlder(this.resource, received, row))
-      return { id, effect: "skipped", value, sinceAt: row.since_at };
+  /** Replaces the mirrored version unless nothing has changed. A removed record becomes current again. */
+  #update(row: RecordRow, received: ReceivedRecord, newestOnly: boolean): WriteEffect {
+    const { context, readAt } = received;
+    const { isDetail = false, isOutsideRange = false, touch = false } = received.options;
+    const isListItem = this.#mergesDetails && !isDetail;
+    const value = isListItem ? mergeListItem(row, received.value) : received.value;
+    const json = value === received.value ? received.json : JSON.stringify(value);
+    const listJson = isListItem ? received.json : row.list_json;
+    const isCurrent = row.removed_at === null && row.context === context;
+    const isIdentical = isCurrent && row.json === json && row.list_json === listJson;
+    if (isIdentical && !isDetail && !touch) return "unchanged";
+    if (newestOnly && isOlder(this.resource, value, row)) return "skipped";
 
-    const json = value === received ? receivedJson : JSON.stringify(value);
-    const context = contextText(options);
-    const before =
-      row.json === json ? value : this.#restore(JSON.parse(row.json) as Json, value, this.resource.name);
-    const difference = this.#compare(row, before, { value, json, context, isDetail });
-    const isNewVersion = difference === "firstDetails" || difference === "changed";
-    const content: RecordContent = {
+    const before = this.#restore(JSON.parse(row.json) as Json, value, this.resource.name);
+    const isSame = isCurrent && isSameRecord(before, value, this.resource);
+    // The first details complete a record, so they do not count as a change.
+    const isFirstDetail = !isSame && isDetail && row.detailed_at === null;
+    const isChanged = !isSame && !isFirstDetail;
+
+    const version: StoredVersion = {
       json,
-      list_json: this.#mergesDetails && !isDetail ? receivedJson : row.list_json,
+      list_json: listJson,
       detailed_at: isDetail ? readAt : row.detailed_at,
-      outdated: outdatedFlag(row, difference, isDetail),
+      outdated: isDetail ? 0 : isChanged && row.detailed_at !== null ? 1 : row.outdated,
       context,
-      since_at: isNewVersion || touch ? readAt : row.since_at,
+      since_at: isSame && !touch ? row.since_at : readAt,
     };
-    const isIdentical = difference === "none" && !touch;
-    if (!isIdentical || isDetail || content.list_json !== row.list_json)
-      this.#table.replace(id, content, value);
-    if (difference === "firstDetails") this.#changes?.logVersion(row, readAt);
-    if (difference === "changed")
+    this.mirror.run(
+      `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, outdated = ?, context = ?, since_at = ?,
+         dated_at = ?, flags = ?, removed_at = NULL WHERE record_id = ?`,
+      ...this.#columnValues(version, value),
+      row.record_id,
+    );
+    if (isFirstDetail) this.#changes?.logVersion(row, readAt);
+    if (isChanged)
       this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange, at: readAt });
-    return { id, effect: effectOf(difference, touch), value, sinceAt: content.since_at };
+    const effect = isChanged ? "changed" : "rewritten";
+    this.#writeRows({ id: row.record_id, value, sinceAt: version.since_at, effect }, received);
+    return effect;
   }
 
-  /** @param before the mirrored value, including the fields that are no longer omitted */
-  #compare(row: RecordRow, before: Json, received: ReceivedVersion): Difference {
-    const isSame =
-      row.removed_at === null &&
-      row.context === received.context &&
-      isSameRecord(before, received.value, this.resource);
-    if (isSame) return row.json === received.json ? "none" : "insignificant";
-    return received.isDetail && row.detailed_at === null ? "firstDetails" : "changed";
+  #columnValues(version: StoredVersion, value: Json): (string | number | null)[] {
+    return [
+      version.json,
+      version.list_json,
+      version.detailed_at,
+      version.outdated,
+      version.context,
+      version.since_at,
+      recordDate(this.resource, value),
+      filterFlags(this.resource, value),
+    ];
   }
 
-  #writeRows({ effect, id, sinceAt, value }: WrittenRecord, { context = {}, readAt }: ResponseOptions): void {
+  #writeRows(
+    record: { id: number; value: Json; sinceAt: string; effect: WriteEffect },
+    { options: { context = {} }, readAt }: ReceivedRecord,
+  ): void {
+    const { effect, id, sinceAt } = record;
+    const value = asObject(record.value);
     const isNew = effect === "added";
-    const record = { recordId: id, value: asObject(value), context, sinceAt, removedAt: null };
     this.#issues.startRecord(id, readAt);
     if (!isNew) this.#issues.clear();
-    if (effect !== "rewritten") this.#hostNames.addFrom(record.value, readAt);
-    this.#attributes.check(record.value);
-    this.#projection.write(record, isNew);
+    // A record without a new version may contain outdated names.
+    if (effect !== "rewritten") this.#hostNames.addFrom(value, readAt);
+    this.#attributes.check(value);
+    this.#projection.write({ recordId: id, value, context, sinceAt, removedAt: null }, isNew);
   }
-}
-
-/** Returns `outdated`: 1 if the record has changed since its details were read. */
-function outdatedFlag(
-  { detailed_at, outdated }: RecordRow,
-  difference: Difference,
-  isDetail: boolean,
-): 0 | 1 {
-  if (isDetail) return 0;
-  return difference === "changed" && detailed_at !== null ? 1 : outdated;
-}
-
-function effectOf(difference: Difference, touch: boolean): WriteEffect {
-  if (difference === "changed") return "changed";
-  return difference === "none" && !touch ? "upToDate" : "rewritten";
-}
-
-function contextText({ context }: ResponseOptions): string | null {
-  return context ? JSON.stringify(context) : null;
 }
 
 /** True if a record's date is earlier than the second that contains the mirrored version's date. */
@@ -320,102 +311,4 @@ function mergeListItem(row: RecordRow, received: Json): Json {
   const members = Object.entries(asObject(JSON.parse(row.json)));
   const detailMembers = members.filter(([member]) => !Object.hasOwn(earlierItem, member));
   return { ...Object.fromEntries(detailMembers), ...asObject(received) };
-}
-
-/** The columns of `records` that are not computed from the record's value. */
-export type RecordContent = Pick<
-  RecordRow,
-  "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
->;
-
-export type MirroredRecord = Pick<RecordRow, "key" | "json"> & { id: number };
-
-const columns =
-  "record_id, key, json, list_json, detailed_at, outdated, context, dated_at, since_at, removed_at";
-
-/** Reads and writes a resource's rows in the table `records`. */
-export class RecordTable {
-  readonly #find;
-  readonly #findByDates;
-  readonly #get;
-  readonly #insert;
-  readonly #update;
-  readonly #remove;
-
-  constructor(
-    { db }: Mirror,
-    private readonly resource: Resource,
-  ) {
-    this.#find = db.prepare<[string, string], RecordRow>(
-      `SELECT ${columns} FROM records WHERE resource = ? AND key = ?`,
-    );
-    this.#findByDates = db.prepare<[string, number | null, number | null, number], MirroredRecord>(
-      `SELECT record_id AS id, key, json FROM records
-       WHERE resource = ? AND dated_at BETWEEN ? AND ? AND removed_at IS NULL LIMIT ?`,
-    );
-    this.#get = db.prepare<[number], RecordRow>(`SELECT ${columns} FROM records WHERE record_id = ?`);
-    this.#insert = db.prepare(
-      `INSERT INTO records (resource, key, json, list_json, detailed_at, outdated, context, since_at, dated_at, flags)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO NOTHING`,
-    );
-    this.#update = db.prepare(
-      `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, outdated = ?, context = ?, since_at = ?,
-         dated_at = ?, flags = ?, removed_at = NULL WHERE record_id = ?`,
-    );
-    this.#remove = db.prepare("UPDATE records SET removed_at = ?, since_at = ? WHERE record_id = ?");
-  }
-
-  find(key: string): RecordRow | undefined {
-    return this.#find.get(this.resource.name, key);
-  }
-
-  /**
-   * Returns the current records dated between a response's oldest and newest record, by key. One query finds nearly all
-   * records in the response. The query has a limit, because the mirror may have any number of records in this range
-   * that the API no longer returns.
-   */
-  findByDates(response: readonly Json[]): Map<string, MirroredRecord> {
-    const [newest, oldest] = [response[0], response.at(-1)].map((record = null) =>
-      recordDate(this.resource, record),
-    );
-    const limit = 2 * response.length;
-    const rows = this.#findByDates.all(this.resource.name, oldest ?? null, newest ?? null, limit);
-    return new Map(rows.map((row) => [row.key, row]));
-  }
-
-  get(recordId: number): RecordRow | undefined {
-    return this.#get.get(recordId);
-  }
-
-  /**
-   * Adds a record.
-   * @returns its ID, or null if a record with this key exists
-   */
-  add(key: string, content: RecordContent, value: Json): number | null {
-    const values = this.#parameters(content, value);
-    const { changes, lastInsertRowid } = this.#insert.run(this.resource.name, key, ...values);
-    return changes === 1 ? Number(lastInsertRowid) : null;
-  }
-
-  /** Overwrites a record. A removed record becomes current again. */
-  replace(recordId: number, content: RecordContent, value: Json): void {
-    this.#update.run(...this.#parameters(content, value), recordId);
-  }
-
-  markRemoved(recordId: number, at: string): void {
-    this.#remove.run(at, at, recordId);
-  }
-
-  #parameters(content: RecordContent, value: Json) {
-    return [
-      content.json,
-      content.list_json,
-      content.detailed_at,
-      content.outdated,
-      content.context,
-      content.since_at,
-      recordDate(this.resource, value),
-      filterFlags(this.resource, value),
-    ];
-  }
 }

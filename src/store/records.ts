@@ -4,6 +4,7 @@ import { mergesDetails, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject } from "../util/json-value.js";
 import { allTime, type Range } from "../util/ranges.js";
 import { damagedHint } from "../util/system-errors.js";
+import { formatInstant } from "../util/times.js";
 import type { Mirror } from "./database.js";
 import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
@@ -138,10 +139,11 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
 
 /**
  * Stores the time at which a record's details were read, for details that are stored as separate records.
- * @param at an ISO 8601 timestamp
+ * @param readAt the time of the request, in milliseconds since 1970
  */
-export function markDetailsRead(mirror: Mirror, recordId: number, at: string): void {
-  mirror.run("UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?", at, recordId);
+export function markDetailsRead(mirror: Mirror, recordId: number, readAt: number): void {
+  const update = "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?";
+  mirror.run(update, formatInstant(readAt), recordId);
 }
 
 export function markDetailsOutdated(mirror: Mirror, recordId: number): void {

@@ -91,8 +91,7 @@ export function warnOfDrift(
   { clock, mirror, reporter, resource }: DatedRun,
   { compared, days }: AmountDrift,
 ): void {
-  const at = formatInstant(clock.now());
-  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
+  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, formatInstant(clock.now()))))
     reporter.warn(
       `${resource.name}: the API's amounts changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no ` +
         "record on the oldest of these days changed. This happens if the API converts amounts from another currency. " +

@@ -93,7 +93,7 @@ async function syncDetailRecords(
   const writer = new RecordWriter(mirror, resource, { runId, reporter, coverage: [] });
   let notFound = 0;
 
-  function replace(owner: Parent, results: readonly Json[], readAt: string): void {
+  function replace(owner: Parent, results: readonly Json[], readAt: number): void {
     const context = { [parent]: owner.idInUrl };
     const ids = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
@@ -108,9 +108,9 @@ async function syncDetailRecords(
   const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([idInUrl, ids]) =>
     isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
   );
-  if (orphans.length > 0) mirror.transaction(() => writer.remove(orphans, formatInstant(clock.now())));
+  if (orphans.length > 0) mirror.transaction(() => writer.remove(orphans, clock.now()));
   await requestEach(run, due, async (owner) => {
-    const readAt = formatInstant(clock.now());
+    const readAt = clock.now();
     const path = pathOf(owner.idInUrl);
     const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
       if (error instanceof NotFound) return null;
@@ -206,7 +206,7 @@ async function requestDetails(run: DetailsRun, parent: Parent, path: string): Pr
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
     throw new UnexpectedResponse(`The API's response to ${path} contains a different record.`);
-  mirror.transaction(() => writer.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
+  mirror.transaction(() => writer.write([data], { readAt: requestedAt, isDetail: true }));
 }
 
 /** Returns the number of mirrored records with outdated details. */

@@ -2,7 +2,6 @@ import { pagesFor } from "../api/pagination.js";
 import { recordKey } from "../store/record-key.js";
 import { readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
 import { listTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
 import { removeMissing } from "./reconcile.js";
@@ -57,6 +56,6 @@ function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: Li
   const all = [...records.values()];
   const identified = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");
   return groupByResponse(identified).flatMap(({ items, requestedAt, position }) =>
-    writer.write(items, { readAt: formatInstant(requestedAt), position }),
+    writer.write(items, { readAt: requestedAt, position }),
   );
 }

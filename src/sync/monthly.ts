@@ -153,7 +153,7 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
   const [start, end] = [utcDay(from), utcDay(to)];
   mirror.transaction(() => {
     const written = writer.write([data], {
-      readAt: formatInstant(requestedAt),
+      readAt: requestedAt,
       context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
       touch: true,

@@ -1,6 +1,5 @@
 import { rankedHostId, saveRanking } from "../store/ranking-history.js";
 import { countCurrent, readCurrentIds } from "../store/records.js";
-import { formatInstant } from "../util/times.js";
 import { listTotals } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
@@ -24,15 +23,14 @@ export const ranking: SyncStrategy = {
     const refusal = refuseRemovals(run, Math.max(0, present - items.length), present);
     if (refusal) return incomplete(run, list.total, refusal);
     const { requestedAt } = list;
-    const readAt = formatInstant(requestedAt);
     mirror.transaction(() => {
       const written = items.flatMap((record, position) =>
-        writer.write([record], { readAt, position, context: { position }, touch: true }),
+        writer.write([record], { readAt: requestedAt, position, context: { position }, touch: true }),
       );
       const ids = new Set(written);
       const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
-      writer.remove(removed, readAt);
-      saveRanking(mirror, readAt.slice(0, 10), readAt, items);
+      writer.remove(removed, requestedAt);
+      saveRanking(mirror, requestedAt, items);
       state.coverList({ ids, requestedAt, runId });
       progress.addRows(list.rowCount);
     });

@@ -5,7 +5,6 @@ import type { WrittenRecords } from "../store/record-writer.js";
 import type { RangeRecords } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
-import { formatInstant } from "../util/times.js";
 import { readByPage } from "./by-page.js";
 import { cover, dropStoredTotals } from "./daily-totals.js";
 import { checkDates, rangeQuery } from "./dates.js";
@@ -210,7 +209,7 @@ class WriteBatch {
 
   #writeRecords({ records, requestedAt, coveredRange }: CoveringResponse): WrittenRecords {
     const { progress, state, writer } = this.run;
-    const written = writer.writeNewest(records, { readAt: formatInstant(requestedAt) });
+    const written = writer.writeNewest(records, { readAt: requestedAt });
     state.missing.delete(written.ids);
     if (written.addedOrChanged > 0) dropStoredTotals(this.run, coveredRange);
     // Each response repeats the records from the last second of the previous response, but they are counted only once.

@@ -1,7 +1,6 @@
 import { countCurrent } from "../store/records.js";
 import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
 import {
   allRecords,
   bisect,
@@ -179,7 +178,7 @@ export function removeMissing(run: SyncRun): IncompleteReason[] {
   if (refusal) return [refusal];
   if (ids.length === 0) return [];
   mirror.transaction(() => {
-    writer.remove(ids, formatInstant(clock.now()));
+    writer.remove(ids, clock.now());
     state.missing.delete(ids);
   });
   return [];

@@ -3,7 +3,6 @@ import { recordDate, recordKey } from "../store/record-key.js";
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
 import { findDate, readCurrentKeys } from "../store/records.js";
 import { containsInstant, describeRange, type Range, startOfSecond } from "../util/ranges.js";
-import { formatInstant } from "../util/times.js";
 import { cover, dropStoredTotals } from "./daily-totals.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
@@ -103,7 +102,7 @@ function writeList(
   isOutsideRange: boolean,
 ): WrittenRecords {
   const responses = groupByResponse(records).map(({ items, requestedAt }) =>
-    writer.writeNewest(items, { readAt: formatInstant(requestedAt), isOutsideRange }),
+    writer.writeNewest(items, { readAt: requestedAt, isOutsideRange }),
   );
   return {
     added: responses.flatMap(({ added }) => added),
@@ -169,7 +168,7 @@ export async function resolveCopies(
   let addedOrChanged = 0;
 
   function replace({ id, value }: SkippedCopy): void {
-    writer.write([value], { readAt: formatInstant(requestedAt) });
+    writer.write([value], { readAt: requestedAt });
     state.missing.delete([id]);
     addedOrChanged += 1;
   }

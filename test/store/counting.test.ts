@@ -31,7 +31,7 @@ async function mirrored() {
   const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
   store.remove(
     ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
-    "2026-11-02T00:00:00.000Z",
+    Date.parse("2026-11-02"),
   );
   return mirror;
 }

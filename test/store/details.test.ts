@@ -21,7 +21,7 @@ async function campaigns() {
   /** @returns the numbers of new and changed records */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
-    mirror.transaction(() => store.write([value], { readAt: at(day), isDetail }));
+    mirror.transaction(() => store.write([value], { readAt: Date.parse(at(day)), isDetail }));
     const { rows_new: added, rows_changed: changed } = readRun(mirror, runId);
     return { added, changed };
   }

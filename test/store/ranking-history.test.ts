@@ -14,7 +14,8 @@ const row = (id: string | null, clicks: number): Json => ({
 
 test("for each day, the ranking history has a row for every host whose figures changed, with null figures for hosts that left", async () => {
   const mirror = await makeMirror();
-  const keep = (day: string, ...ranking: Json[]) => saveRanking(mirror, day, `${day}T04:00:00.000Z`, ranking);
+  const keep = (day: string, ...ranking: Json[]) =>
+    saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking);
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
   keep("2026-11-02", row("a", 5), row(null, 3));
   keep("2026-11-03", row("a", 6), row(null, 3));
@@ -37,7 +38,7 @@ test("for each day, the ranking history has a row for every host whose figures c
 test("the ranking history converts figures that the API sends as strings to numbers", async () => {
   const mirror = await makeMirror();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
-  saveRanking(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);
+  saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), ranking);
   expect(rows(mirror, "SELECT clicks, sales FROM analytics_hosts_snapshots")).toEqual([
     { clicks: 0, sales: 12.5 },
   ]);

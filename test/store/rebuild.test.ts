@@ -41,11 +41,11 @@ async function filledMirror() {
   const many = Array.from({ length: 1_203 }, (_, n) => order(`o${n}`, { commission_amount: n / 4 }));
   write(mirror, orders, many);
   write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
-    readAt: "2026-11-02T00:00:00.000Z",
+    readAt: Date.parse("2026-11-02"),
   });
   const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
   const [removed] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
-  mirror.db.transaction(() => store.remove([removed?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
+  mirror.db.transaction(() => store.remove([removed?.record_id ?? 0], Date.parse("2026-11-03")))();
   write(mirror, gifts, [
     { id: 1, colour: "red", nested: { size: 4 } },
     { id: 2, live: true },

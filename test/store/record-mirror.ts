@@ -12,7 +12,7 @@ export function write(
   mirror: Mirror,
   resource: Resource,
   records: readonly Json[],
-  { readAt = "2026-11-01T00:00:00.000Z", context }: { readAt?: string; context?: JsonObject } = {},
+  { readAt = Date.parse("2026-11-01"), context }: { readAt?: number; context?: JsonObject } = {},
 ): string[] {
   const messages: string[] = [];
   const note = (text: string) => void messages.push(text);

@@ -135,7 +135,7 @@ test("a new URL signature is stored in records and tables without logging a chan
   writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
   const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
-  store.write([campaign(2)], { readAt: "2026-11-02T00:00:00.000Z" });
+  store.write([campaign(2)], { readAt: Date.parse("2026-11-02") });
   expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
   expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
     { json: JSON.stringify(campaign(2)), since_at: "2026-11-01T00:00:00.000Z" },
@@ -229,7 +229,7 @@ test("a record in which only the order of the fields changed is not written or l
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
   const reversed = Object.fromEntries(Object.entries(order("o1")).reverse());
-  write(mirror, orders, [reversed], { readAt: "2026-11-09T00:00:00.000Z" });
+  write(mirror, orders, [reversed], { readAt: Date.parse("2026-11-09") });
   expect(rows(mirror, "SELECT record_id, since_at FROM records")).toEqual(before);
   expect(rows(mirror, "SELECT * FROM changes")).toEqual([]);
 });
@@ -267,7 +267,7 @@ test("the change interval for a redated record starts when the record was last r
   };
   const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [recent] });
   const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
-  store.write([value], { readAt: at(3) });
+  store.write([value], { readAt: Date.parse(at(3)) });
   expect(changes(mirror)).toEqual([
     { kind: "changed", field: "order_date", since: at(1), seen: at(3) },
     { kind: "changed", field: "refund_amount", since: at(1), seen: at(3) },

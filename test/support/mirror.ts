@@ -84,7 +84,7 @@ export function writeRead(
   });
   mirror.db.transaction(() => {
     store.write(records.map(asValue), {
-      readAt: at,
+      readAt: Date.parse(at),
       ...(options.context ? { context: options.context } : {}),
       ...(options.position === undefined ? {} : { position: options.position }),
     });
@@ -95,7 +95,7 @@ export function writeRead(
           .pluck()
           .get(resource.name, key) as number,
     );
-    store.remove(removedIds, at);
+    store.remove(removedIds, Date.parse(at));
     updateRun(mirror, runId, {
       until: at,
       finished_at: at,
