@@ -1,7 +1,6 @@
 /**
- * Waits for `work`, but rejects as soon as the signal aborts. This is needed because undici ignores the
- * signal while it connects.
- * @throws the error from `work`, or the signal's reason
+ * Waits for `work`, but rejects with the signal's reason as soon as the signal aborts. undici ignores the signal while
+ * it connects.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort = () => {};

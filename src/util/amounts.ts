@@ -1,16 +1,12 @@
 /**
- * True if two amounts of money are equal. The API adds doubles in no fixed order, so the last digits of a sum
- * vary between responses. Amounts that differ by a tenth of a cent, the smallest unit of some currencies, are
- * not equal.
+ * True if two amounts of money are equal. The API adds doubles in no fixed order, so the last digits of a sum vary
+ * between responses. The tolerance is below a tenth of a cent, the smallest unit of some currencies.
  */
 export function amountsEqual(a: number, b: number): boolean {
   return Math.abs(a - b) < 0.0005 || nearlyEqual(a, b);
 }
 
-/**
- * True if two numbers are equal to 12 significant digits, which is the precision of sums and ratios of
- * doubles. Integers are compared exactly.
- */
+/** True if two numbers are equal to 12 significant digits, the precision of sums of doubles. Integers must be equal. */
 export function nearlyEqual(a: number, b: number): boolean {
   if (a === b) return true;
   if (Number.isInteger(a) && Number.isInteger(b)) return false;
@@ -19,10 +15,7 @@ export function nearlyEqual(a: number, b: number): boolean {
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/**
- * Parses a number in JSON notation, such as `12.50`. Returns undefined for any other string and for a number
- * outside the range of a double.
- */
+/** Parses a number in JSON notation, such as `12.50`. Returns undefined for other strings and for `1e400`. */
 export function numberFromText(text: string): number | undefined {
   const value = jsonNumber.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;

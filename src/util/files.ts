@@ -4,18 +4,17 @@ import { dirname, resolve } from "node:path";
 import { UsageError } from "../errors.js";
 import { errorCode } from "./system-errors.js";
 
-/** True if a path exists. Follows links. @throws the system error if the path cannot be accessed */
+/** Follows links. @throws the system error if the path cannot be accessed */
 export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** The maximum size of an SQL statement, a key or a settings file. A larger input is either a mistake or endless. */
+/** SQL statements, keys and settings are smaller. A larger input is a mistake, or an endless device or pipe. */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**
- * Reads a text file and removes its byte order mark. The file can be UTF-8, or UTF-16 as written by Windows
- * PowerShell.
- * @throws UsageError if it is larger than `maxInputBytes`, for example because it is an endless device or pipe
+ * Reads a text file and removes its byte order mark. The file can be UTF-8, or UTF-16 as written by Windows PowerShell.
+ * @throws UsageError if it is larger than `maxInputBytes`
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];
@@ -35,9 +34,8 @@ export function readTextFile(path: string): string {
 }
 
 /**
- * Reads a stream to its end.
- * @param name the name of the stream, for the error message
- * @throws UsageError if it is larger than `maxInputBytes`
+ * @param name the stream's name in the error message
+ * @throws UsageError if the stream is larger than `maxInputBytes`
  */
 export async function readStream(stream: AsyncIterable<Uint8Array | string>, name: string): Promise<string> {
   const chunks: Buffer[] = [];
@@ -63,9 +61,8 @@ function tooLong(name: string): UsageError {
 }
 
 /**
- * Creates a folder and its missing parents. Node's `recursive` option loops forever if the system reports an
- * existing parent as missing, which happens below /proc.
- * @throws the system error
+ * Creates a folder and its missing parents. Node's `recursive` option loops forever below /proc, where the system
+ * reports an existing parent as missing.
  */
 export function createFolder(path: string, mode = 0o777): void {
   if (isFolder(path)) return;

@@ -4,7 +4,7 @@ export interface JsonObject {
   [member: string]: Json;
 }
 
-/** True for a JSON object, but not for null or an array. */
+/** False for null and arrays. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -15,8 +15,7 @@ export function asObject(value: unknown): JsonObject {
 }
 
 /**
- * Parses JSON. Returns undefined if it is invalid, because the error from `JSON.parse` quotes the input,
- * which may contain a key.
+ * Returns undefined for invalid JSON, because the error from `JSON.parse` quotes the input, which may contain a key.
  */
 export function parseJson<T>(text: string): T | undefined {
   try {
@@ -28,9 +27,8 @@ export function parseJson<T>(text: string): T | undefined {
 
 /**
  * Like `parseJson`, but returns a number outside the range of a double (`1e400`) as a string with its digits.
- * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null.
- * @returns undefined if the text is not JSON; `hasLargeNumbers` is true if it contains numbers beyond the integers that a
- * double can represent exactly
+ * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null. `hasLargeNumbers` is true if a number
+ * exceeds `Number.MAX_SAFE_INTEGER`.
  */
 export function parseResponseJson<T>(text: string): { value: T; hasLargeNumbers: boolean } | undefined {
   const value = parseJson<T>(text);
@@ -46,10 +44,7 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/**
- * True if a value contains a number above `Number.MAX_SAFE_INTEGER` at any depth. The function is not recursive,
- * because deep nesting would overflow the stack.
- */
+/** Not recursive, because deep nesting would overflow the stack. */
 function containsLargeNumber(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
@@ -60,7 +55,7 @@ function containsLargeNumber(value: unknown): boolean {
   return false;
 }
 
-/** Follows a path of field names and returns the value at its end, or undefined if a field is missing. */
+/** Returns the value at a path of field names, or undefined if a field is missing. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {

@@ -12,7 +12,7 @@ export interface Range {
 
 export const allTime: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Merges overlapping and adjacent ranges, and sorts them. */
+/** Merges overlapping and adjacent ranges. The result is sorted. */
 export function mergeRanges(ranges: Iterable<Range>): Range[] {
   return [...ranges]
     .sort((a, b) => a.from - b.from)
@@ -48,12 +48,11 @@ export function overlaps(a: Range, b: Range): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-/** True if one of the merged ranges completely contains the other range. */
 export function contains(merged: readonly Range[], { from, to }: Range): boolean {
   return merged.some((range) => range.from <= from && range.to >= to);
 }
 
-/** True if a range contains an instant, which can include a fraction of a millisecond. */
+/** @param instant can include a fraction of a millisecond */
 export function containsInstant({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant < to + 1;
 }
@@ -69,12 +68,11 @@ export function utcDay(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
-/** Returns the first millisecond of the second that contains an instant. */
 export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
 
-/** Returns the first millisecond of the UTC day that contains an instant. */
+/** Returns the start of the UTC day. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }

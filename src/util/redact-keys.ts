@@ -8,9 +8,8 @@ const maxQuotedLength = 40;
 const quotedStart = 8;
 
 /**
- * Rejects a command line or an environment variable that contains a key in use, because the key could end up
- * in a file name, a request or a log.
- * @throws UsageError or ConfigurationError, neither of which quotes the input
+ * Rejects a command line or an environment variable that contains a key in use, because the key could end up in a file
+ * name, a request or a log. The errors do not quote the input.
  */
 export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<string>): void {
   const patterns = keyPatterns(keys);
@@ -31,7 +30,7 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
   return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }
 
-/** Abbreviates arguments of more than 40 characters in a message. */
+/** Abbreviates long arguments in a message. */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
   // Messages can also quote the value in `--flag=value` or an item in a list.
   const parts = argv.flatMap((argument) => [
@@ -45,10 +44,6 @@ export function abbreviateArguments(text: string, argv: readonly string[]): stri
     .reduce((short, part) => short.replaceAll(part, abbreviate(part)), text);
 }
 
-/**
- * Returns a string of up to 40 characters unchanged. Otherwise, returns its first eight characters and its
- * length.
- */
 export function abbreviate(text: string): string {
   if (text.length <= maxQuotedLength) return text;
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;

@@ -1,18 +1,12 @@
-/**
- * Receives the progress and messages of sync, verify and download. `cli/progress.ts` implements it for
- * terminals.
- */
+/** Receives the progress and messages of sync, verify and download. `cli/progress.ts` prints them. */
 export interface Reporter {
-  /**
-   * Announces the upcoming tasks, in order. Each task comes with the number of requests that it needed last time, so
-   * that the remaining time can be estimated.
-   */
+  /** Announces the upcoming tasks, so that the remaining time can be estimated. */
   expect(tasks: readonly ExpectedTask[]): void;
   /** Starts a task, such as the sync of a resource. `update` can set `total` later. */
   begin(task: { name: string; total?: number }): Task;
   /** Prints a line to stderr unless `--quiet` is set. */
   note(text: string): void;
-  /** Prints a warning that requires action, even with `--quiet`. Each warning is printed once per run. */
+  /** Prints a warning once per run, even with `--quiet`. */
   warn(text: string): void;
   /** Prints a line if `--verbose` is set. */
   detail(text: string): void;
@@ -20,7 +14,7 @@ export interface Reporter {
 
 export interface ExpectedTask {
   name: string;
-  /** The number of requests, or undefined if unknown. */
+  /** The number of requests in the last run, or undefined if unknown. */
   requests: number | undefined;
 }
 
@@ -33,7 +27,6 @@ export interface Task {
   end(summary: string | null): void;
 }
 
-/** A reporter that prints nothing. */
 export const silentReporter: Reporter = {
   expect: () => {},
   begin: () => ({ update: () => {}, waiting: () => {}, end: () => {} }),

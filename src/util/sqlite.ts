@@ -8,17 +8,14 @@ export type SqliteConstructor = typeof Sqlite;
 const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
 
 /**
- * The package for this version of Node. better-sqlite3 13 includes its binaries and requires Node 22. Version
- * 12 supports Node 20, and its binary is downloaded or compiled during installation.
+ * better-sqlite3 13 includes its binaries and requires Node 22. Version 12 supports Node 20, and its binary is
+ * downloaded or compiled during installation.
  */
 export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
 
 let loaded: SqliteConstructor | undefined;
 
-/**
- * Loads better-sqlite3 on first use.
- * @throws ConfigurationError if it is missing or was compiled for a different version of Node
- */
+/** @throws ConfigurationError if better-sqlite3 is missing or was compiled for a different version of Node */
 export async function loadSqlite(): Promise<SqliteConstructor> {
   loaded ??= load(sqlitePackage);
   return loaded;

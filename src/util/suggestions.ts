@@ -1,4 +1,4 @@
-/** Returns the valid name that is closest to a mistyped name, or undefined if no name is close. */
+/** Returns the closest name, or undefined if no name is close. */
 export function closestName(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length < 2) return undefined;
   const withWords = nameWithWords(typed, names);
@@ -13,10 +13,7 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/**
- * Returns a hint for an unknown name: the closest valid name, and a list of all names if there are only a few names or
- * none of them is close.
- */
+/** Returns a hint with the closest name, or with all names if there are only a few or none is close. */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
   const quoted = names.map((name) => `\`${name}\``).join(", ");

@@ -1,8 +1,8 @@
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
- * Converts any thrown value to a BrandapiError. Errors from the operating system and SQLite get a message and
- * a hint. All other errors are bugs in this program.
+ * Converts any thrown value to a BrandapiError. Errors from the operating system and SQLite get a message and a hint.
+ * All other errors are bugs in this program.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
@@ -16,7 +16,6 @@ export function asBrandapiError(error: unknown): BrandapiError {
   );
 }
 
-/** The hint for a damaged mirror. */
 export const damagedHint =
   "restore a backup with `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
 const thenRetry = "then run the same command again; data that was already read is kept";
@@ -102,7 +101,7 @@ function systemReason(error: unknown): string | undefined {
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 
-/** Returns a system error's reason without the error code, or any other error's message. */
+/** Like `systemReason`, but returns the message of other errors. */
 export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -3,16 +3,14 @@ import { readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** This process's incomplete temporary files. */
 const ownTempFiles = new Set<string>();
 
-/** A file name can have at most 255 bytes, so only the start of the target's name is used. */
+/** A file name has at most 255 bytes, so the target's name is truncated. */
 const maxTargetCharacters = 60;
 
 /**
- * Returns a path next to `target` for a temporary file. The caller creates the file and renames it to
- * `target` when it is complete. The name contains the process ID. Also removes temporary files for `target`
- * that killed processes left behind.
+ * Returns a path next to `target` for a temporary file, which the caller creates and renames to `target` when it is
+ * complete. Also removes the temporary files for `target` of processes that were killed.
  * @param random returns a number in [0, 1)
  */
 export async function reserveTempFile(target: string, random: () => number): Promise<string> {
@@ -25,12 +23,11 @@ export async function reserveTempFile(target: string, random: () => number): Pro
   return path;
 }
 
-/** Unregisters a temporary file that was renamed or removed. */
+/** Called after the file was renamed or removed. */
 export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }
 
-/** Removes all of this process's temporary files before it exits. */
 export function removeTempFiles(): void {
   for (const path of ownTempFiles)
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
@@ -48,10 +45,7 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
   }
 }
 
-/**
- * True if the process that created a temporary file is still running. In containers, every run can have the
- * same process ID.
- */
+/** True if the file's process is still running. In containers, every run can have the same process ID. */
 function isInUse(pid: number, path: string): boolean {
   if (pid === process.pid) return ownTempFiles.has(path);
   try {
@@ -62,7 +56,7 @@ function isInUse(pid: number, path: string): boolean {
   }
 }
 
-/** Returns the host name for use in file names, because process IDs are valid only on one machine. */
+/** File names contain the host, because process IDs are valid on one machine only. */
 function thisHost(): string {
   return hostname()
     .replace(/[^\w-]/g, "")

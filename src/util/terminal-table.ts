@@ -78,7 +78,7 @@ function withoutColumn(titles: readonly string[], rows: Rows, title: string): [s
   return [others(titles), rows.map(others)];
 }
 
-/** Renders a table whose last column is wrapped, or printed below each row if it would be too narrow. */
+/** Wraps the last column, or prints it below each row if it would be too narrow. */
 function renderWrapped(
   titles: readonly string[],
   rows: Rows,
@@ -128,7 +128,7 @@ export function renderBlocks(
   return rows.map(block).join("\n\n");
 }
 
-/** Returns the header and rows as escaped cells, and the full width of each column. */
+/** Escapes the cells, and returns the lines and the full width of each column. */
 function measure(titles: readonly string[], rows: Rows, nullText = "") {
   const lines = [titles, ...rows].map((row) =>
     titles.map((_, index) => escapeText(String(row[index] ?? nullText))),

@@ -54,10 +54,7 @@ const ascii = /^[\x20-\x7e]*$/;
 
 const minWrapWidth = 20;
 
-/**
- * Returns the width of a terminal in columns, or undefined if the stream is not a terminal or its width is
- * unknown (0).
- */
+/** Returns the width in columns, or undefined if the stream is not a terminal or its width is unknown (0). */
 export function terminalWidth({
   columns,
   isTTY,
@@ -65,16 +62,13 @@ export function terminalWidth({
   return isTTY && columns ? columns : undefined;
 }
 
-/**
- * Returns the width of a string in terminal columns: two for CJK characters and emoji, zero for combining
- * marks.
- */
+/** CJK characters and emoji take up two columns, combining marks none. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   return stringWidth(text);
 }
 
-/** Cuts a string to at most `width` columns, ending in `…`. */
+/** Cuts the end of a string to fit into `width` columns. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let columnsLeft = width - 1;
@@ -85,13 +79,12 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? "" : `${graphemes(text).slice(0, end).join("")}…`;
 }
 
-/** Cuts a string to at most `width` columns, starting with `…`. */
+/** Cuts the start of a string, such as a path, to fit into `width` columns. */
 export function truncateStart(text: string, width: number): string {
   const reverse = (string: string) => graphemes(string).reverse().join("");
   return displayWidth(text) <= width ? text : reverse(truncate(reverse(text), width));
 }
 
-/** Pads a string with spaces to `width` columns. */
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, width - displayWidth(text)));
   return align === "right" ? blanks + text : text + blanks;
@@ -124,9 +117,7 @@ export function wrapLines(text: string, width: number | undefined): string {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/**
- * Splits a string into graphemes. The segmenter is created on first use, because that takes ten milliseconds.
- */
+/** The segmenter is created on first use, because that takes ten milliseconds. */
 function graphemes(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);

@@ -2,7 +2,6 @@ import * as kleur from "kleur/colors";
 import type { Deps, OutputStream } from "../deps.js";
 import { escapeData } from "./terminal-text.js";
 
-/** Functions that color text or return it unchanged. */
 export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
@@ -32,7 +31,7 @@ export function styleFor(
   return stream.isTTY && !isDisabled ? colored : plain;
 }
 
-/** Prints a value as a line of JSON. Escapes control characters on a terminal. */
+/** Escapes control characters on a terminal. */
 export function printJson(stdout: OutputStream, value: unknown): void {
   const line = `${JSON.stringify(value)}\n`;
   stdout.write(stdout.isTTY ? escapeData(line) : line);

@@ -3,7 +3,7 @@ export function pluralize(count: number, noun: string, format = formatCount): st
   return `${format(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
 }
 
-/** Quotes a word for a POSIX shell if necessary. */
+/** Quotes a word for a POSIX shell. */
 export function quoteShellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

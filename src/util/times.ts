@@ -11,21 +11,16 @@ import {
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
 
-/** The duration formats, as shown in help and messages. */
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
-/**
- * Parses a duration such as `90s`, `5m`, `26h`, `30d` or `12w`.
- * @returns milliseconds
- * @throws UsageError if it is not a duration
- */
+/** Returns milliseconds. @throws UsageError for text that is not in one of `durationFormats` */
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
   throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use a value such as ${durationFormats}` });
 }
 
-/** Parses the value of `--window`: a duration or a number of days. */
+/** Parses the value of `--window`, which can be a number of days. */
 export function parseWindow(text: string): number {
   return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
 }
@@ -36,7 +31,6 @@ function durationMs(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-/** The time formats, as shown in help and messages. */
 export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
@@ -59,10 +53,6 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   return Math.floor(ms);
 }
 
-/**
- * Parses an absolute or relative day or month. Returns its first and last millisecond, or undefined for any
- * other string.
- */
 function parsePeriod(text: string, now: number): { from: number; to: number } | undefined {
   const today = dayRange(formatInstant(now).slice(0, 10));
   const thisMonth = monthRange(formatInstant(now).slice(0, 7));
@@ -87,20 +77,17 @@ export function monthRange(month: string): { from: number; to: number } {
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
 }
 
-/** Formats an instant as ISO 8601 in UTC with milliseconds, the format used in requests and in the mirror. */
+/** Returns the format of requests and of the mirror: ISO 8601 in UTC with milliseconds. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Formats an instant like `formatInstant`, or returns null for the open end of a range. */
+/** Returns null for the open end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
 
-/**
- * Formats an instant for messages: `2026-01-31 12:00`. @param at an ISO 8601 timestamp, or the time in milliseconds
- * since 1970
- */
+/** Formats an ISO 8601 timestamp or an instant for messages: `2026-01-31 12:00`. */
 export function formatMinute(at: string | number): string {
   const text = typeof at === "number" ? formatInstant(at) : at;
   return text.slice(0, 16).replace("T", " ");
@@ -115,10 +102,7 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/**
- * Formats an age like `formatDuration`. A negative age, which is caused by a clock that was ahead, is formatted as `5m
- * ahead`.
- */
+/** A negative age, caused by a clock that was ahead, is formatted as `5m ahead`. */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

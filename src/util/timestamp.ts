@@ -1,7 +1,7 @@
 export interface Timestamp {
   /** Milliseconds since 1970, rounded down. */
   ms: number;
-  /** Microseconds after `ms`, 0 to 999. Further digits are dropped. */
+  /** 0 to 999. Further digits are dropped. */
   micros: number;
   /** False for a date without a time or a time without seconds. */
   hasSeconds: boolean;
@@ -20,15 +20,11 @@ export const minTimestampMs = Date.parse("0000-01-01T00:00:00.000Z");
 export const maxTimestampMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses an ISO 8601 timestamp. All timestamps from the API are parsed here, so that columns, filters, views
- * and exports agree.
+ * Parses an ISO 8601 timestamp. All timestamps from the API are parsed here, so that columns, filters, views and
+ * exports agree. A time without an offset is in UTC, and a date without a time stands for the start of the day.
  *
- * The timestamp can be a date, or a date with a time in minutes, seconds or fractions of a second. The time can have an
- * offset and is in UTC without one. A date without a time stands for the start of the day.
- *
- * Returns undefined for any other string, including strings with surrounding whitespace, and for times that
- * do not exist: 30 February, 24:00:00, an offset beyond 14:00, a UTC year outside 0000 to 9999, or a leap
- * second (`23:59:60`), which Unix time cannot represent.
+ * Returns undefined for other strings and for times that do not exist: 30 February, 24:00:00, an offset beyond 14:00, a
+ * UTC year outside 0000 to 9999, or a leap second (`23:59:60`), which Unix time cannot represent.
  */
 export function readTimestamp(text: string): Timestamp | undefined {
   const match = timestampForm.exec(text);
@@ -46,15 +42,14 @@ export function readTimestamp(text: string): Timestamp | undefined {
   return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
 }
 
-/** True for a time in the API's format (`…T…Z`) or in the format of SQLite's `datetime()`. */
+/** True for the API's format (`…T…Z`) and the format of SQLite's `datetime()`. */
 export function isTimestampText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
 }
 
 /**
- * Parses a timestamp like `readTimestamp`, but returns milliseconds since 1970 with microseconds as a
- * fraction. From the year 2200 on, a double cannot represent all microseconds, so the fraction may be
- * rounded, but never up to the next millisecond.
+ * Parses a timestamp like `readTimestamp`, but returns milliseconds since 1970 with microseconds as a fraction. From
+ * the year 2200 on, the fraction is rounded, but never up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   const read = readTimestamp(text);
@@ -64,8 +59,8 @@ export function parseTimestamp(text: string): number | undefined {
 }
 
 /**
- * Formats a timestamp in SQLite's format, in UTC and without trailing zeros: `2026-10-31 23:30:00.5`. These
- * strings sort by time, start with the day, and can be compared with `datetime('now', …)`.
+ * Formats a timestamp in UTC without trailing zeros, as `2026-10-31 23:30:00.5`. These strings sort by time and can be
+ * compared with SQLite's `datetime('now', …)`.
  */
 export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): string {
   const iso = new Date(ms).toISOString();
@@ -73,25 +68,18 @@ export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): str
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;
 }
 
-/**
- * Returns the number of days from 1970 to a date such as `2026-10-31`, or undefined if the day does not
- * exist.
- */
+/** Returns undefined for a day that does not exist, such as `2026-02-30`. */
 export function daysSince1970(text: string): number | undefined {
   const start = dayStart(text);
   return start === undefined ? undefined : start / dayMs;
 }
 
-/**
- * Returns the start of a UTC day such as `2026-10-31` in milliseconds since 1970, or undefined if the day
- * does not exist.
- */
+/** Returns the start of a UTC day in milliseconds since 1970, or undefined for a day that does not exist. */
 function dayStart(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
-  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999, so 400 years are added. The calendar repeats every
-  // 400 years.
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999. The calendar repeats every 400 years.
   return Date.UTC(year + 400, month - 1, day) - 146_097 * dayMs;
 }
 
