@@ -24,17 +24,20 @@ export interface RangeRecords {
 }
 
 interface StateRow {
+  /** Null if there is no lower bound. */
   floor_ms: number | null;
   cursor_ms: number | null;
   window_ms: number | null;
   audit_requests: number | null;
+  /** A JSON array. */
   distrusted: string;
 }
 
 /**
- * The state of a resource's sync: the dates that were read, the missing records, and the last run's options.
- * Methods that write must be called in a transaction. The coverage and the marked slices are also kept in memory, where a
- * rollback does not restore them, so the run must end if its transaction fails.
+ * The state of a resource's sync: the dates that were read, the missing records, and the last run's options. A date is
+ * either covered, in a marked slice, or unread. Methods that write must be called in a transaction. The coverage and the
+ * marked slices are also kept in memory, where a rollback does not restore them, so the run must end if its transaction
+ * fails.
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -57,32 +60,14 @@ export class SyncState {
     return this.#coverage;
   }
 
-  /**
-   * Adds a range to the coverage. Records in this range that the API did not return are marked as missing.
-   * @returns the number of records that became missing
-   */
-  cover({ range, ids, requestedAt, runId }: RangeRecords): number {
-    return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
+  /** Returns the marked slices, oldest first. */
+  markedSlices(): readonly MarkedSlice[] {
+    return this.#marked;
   }
 
-  /**
-   * Adds all dates up to the time of the request to the coverage, because the list was complete. All records that are
-   * not in the list become missing.
-   */
-  coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
-    const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-    // The list includes records without a date and records with a future date.
-    this.#cover({ ...range, readAt: requestedAt, runId }, allTime, ids);
-  }
-
-  /** @param returnedRange the range whose current records become missing unless they are in `ids` */
-  #cover(covered: CoveredRange, returnedRange: Range, ids: ReadonlySet<number>): number {
-    const { mirror, resource } = this;
-    const absent = readCurrentIds(mirror, resource, returnedRange).filter((id) => !ids.has(id));
-    this.missing.add(absent, this.#coverage);
-    this.#setCoverage(addCoverage(this.#coverage, covered), covered.runId);
-    if (this.#marked.some((slice) => overlaps(slice, covered))) this.#unmark(covered, ids);
-    return absent.length;
+  /** Returns the records in marked slices with unreadable dates or dates outside their slice. */
+  markedIds(): ReadonlySet<number> {
+    return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
   /**
@@ -93,65 +78,68 @@ export class SyncState {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }
 
-  /** Returns the marked slices, oldest first. They never overlap the coverage. */
-  markedSlices(): readonly MarkedSlice[] {
-    return this.#marked;
+  /**
+   * Adds a range to the coverage. Records in this range that the API did not return become missing.
+   * @returns the number of records with dates in this range that became missing
+   */
+  cover({ range, ids, requestedAt, runId }: RangeRecords): number {
+    return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
   }
 
   /**
-   * Marks a slice that was read completely, and removes its dates from the coverage. Undated records that are
-   * no longer in any slice become missing.
+   * Adds all dates up to the time of the request to the coverage, because the list was complete. All records that are
+   * not in the list become missing, including records without a date and records with a future date.
+   */
+  coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
+    const covered = { from: Number.NEGATIVE_INFINITY, to: requestedAt, readAt: requestedAt, runId };
+    this.#cover(covered, allTime, ids);
+  }
+
+  #cover(covered: CoveredRange, wasRequested: Range, returned: ReadonlySet<number>): number {
+    const current = readCurrentIds(this.mirror, this.resource, wasRequested);
+    const absent = current.filter((id) => !returned.has(id));
+    this.missing.add(absent, this.#coverage);
+    this.#replace(addCoverage(this.#coverage, covered), withoutRange(this.#marked, covered), returned);
+    writeRunCoverage(this.mirror, covered.runId, this.#coverage);
+    return absent.length;
+  }
+
+  /**
+   * Marks a slice that was read completely.
    * @param returned the `record_id`s of all records in the slice
    */
   markCompleteSlice(slice: MarkedSlice, returned: ReadonlySet<number>): void {
-    const absent = this.#undatedIdsIn(slice).filter((id) => !returned.has(id));
-    this.#mark(slice);
-    const marked = this.markedIds();
-    this.missing.add(absent.filter((id) => !marked.has(id)));
+    const recordIds = [...new Set(slice.recordIds)];
+    const marked = [...withoutRange(this.#marked, slice), { ...slice, recordIds }];
+    this.#replace(withoutRange(this.#coverage, slice), marked, returned);
+    writeRunCoverage(this.mirror, slice.runId, this.#coverage);
   }
 
   /**
-   * Marks a slice that was only partly read, and removes its dates from the coverage. The new slice takes over the
-   * undated records from the slices that it replaces.
+   * Marks a slice that was only partly read. The slice takes over the undated records from the slices that it replaces,
+   * so none of them become missing.
    */
   markIncompleteSlice(slice: MarkedSlice): void {
-    this.#mark({ ...slice, recordIds: [...slice.recordIds, ...this.#undatedIdsIn(slice)] });
+    const replaced = this.#marked.filter((other) => overlaps(other, slice));
+    const undated = replaced.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
+    this.markCompleteSlice({ ...slice, recordIds: [...slice.recordIds, ...undated] }, new Set(undated));
   }
 
-  #mark(slice: MarkedSlice): void {
-    const recordIds = [...new Set(slice.recordIds)];
-    this.#setMarked([...withoutRange(this.#marked, slice), { ...slice, recordIds }]);
-    this.#setCoverage(withoutRange(this.#coverage, slice), slice.runId);
-  }
-
-  #undatedIdsIn(range: Range): number[] {
-    const overlapping = this.#marked.filter((slice) => overlaps(slice, range));
-    return overlapping.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
-  }
-
-  /** Returns the records in marked slices with unreadable dates or dates outside their slice. */
-  markedIds(): ReadonlySet<number> {
-    return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
-  }
-
-  /** Removes dates from the marked slices. Undated records that are no longer in any slice become missing. */
-  #unmark(range: Range, returned: ReadonlySet<number>): void {
+  /** Undated records that are no longer in any marked slice become missing unless they are in `returned`. */
+  #replace(
+    coverage: readonly CoveredRange[],
+    marked: readonly MarkedSlice[],
+    returned: ReadonlySet<number>,
+  ): void {
+    const { mirror, resource } = this;
     const before = this.markedIds();
-    this.#setMarked(withoutRange(this.#marked, range));
-    const after = this.markedIds();
-    const absent = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
-    this.missing.add(absent);
-  }
-
-  #setMarked(slices: readonly MarkedSlice[]): void {
-    this.#marked = [...slices].sort((a, b) => a.from - b.from);
-    writeMarkedSlices(this.mirror, this.resource, this.#marked);
-  }
-
-  #setCoverage(coverage: readonly CoveredRange[], runId: number): void {
-    writeCoverage(this.mirror, this.resource, coverage);
-    writeRunCoverage(this.mirror, runId, coverage);
     this.#coverage = coverage;
+    this.#marked = [...marked].sort((a, b) => a.from - b.from);
+    writeCoverage(mirror, resource, this.#coverage);
+    writeMarkedSlices(mirror, resource, this.#marked);
+    const after = this.markedIds();
+    const unmarked = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
+    this.missing.add(unmarked);
   }
 
   #isUndated(id: number): boolean {
@@ -159,11 +147,13 @@ export class SyncState {
     return this.mirror.selectValue(find, id) === 1;
   }
 
-  /**
-   * Returns the oldest date that has been requested: -Infinity if there was no lower bound, or null before
-   * the first run.
-   */
-  floor(): number | null {
+  /** Returns the oldest date that any run was asked to read, or -Infinity if there is no lower bound. */
+  floor(): number {
+    return this.storedFloor() ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Returns the floor, or null before the first run. */
+  storedFloor(): number | null {
     const row = this.#row();
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
   }

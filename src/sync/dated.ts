@@ -82,7 +82,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
       reporter.warn(
         `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
       );
-    const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+    const floor = state.floor();
     return {
       incompleteReasons,
       isPartial: counted.hasUndated || markedText !== null,
@@ -108,7 +108,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
     .all()
     .filter(({ id }) => !markedIds.has(id))
     .map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated))));
-  const before = { coverage, markedSlices, floor: state.floor(), finishedUntil, readRecently, missing };
+  const before = { coverage, markedSlices, floor: state.storedFloor(), finishedUntil, readRecently, missing };
   return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }
 

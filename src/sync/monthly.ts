@@ -38,7 +38,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
     const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
     mirror.transaction(() => {
       updateRun(mirror, runId, { since, until });
-      if (isPlain(options)) state.setFloor(findFloor(options, state.floor()));
+      if (isPlain(options)) state.setFloor(findFloor(options, state.storedFloor()));
     });
     if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
     for (const [index, month] of due.entries()) {
@@ -79,7 +79,7 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
 
 function requestedRange({ readUntil, options, state }: SyncRun): Range {
   const { full, since, until = readUntil } = options;
-  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+  const floor = state.floor();
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, readUntil) };
 }
 

@@ -206,7 +206,7 @@ export async function syncResource(
   const { end, result } = await readResource(run, { isOptional, wasReadBefore });
   const row = finishRun(run, end);
   const { comparesTotals = true, listRows } = result ?? {};
-  const floor = result && formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
+  const floor = result && formatInstantOrNull(run.state.floor());
   task.end(runLine(row, { floor, comparesTotals, listRows }));
   warnOfUnexpectedValues({ mirror, reporter }, resource);
   return { run: row, error: end.error };

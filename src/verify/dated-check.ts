@@ -206,7 +206,7 @@ function countDifference(count: CountComparison): Difference {
  */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
-  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+  const floor = state.floor();
   const comparison = await compareWithApi(run);
   const { dailyTotals, undatedCount, future, unread } = comparison;
   const marked = describeMarked(run);
