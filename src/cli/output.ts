@@ -75,21 +75,16 @@ export function chooseOutput(
   const isFolder = path !== undefined && isFolderPath(path, allowed, deps);
   if (isFolder && tables === 0)
     throw new UsageError(`The output is a folder: ${path}`, { hint: "name a file in this folder" });
-  const name = isFolder || path === undefined ? "" : path.toLowerCase();
-  const isCompressed = name.endsWith(".gz");
-  const extension = extname(isCompressed ? name.slice(0, -3) : name);
+  const fileName = isFolder || path === undefined ? "" : path.toLowerCase();
+  const isCompressed = fileName.endsWith(".gz");
+  const extension = extname(isCompressed ? fileName.slice(0, -".gz".length) : fileName);
 
-  const csvFlag = firstCsvFlag(flags);
-  const format =
-    allowed.find((one) => flags[one.name] === true) ??
-    findByExtension(extension, allowed) ??
-    (csvFlag !== undefined || isFolder ? allowed.find((one) => one.name === "csv") : undefined);
-  if (!format) {
-    if (path !== undefined) throw noFormatError(allowed, path);
-    return undefined;
-  }
-  refuseOtherExtension(format, extension, path, allowed);
+  const format = chooseFormat(flags, extension, isFolder, allowed);
+  if (!format && path === undefined) return undefined;
+  if (!format) throw noFormatError(allowed, path);
+  checkExtension(format, extension, path, allowed);
   if (isCompressed && !format.isText) throw noFormatError(allowed, path);
+  const csvFlag = findCsvFlag(flags);
   if (csvFlag !== undefined && format.name !== "csv")
     throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`${format.flag}\`.`, {
       hint: "omit one of them",
@@ -98,12 +93,24 @@ export function chooseOutput(
   return { format, path, isFolder, isCompressed, excel, decimalComma, delimiter };
 }
 
+function chooseFormat(
+  flags: OutputFlags & { [name: string]: unknown },
+  extension: string,
+  isFolder: boolean,
+  allowed: readonly Format[],
+): Format | undefined {
+  const byFlag = allowed.find(({ name }) => flags[name] === true);
+  const csv = allowed.find(({ name }) => name === "csv");
+  const isCsvByDefault = isFolder || findCsvFlag(flags) !== undefined;
+  return byFlag ?? findByExtension(extension, allowed) ?? (isCsvByDefault ? csv : undefined);
+}
+
 function findByExtension(extension: string, allowed: readonly Format[]): Format | undefined {
   return allowed.find(({ extensions }) => extensions.includes(extension));
 }
 
-/** Throws a UsageError if the file extension belongs to a format other than the flag's. */
-function refuseOtherExtension(
+/** @throws UsageError if the extension belongs to a format other than the flag's */
+function checkExtension(
   format: Format,
   extension: string,
   path: string | undefined,
@@ -117,7 +124,7 @@ function refuseOtherExtension(
 }
 
 /** Returns the first flag that applies only to CSV. */
-function firstCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | undefined {
+function findCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | undefined {
   if (excel) return "--excel";
   if (decimalComma) return "--decimal-comma";
   return delimiter === undefined ? undefined : "--delimiter";

@@ -5,11 +5,12 @@ import {
   knownTableNames,
   type ReadableTable,
   syncingResource,
+  wasResourceRead,
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
-import { findPartialResources, findUnreadTables, wasResourceRead } from "../query/table-facts.js";
+import { findTypedTables } from "../query/statement-reads.js";
 import { findUnquotedDate } from "../query/unquoted-dates.js";
-import { acceptsDates } from "../resources/resource.js";
+import { acceptsDates, type Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
@@ -113,16 +114,35 @@ export function warnAboutUnquotedDate(reporter: Pick<Reporter, "warn">, sql: str
 
 /** Warns about tables and views that are empty because their resources have never been read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
-  for (const { name, resource } of findUnreadTables(mirror, names))
-    reporter.warn(`\`${name}\` is empty because it has never been read: run \`brandapi sync ${resource}\``);
+  for (const name of names) {
+    const resources = resourcesOf(mirror, [name]);
+    const [first] = resources;
+    if (!first || resources.some((resource) => wasResourceRead(mirror, resource))) continue;
+    const toSync = syncingResource(first).name;
+    reporter.warn(`\`${name}\` is empty because it has never been read: run \`brandapi sync ${toSync}\``);
+  }
 }
 
-/**
- * Warns about tables and views whose data is incomplete because no sync of one of their resources has completed yet.
- */
+/** Warns about tables and views that contain only the records that an interrupted first sync has read. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
-  for (const resource of findPartialResources(mirror, names))
+  const partial = resourcesOf(mirror, names).filter(
+    (resource) => wasResourceRead(mirror, resource) && !hasCompletedSync(mirror, resource),
+  );
+  for (const resource of new Set(partial.map((one) => syncingResource(one).name)))
     reporter.warn(
       `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``,
     );
+}
+
+/** Returns the resources whose records tables and views contain. */
+function resourcesOf(mirror: Mirror, names: readonly string[]): Resource[] {
+  const shapes = names.flatMap((name) => findTypedTables(mirror, name));
+  return [...new Set(shapes.map(({ resource }) => resource))];
+}
+
+function hasCompletedSync({ db }: Mirror, resource: Resource): boolean {
+  const completed = db.prepare(
+    "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1",
+  );
+  return completed.get(resource.name, syncingResource(resource).name) !== undefined;
 }

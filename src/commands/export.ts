@@ -40,7 +40,7 @@ import { readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
 import { knownTableNames, type ReadableTable, typedTables } from "../query/readable-tables.js";
 import { openRows, type Selection } from "../query/select.js";
-import { findReads, type StatementReads } from "../query/statement-reads.js";
+import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 import { parseDuration } from "../util/times.js";
@@ -62,14 +62,20 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   allProfiles?: boolean;
 }
 
-// There are three kinds of export: to files or stdout (the default), as Singer messages (`--singer`, `--state`), and to
-// Delta tables (`--delta`). The lists below contain the flags that not all kinds accept.
+type FlagNames = readonly (keyof ExportFlags)[];
 
-/** Flags that select rows and columns. Singer and Delta reject them, because their targets expect complete tables. */
-const selectionFlags = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
+/** Singer messages and Delta tables always contain complete tables, so they conflict with flags that select rows. */
+const selectionFlags = [
+  "columns",
+  "where",
+  "since",
+  "until",
+  "limit",
+  "asOf",
+  "includeRemoved",
+] satisfies FlagNames;
+const fileFlags = ["out", "excel", "decimalComma", "delimiter"] satisfies FlagNames;
 const formatFlags = formats.map(({ name }) => name);
-/** Flags that do not apply to Delta tables. */
-const outputFlags = ["out", "excel", "decimalComma", "delimiter", "state", ...formatFlags];
 
 export const about =
   "Several tables can be written to one workbook, or to a folder with one file per table (`-o exports/`). " +
@@ -83,9 +89,6 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const fileFormats = formatFlags.filter((name) => name !== "singer");
-  const delta = new Option("--delta <folder>", "create or update Delta tables in FOLDER");
-  const state = new Option("--state <file>", "Singer: export only changes since the state in FILE");
   command.argument("<table...>", "tables or views, spelled with - or _");
   for (const option of createOutputOptions())
     command.addOption(option.name() === "singer" ? option.conflicts(selectionFlags) : option);
@@ -97,12 +100,24 @@ export function define(command: Command): void {
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
     .option("--as-of <time>", "export the data as of TIME")
     .option("--include-removed", "include removed records, with `removed_at`")
-    .addOption(delta.conflicts([...outputFlags, ...selectionFlags]))
+    .addOption(
+      new Option("--delta <folder>", "create or update Delta tables in FOLDER").conflicts([
+        ...selectionFlags,
+        ...fileFlags,
+        ...formatFlags,
+        "state",
+      ]),
+    )
     .addOption(
       parsedOption("--retain <duration>", "Delta: how long to keep old files (default: 7d)", parseDuration),
     )
     .addOption(allProfilesOption("Delta: export every configured brand, partitioned by `brand_id`"))
-    .addOption(state.conflicts([...fileFormats, ...selectionFlags]));
+    .addOption(
+      new Option("--state <file>", "Singer: export only changes since the state in FILE").conflicts([
+        ...selectionFlags,
+        ...formatFlags.filter((name) => name !== "singer"),
+      ]),
+    );
 }
 
 /** The command line after validation. */
@@ -138,17 +153,21 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
 async function exportFiles(flags: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
   const { deps } = context;
   const request = readRequest(flags, names, deps);
+  const { asOf, output, tables, where } = request;
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   await readMirror(flags, deps, async (session) => {
-    const selected = selectTables(request, session.mirror);
-    if (request.where !== undefined) warnAboutUnquotedDate(session.reporter, request.where);
-    warnAboutMissingData(selected, session);
-    // From here on, the table names refer to temporary tables that contain the data as of `request.asOf`.
-    if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);
+    const { mirror, reporter } = session;
+    const { selections, conditionTables } = selectRows(request, mirror);
+    const readTables = [...new Set([...tables, ...conditionTables])];
+    if (where !== undefined) warnAboutUnquotedDate(reporter, where);
+    warnAboutUnreadTables(session, conditionTables);
+    warnAboutPartialTables(session, readTables);
+    // From here on, the table names refer to temporary tables that contain the data as of that time.
+    if (asOf !== undefined) useDataAsOf(session, readTables, asOf);
     try {
-      await writeTables(selected, request.output, session, bookmarks);
+      await writeTables(selections, output, session, bookmarks);
     } catch (error) {
-      throw request.where === undefined ? error : explainRuntimeError(error, "--where");
+      throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
   });
 }
@@ -188,17 +207,14 @@ function checkExportedName(typed: string, columns: readonly string[] | undefined
   return checkTableName(typed);
 }
 
-interface SelectedTable {
-  selection: Selection;
-  /** The tables that `--where` reads; undefined if there is no condition or SQLite could not list them. */
-  conditionReads: StatementReads | undefined;
-}
-
 /**
- * Finds the tables in the mirror, and the rows to export.
+ * Selects the rows of each table, and finds the tables and views that `--where` reads.
  * @throws UsageError if a flag does not apply to the tables
  */
-function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
+function selectRows(
+  request: ExportRequest,
+  mirror: Mirror,
+): { selections: Selection[]; conditionTables: string[] } {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
   if (includeRemoved && !tables.some(({ name, shape }) => shape?.name === name))
@@ -211,14 +227,17 @@ function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
     if (where !== undefined) checkCondition(mirror, table, where);
   }
   const filterable = filterableTables(tables, range);
-  return tables.map((table) => {
+  const selections = tables.map((table) => {
     const dates = filterable.includes(table) ? range : {};
-    const selection = { table, columns, limit, ...dates };
-    if (where === undefined) return { selection, conditionReads: undefined };
-    const conditionReads = findReads(mirror.db, conditionSql(table.source, where));
-    if (asOf !== undefined) checkStatementHistory(conditionReads);
-    return { selection: { ...selection, where }, conditionReads };
+    return { table, columns, where, limit, ...dates };
   });
+  const conditionTables = tables.flatMap((table) => {
+    if (where === undefined) return [];
+    const reads = findReads(mirror.db, conditionSql(table.source, where));
+    if (asOf !== undefined) checkStatementHistory(reads);
+    return reads?.names ?? [];
+  });
+  return { selections, conditionTables: [...new Set(conditionTables)] };
 }
 
 function checkColumns(table: ReadableTable, names: readonly string[]): void {
@@ -232,30 +251,14 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
   }
 }
 
-function warnAboutMissingData(selected: readonly SelectedTable[], session: ReadSession): void {
-  const inConditions = new Set(selected.flatMap(({ conditionReads }) => conditionReads?.names ?? []));
-  const tables = selected.map(({ selection }) => selection.table.name);
-  warnAboutUnreadTables(session, [...inConditions]);
-  warnAboutPartialTables(session, [...new Set([...tables, ...inConditions])]);
-}
-
-/** Returns the tables and views that `--as-of` affects. */
-function tablesAsOf(selected: readonly SelectedTable[]): string[] {
-  const names = selected.flatMap(({ selection, conditionReads }) => [
-    selection.table.name,
-    ...(conditionReads?.names ?? []),
-  ]);
-  return [...new Set(names)];
-}
-
 /** Writes all tables to one file if the format allows it. Otherwise writes one file per table. */
 async function writeTables(
-  selected: readonly SelectedTable[],
+  selections: readonly Selection[],
   output: OutputChoice,
   session: ReadSession,
   bookmarks: Bookmarks | undefined,
 ): Promise<void> {
-  const [first, ...others] = selected.map(({ selection }) => openRows(session.mirror, selection));
+  const [first, ...others] = selections.map((selection) => openRows(session.mirror, selection));
   if (!first) return;
   const sources: RowSources = [first, ...others];
   const written: WrittenTables[] = [];

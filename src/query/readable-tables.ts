@@ -3,6 +3,7 @@ import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
+import { wasRead } from "../store/runs.js";
 import { readDiscovered } from "../store/table-columns.js";
 import {
   mainDateColumn,
@@ -49,6 +50,11 @@ export function typedTables(): readonly TableShape[] {
 /** Returns the resource that must be synced so that a given resource is read. The two differ only for details. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
+}
+
+/** True if any part of the resource has ever been read. */
+export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
+  return wasRead(mirror, resource.name, syncingResource(resource).name);
 }
 
 export function removedTableNames(): readonly string[] {

@@ -1,7 +1,4 @@
-import type { Resource } from "../resources/resource.js";
-import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
-import { wasRead } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import {
@@ -10,9 +7,8 @@ import {
   type ReadableColumn,
   type ReadableTable,
   removedTableNames,
-  syncingResource,
+  wasResourceRead,
 } from "./readable-tables.js";
-import { findTypedTables } from "./statement-reads.js";
 
 /** A table or view in the output of `tables`. */
 export interface TableFacts {
@@ -88,41 +84,4 @@ function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) 
   const row = mirror.db.prepare(`SELECT ${counts} FROM ${table.source} AS t`).raw().get();
   const [rows = 0, ...values] = row as number[];
   return { rows, values };
-}
-
-/** True if any part of the resource has ever been read. */
-export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
-  return wasRead(mirror, resource.name, syncingResource(resource).name);
-}
-
-/**
- * Returns the tables that are empty because their resource has never been read, with the resource to sync.
- */
-export function findUnreadTables(
-  mirror: Mirror,
-  names: readonly string[],
-): { name: string; resource: string }[] {
-  const isUnread = (shape: TableShape) => !wasResourceRead(mirror, shape.resource);
-  return names.flatMap((name) => {
-    const shapes = findTypedTables(mirror, name);
-    const [first] = shapes;
-    return first && shapes.every(isUnread) ? [{ name, resource: syncingResource(first.resource).name }] : [];
-  });
-}
-
-/**
- * Returns the resources of tables and views that have been read, but never completely, for example because
- * the first sync was interrupted.
- */
-export function findPartialResources(mirror: Mirror, names: readonly string[]): string[] {
-  const shapes = names.flatMap((name) => findTypedTables(mirror, name));
-  const partial = shapes.filter(
-    ({ resource }) => wasResourceRead(mirror, resource) && !hasCompletedSync(mirror, resource),
-  );
-  return [...new Set(partial.map(({ resource }) => syncingResource(resource).name))];
-}
-
-function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
-  const select = "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1";
-  return mirror.selectValue(select, resource.name, syncingResource(resource).name) === 1;
 }
