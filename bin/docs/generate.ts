@@ -2,11 +2,11 @@ import { formats } from "../../src/export/formats.js";
 import { resources } from "../../src/resources/registry.js";
 import { detailsResource } from "../../src/resources/resource.js";
 import { tablesOf } from "../../src/resources/table-shape.js";
+import { systemTables } from "../../src/store/schema.js";
 import { views } from "../../src/views/all-views.js";
 import { pageQueries } from "./example-queries.js";
 import { exitMeanings } from "./exit-codes.js";
 import { programTree } from "./program.js";
-import { systemTableDescriptions } from "./system-tables.js";
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
@@ -53,7 +53,7 @@ const sections: Readonly<Record<string, () => string>> = {
   "system tables": () =>
     table(
       ["table", "contents"],
-      Object.entries(systemTableDescriptions).map(([name, about]) => [`\`${name}\``, about]),
+      Object.entries(systemTables).map(([name, about]) => [`\`${name}\``, about]),
     ),
   views: () =>
     table(

@@ -4,6 +4,7 @@ import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { wasRead } from "../store/runs.js";
+import { systemTables } from "../store/schema.js";
 import { readDiscovered } from "../store/table-columns.js";
 import {
   mainDateColumn,
@@ -18,29 +19,19 @@ import {
 import { views } from "../views/all-views.js";
 import { isUtcTime, type View } from "../views/view.js";
 
-/** The system tables that users can query. `date` is a row's main date. */
-const systemTables = [
-  {
-    name: "changes",
-    about: "changes to mirrored records, one row per field",
-    date: "seen_changed_at",
-    key: ["change_id"],
-  },
-  {
-    name: "sync_runs",
-    about: "every run of `sync`, `verify` and `forget`",
-    date: "started_at",
-    key: ["run_id"],
-  },
-  {
-    name: "content_downloads",
-    about: "downloaded library files",
-    date: "downloaded_at",
-    key: ["source", "id"],
-  },
-];
+/** A system table that can be exported. */
+interface SystemTable {
+  name: keyof typeof systemTables;
+  /** The column with a row's main date. */
+  date: string;
+  key: readonly string[];
+}
 
-type SystemTable = (typeof systemTables)[number];
+const exportedSystemTables: readonly SystemTable[] = [
+  { name: "changes", date: "seen_changed_at", key: ["change_id"] },
+  { name: "sync_runs", date: "started_at", key: ["run_id"] },
+  { name: "content_downloads", date: "downloaded_at", key: ["source", "id"] },
+];
 
 /** Returns the record tables, in the same order as in the registry. */
 export function typedTables(): readonly TableShape[] {
@@ -63,7 +54,10 @@ export function removedTableNames(): readonly string[] {
 
 /** Returns the names of all tables and views that are available to users. */
 export function knownTableNames(): readonly string[] {
-  return [...[...typedTables(), ...systemTables, ...views].map(({ name }) => name), ...removedTableNames()];
+  return [
+    ...[...typedTables(), ...exportedSystemTables, ...views].map(({ name }) => name),
+    ...removedTableNames(),
+  ];
 }
 
 export interface ReadableColumn {
@@ -112,7 +106,7 @@ export function describeTable(
   const isNamed = (table: { name: string }) => table.name === name;
   const view = views.find(isNamed);
   if (view) return describeView(view);
-  const systemTable = systemTables.find(isNamed);
+  const systemTable = exportedSystemTables.find(isNamed);
   if (systemTable) return describeSystemTable(mirror, systemTable);
   for (const shape of typedTables()) {
     if (name === shape.name) return describeTypedTable(mirror, shape, includeRemoved ? "all" : "current");
@@ -222,11 +216,11 @@ function describeView(view: View): ReadableTable {
   };
 }
 
-function describeSystemTable(mirror: Mirror, { name, about, date, key }: SystemTable): ReadableTable {
+function describeSystemTable(mirror: Mirror, { name, date, key }: SystemTable): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string }[];
   return {
     name,
-    about,
+    about: systemTables[name],
     columns: info.map((column) => ({ name: column.name, type: typeOf(column), about: "" })),
     orderBy: key,
     shape: null,

@@ -2,6 +2,20 @@ import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import type { Mirror } from "./database.js";
 
+/** The system tables for users, with the contents of each. */
+export const systemTables = {
+  records: "every complete record as the API sent it; all other tables are built from it",
+  record_versions: "earlier versions of records, for `--as-of`",
+  host_names: "hosts' handles and names, each with the time at which it was first read",
+  changes: "changes to mirrored records, one row per field",
+  sync_runs: "every run of `sync`, `verify` and `forget`",
+  coverage:
+    "the date ranges that were read completely for each resource, and the time at which each range was read",
+  analytics_hosts_snapshots:
+    "the daily host ranking: one row each time a host's totals changed, without totals once the host has left the ranking",
+  content_downloads: "downloaded library files",
+} as const;
+
 /** The application ID in a mirror's SQLite header: "brnd". */
 export const applicationId = 0x62726e64;
 
