@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../deps.js";
 import { BadRequest, NotFound, type UnexpectedResponse } from "../errors.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
@@ -104,13 +103,4 @@ function toPage(path: string, { items, pagination, requestedAt }: ApiResponse): 
 function paginationError(path: string, problem: string): UnexpectedResponse {
   const hint = "run the command again; if it fails again, the API does not paginate as documented";
   return unexpectedResponse(path, problem, hint);
-}
-
-/**
- * Resolves when a request that was started in this turn of the event loop has been sent, so that the API can process
- * it.
- */
-export async function requestSent(clock: Clock): Promise<void> {
-  // undici sends a request on an idle connection two turns later.
-  for (let turn = 0; turn < 2; turn += 1) await clock.sleep(0);
 }

@@ -1,4 +1,15 @@
-import { allTime, containsInstant, overlaps, type Range, utcDay } from "../util/ranges.js";
+import {
+  allTime,
+  clipRanges,
+  clipToCompleteDays,
+  containsInstant,
+  mergeRanges,
+  overlaps,
+  type Range,
+  startOfDay,
+  utcDay,
+} from "../util/ranges.js";
+import { dayMs } from "../util/timestamp.js";
 import {
   addCoverage,
   type CoveredRange,
@@ -14,13 +25,12 @@ import {
 import type { Mirror } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
-/** The records that the API returned for a range of dates, in one response or a complete list. */
+/** The records that the API returned for a range of dates, in one or more responses. */
 export interface RangeRecords {
   range: Range;
   ids: ReadonlySet<number>;
-  /** The time of the request, in milliseconds since 1970. */
+  /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
-  runId: number;
 }
 
 interface StateRow {
@@ -45,9 +55,11 @@ export class SyncState {
   #coverage: readonly CoveredRange[];
   #marked: readonly MarkedSlice[];
 
+  /** @param runId the run that reads the resource, or 0 to read only the state */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
+    private readonly runId = 0,
   ) {
     this.#coverage = readCoverage(mirror, resource);
     this.#marked = readMarkedSlices(mirror, resource);
@@ -80,49 +92,64 @@ export class SyncState {
 
   /**
    * Adds a range to the coverage. Records in this range that the API did not return become missing.
-   * @returns the number of records with dates in this range that became missing
+   * @param apiTotals the API's daily totals, which are stored for each day that the run has now read completely
    */
-  cover({ range, ids, requestedAt, runId }: RangeRecords): number {
-    return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
+  cover(reading: RangeRecords, apiTotals: TotalsByDay | null = null): void {
+    const { range } = reading;
+    const absent = this.#cover(reading, range);
+    if (absent > 0) this.storedTotals.delete(range);
+    if (!apiTotals) return;
+    const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
+    const readByRun = mergeRanges(this.#coverage.filter(({ runId }) => runId === this.runId));
+    for (const part of clipRanges(readByRun, days))
+      this.storedTotals.replace(clipToCompleteDays(part), apiTotals);
   }
 
   /**
    * Adds all dates up to the time of the request to the coverage, because the list was complete. All records that are
    * not in the list become missing, including records without a date and records with a future date.
    */
-  coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
-    const covered = { from: Number.NEGATIVE_INFINITY, to: requestedAt, readAt: requestedAt, runId };
-    this.#cover(covered, allTime, ids);
+  coverList({ ids, requestedAt }: Omit<RangeRecords, "range">): void {
+    this.#cover({ range: { from: Number.NEGATIVE_INFINITY, to: requestedAt }, ids, requestedAt }, allTime);
   }
 
-  #cover(covered: CoveredRange, wasRequested: Range, returned: ReadonlySet<number>): number {
+  /** @param wasRequested the range whose records become missing if the API did not return them */
+  #cover({ ids, range, requestedAt }: RangeRecords, wasRequested: Range): number {
     const current = readCurrentIds(this.mirror, this.resource, wasRequested);
-    const absent = current.filter((id) => !returned.has(id));
+    const absent = current.filter((id) => !ids.has(id));
     this.missing.add(absent, this.#coverage);
-    this.#replace(addCoverage(this.#coverage, covered), withoutRange(this.#marked, covered), returned);
-    writeRunCoverage(this.mirror, covered.runId, this.#coverage);
+    const covered = { ...range, readAt: requestedAt, runId: this.runId };
+    this.#replace(addCoverage(this.#coverage, covered), withoutRange(this.#marked, range), ids);
     return absent.length;
   }
 
   /**
-   * Marks a slice that was read completely.
-   * @param returned the `record_id`s of all records in the slice
+   * Marks a range that contains faulty records.
+   * @param recordIds the faulty records
+   * @param ids all returned records, or null if the range was read only partly; its slice then takes over the undated
+   * records from the slices that it replaces, so that none of them become missing
    */
-  markCompleteSlice(slice: MarkedSlice, returned: ReadonlySet<number>): void {
-    const recordIds = [...new Set(slice.recordIds)];
-    const marked = [...withoutRange(this.#marked, slice), { ...slice, recordIds }];
-    this.#replace(withoutRange(this.#coverage, slice), marked, returned);
-    writeRunCoverage(this.mirror, slice.runId, this.#coverage);
-  }
-
-  /**
-   * Marks a slice that was only partly read. The slice takes over the undated records from the slices that it replaces,
-   * so none of them become missing.
-   */
-  markIncompleteSlice(slice: MarkedSlice): void {
-    const replaced = this.#marked.filter((other) => overlaps(other, slice));
-    const undated = replaced.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
-    this.markCompleteSlice({ ...slice, recordIds: [...slice.recordIds, ...undated] }, new Set(undated));
+  markSlice(
+    range: Range,
+    {
+      recordIds,
+      fault,
+      requestedAt,
+      ids,
+    }: Omit<RangeRecords, "range" | "ids"> &
+      Pick<MarkedSlice, "recordIds" | "fault"> & { ids: ReadonlySet<number> | null },
+  ): void {
+    const replaced = ids ? [] : this.#marked.filter((slice) => overlaps(slice, range));
+    const undated = replaced.flatMap((slice) => slice.recordIds).filter((id) => this.#isUndated(id));
+    const slice = {
+      ...range,
+      readAt: requestedAt,
+      runId: this.runId,
+      recordIds: [...new Set([...recordIds, ...undated])],
+      fault,
+    };
+    const marked = [...withoutRange(this.#marked, range), slice];
+    this.#replace(withoutRange(this.#coverage, range), marked, ids ?? new Set());
   }
 
   /** Undated records that are no longer in any marked slice become missing unless they are in `returned`. */
@@ -136,6 +163,7 @@ export class SyncState {
     this.#coverage = coverage;
     this.#marked = [...marked].sort((a, b) => a.from - b.from);
     writeCoverage(mirror, resource, this.#coverage);
+    writeRunCoverage(mirror, this.runId, this.#coverage);
     writeMarkedSlices(mirror, resource, this.#marked);
     const after = this.markedIds();
     const unmarked = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
@@ -230,8 +258,8 @@ export class StoredTotals {
   }
 
   /**
-   * Deletes the totals for a range of complete days. A covered day without totals counts as changed if the API has
-   * totals for it.
+   * Deletes the totals of all days that overlap a range, because they describe earlier versions of the records. A covered
+   * day without totals counts as changed until the run has read the complete day and `cover` stores its totals.
    */
   delete(range: Range): void {
     this.replace(range, new Map());

@@ -1,9 +1,9 @@
 import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
 import { mergeRanges, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/timestamp.js";
-import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { type DatedSync, startBudget } from "./run.js";
+import { readByPage } from "./slices.js";
 
 /**
  * Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not re-read the same
@@ -17,25 +17,22 @@ const restMs = 20 * hourMs;
  * Marked slices take precedence over dates that were read more recently.
  */
 export async function audit(run: DatedSync): Promise<void> {
-  const { mirror, readUntil, options, state } = run;
+  const { mirror, options, readUntil, state } = run;
   const remaining = startBudget(run, options.audit);
   const freshSince = readUntil - restMs;
-  let cursor = state.cursor() ?? readUntil;
-  // The second pass starts at the newest date, so that the dates above the cursor are read as well. Each iteration
-  // either sends a request or ends a pass.
-  let passes = 0;
-  while (passes < 2 && remaining() > 0) {
-    const due = nextDue(state.coverage(), cursor, freshSince);
-    const slice = leastRecent(state.markedSlices());
-    if (slice && slice.readAt < Math.min(freshSince, due?.readAt ?? freshSince)) {
-      await readByPage(run, slice, remaining);
-      continue;
+  // The second pass starts at the newest date, so that the dates above the cursor are read as well.
+  for (const start of [state.cursor() ?? readUntil, readUntil]) {
+    let cursor = start;
+    while (Number.isFinite(cursor) && remaining() > 0) {
+      const due = nextDue(state.coverage(), cursor, freshSince);
+      const slice = leastRecent(state.markedSlices());
+      if (slice && slice.readAt < Math.min(freshSince, due?.readAt ?? freshSince)) {
+        await readByPage(run, slice, remaining);
+        continue;
+      }
+      cursor = due ? (await readRange(run, due, remaining)) - 1 : Number.NEGATIVE_INFINITY;
+      mirror.transaction(() => state.setCursor(Number.isFinite(cursor) ? cursor : readUntil));
     }
-    const reached = due ? (await readRange(run, due, remaining)).reached : Number.NEGATIVE_INFINITY;
-    const isAtEnd = reached === Number.NEGATIVE_INFINITY;
-    if (isAtEnd) passes += 1;
-    cursor = isAtEnd ? readUntil : reached - 1;
-    mirror.transaction(() => state.setCursor(cursor));
   }
 }
 

@@ -7,21 +7,14 @@ import {
   UnsafeResponse,
 } from "../errors.js";
 import type { TotalsSource } from "../resources/resource.js";
-import type { DayTotals, RangeRecords, TotalsByDay } from "../store/sync-state.js";
+import type { DayTotals, TotalsByDay } from "../store/sync-state.js";
 import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
-import {
-  clipRanges,
-  clipToCompleteDays,
-  contains,
-  mergeRanges,
-  overlaps,
-  type Range,
-  startOfDay,
-} from "../util/ranges.js";
+import { contains, mergeRanges, overlaps, type Range } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { dayRange, formatInstant } from "../util/times.js";
-import { dayMs, daysSince1970 } from "../util/timestamp.js";
-import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./run.js";
+import { daysSince1970 } from "../util/timestamp.js";
+import type { DailyPoints, DatedRun, SyncRun } from "./run.js";
 
 export interface DailyTotalsResponse {
   /** The totals for the days with activity, or null if the API returned no totals. */
@@ -95,32 +88,6 @@ export function dayOfPoint(point: Json, { dayField }: TotalsSource): string {
   return String(valueAt(point, [dayField])).slice(0, "2026-01-31".length);
 }
 
-/**
- * Deletes the stored totals for days with new or changed records, because those totals describe the earlier versions of
- * the records. `cover` stores new totals once the run has read the complete day. Until then, the day counts as changed.
- */
-export function dropStoredTotals({ state }: DatedRun, changed: Range): void {
-  state.storedTotals.delete(daysOf(changed));
-}
-
-/**
- * Marks dates as covered, and stores the API's totals for the days that this run has now read completely. Must be
- * called in the transaction that writes the records.
- */
-export function cover(run: DatedSync, records: RangeRecords): void {
-  const { apiTotals, runId, state } = run;
-  if (state.cover(records) > 0) dropStoredTotals(run, records.range);
-  const readByRun = mergeRanges(state.coverage().filter((range) => range.runId === runId));
-  // The run has just covered these dates, so a single merged range contains all of them.
-  const around = readByRun.find((range) => overlaps(range, records.range));
-  const [days] = around ? clipRanges([around], daysOf(records.range)) : [];
-  if (apiTotals && days) state.storedTotals.replace(clipToCompleteDays(days), apiTotals);
-}
-
-function daysOf({ from, to }: Range): Range {
-  return { from: startOfDay(from), to: startOfDay(to) + dayMs - 1 };
-}
-
 /** The API's daily totals, and how a run compares them with the stored totals. */
 export interface ComparedTotals {
   /** The totals to compare, or null if the API returned no totals. */
@@ -168,4 +135,58 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
   const readAt = (range: Range) =>
     Math.min(...state.coverage().flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
+}
+
+/**
+ * A simultaneous change in the amounts on most days, without a change in the number of records per day. Amounts that
+ * the API converts from another currency drift with the exchange rate, even if no record changes.
+ */
+export interface AmountDrift {
+  /** The days whose amounts changed, oldest first. */
+  days: string[];
+  /** The number of days that have both stored and current totals. */
+  compared: number;
+}
+
+/** The maximum number of records in a sample of more than one day. */
+const maxSampledRecords = 500;
+
+/**
+ * Returns a drift if the amounts, but not the number of records, changed on more than half of the days, or null
+ * otherwise.
+ */
+export function findAmountDrift(
+  { state }: Pick<DatedRun, "state">,
+  apiTotals: TotalsByDay | null,
+): AmountDrift | null {
+  const covered = mergeRanges(state.coverage());
+  const days: string[] = [];
+  let compared = 0;
+  for (const [day, stored] of state.storedTotals.all()) {
+    const now = apiTotals?.get(day);
+    if (now === undefined || !contains(covered, dayRange(day))) continue;
+    compared += 1;
+    if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
+  }
+  return days.length > compared / 2 ? { days: days.sort(), compared } : null;
+}
+
+/**
+ * Returns the oldest of the given days, merged into ranges. Old records rarely change, so a change in their daily
+ * amounts is probably a drift.
+ */
+export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
+  const sample: string[] = [];
+  let records = 0;
+  for (const day of days) {
+    records += run.state.count(dayRange(day));
+    if (sample.length > 0 && records > maxSampledRecords) break;
+    sample.push(day);
+  }
+  return groupDays(run, sample);
+}
+
+/** Explains why amounts were not compared. */
+export function driftText({ compared, days }: AmountDrift): string {
+  return `amounts were not compared, because they changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no record on the oldest of these days changed`;
 }

@@ -4,22 +4,15 @@ import { readFinishedRuns, updateRun } from "../store/runs.js";
 import { allTime, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayRange, formatInstantOrNull } from "../util/times.js";
-import { findAmountDrift, isDriftWithoutChanges, warnOfDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
-import { describeMarked, readByPage } from "./by-page.js";
 import { compareCount, countFilters } from "./counts.js";
-import { type ComparedTotals, changedDays, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
+import { findAmountDrift, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { type DatedPlan, planDated, resumableMs } from "./plan.js";
 import { readRange } from "./read.js";
-import { readChangedDays, reconcile, removeMissing } from "./reconcile.js";
-import {
-  type DatedRun,
-  type DatedSync,
-  type IncompleteReason,
-  type PlanStep,
-  type SyncStrategy,
-  startBudget,
-} from "./run.js";
+import { reconcile } from "./reconcile.js";
+import { removeMissing } from "./removals.js";
+import type { DatedRun, DatedSync, PlanStep, SyncStrategy } from "./run.js";
+import { describeMarked, readByPage } from "./slices.js";
 
 /** Reads the resources with dates (orders and content), newest first. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {
@@ -45,12 +38,10 @@ export const dated: SyncStrategy<DatedStrategy> = {
    * 3. The audit runs after the planned ranges have been read, because it skips dates that were just read.
    * 4. The warning about missing daily totals is printed after the reading, because during an outage, the reading
    *    itself fails with an error.
-   * 5. The drift sample is read before the other changed days, because it decides whether changed amounts matter.
-   * 6. Counts are compared after all other reading, and ranges whose counts differ are re-read.
-   * 7. Missing records are removed last, and only if the run is complete.
+   * 5. Missing records are removed last, and only if the run is complete.
    */
   async read(datedRun) {
-    const { options, reporter, resource, state } = datedRun;
+    const { reporter, resource, state } = datedRun;
     const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
     const { apiTotals, error: totalsError } = await requestDailyTotals(datedRun);
     const run: DatedSync = { ...datedRun, apiTotals, unsettledSlices: [] };
@@ -59,19 +50,9 @@ export const dated: SyncStrategy<DatedStrategy> = {
     for (const range of markedSlices) await readByPage(run, range);
     await audit(run);
     if (totalsError) warnOfMissingTotals(run, totalsError);
-
-    const remaining = startBudget(run, options.budget);
-    const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
-    if (ignoresAmounts) warnOfDrift(run, drift);
-    const compared = { apiTotals, ignoresAmounts };
-    await readChangedDays(run, compared, remaining);
-    const counted = await reconcile(run, compared, remaining);
-    const incompleteReasons = [
-      ...run.unsettledSlices,
-      ...counted.incompleteReasons,
-      ...unreadDays(run, compared),
-    ];
-    if (incompleteReasons.length === 0) incompleteReasons.push(...removeMissing(run));
+    const { hasUndated, ignoresAmounts, totals, ...reconciled } = await reconcile(run, drift);
+    const isReconciled = reconciled.incompleteReasons.length === 0;
+    const incompleteReasons = isReconciled ? removeMissing(run) : reconciled.incompleteReasons;
 
     for (const gap of gaps)
       reporter.warn(
@@ -82,12 +63,11 @@ export const dated: SyncStrategy<DatedStrategy> = {
       reporter.warn(
         `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
       );
-    const floor = state.floor();
     return {
       incompleteReasons,
-      isPartial: counted.hasUndated || markedText !== null,
-      totals: counted.totals,
-      coveredFrom: formatInstantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1))),
+      isPartial: hasUndated || markedText !== null,
+      totals,
+      coveredFrom: formatInstantOrNull(Math.max(state.floor(), ...gaps.map(({ to }) => to + 1))),
       comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
     };
   },
@@ -127,12 +107,4 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
     state.setLastOptions(options);
   });
   return { gaps, markedSlices, ranges };
-}
-
-/** Returns the reason why the run is incomplete if the budget was too small to read all changed days. */
-function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
-  const days = changedDays(run, compared).length;
-  if (days === 0) return [];
-  const text = `the API's daily totals changed on ${pluralize(days, "day")}, which the next runs will read`;
-  return [{ text }];
 }

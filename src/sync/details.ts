@@ -19,7 +19,7 @@ import { formatInstant } from "../util/times.js";
 import { countList, planList, readCompleteList } from "./full.js";
 import { resumableMs } from "./plan.js";
 import { readList, whyIncomplete } from "./read-list.js";
-import { refuseRemovals } from "./reconcile.js";
+import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncRun, SyncStrategy } from "./run.js";
 
 /** The number of concurrent requests. The rate limit counts requests, not connections. */

@@ -4,7 +4,7 @@ import { readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/text.js";
 import { listTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
-import { removeMissing } from "./reconcile.js";
+import { removeMissing } from "./removals.js";
 import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
 /** Reads the complete list in every run, because the API cannot filter it by date. */
@@ -29,13 +29,13 @@ export function planList(listed: number | null): PlanStep {
  * are stored, but nothing is removed.
  */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
-  const { runId, mirror, progress, reporter, resource, state } = run;
+  const { mirror, progress, reporter, resource, state } = run;
   const list = await readList(run, { mirrored: () => readCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
-    if (isComplete) state.coverList({ ids: written, requestedAt, runId });
+    if (isComplete) state.coverList({ ids: written, requestedAt });
     progress.addRows(list.rowCount);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];

@@ -79,22 +79,21 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
 
 function requestedRange({ readUntil, options, state }: SyncRun): Range {
   const { full, since, until = readUntil } = options;
-  const floor = state.floor();
-  return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, readUntil) };
+  return { from: since ?? (full ? Number.NEGATIVE_INFINITY : state.floor()), to: Math.min(until, readUntil) };
 }
 
 /**
  * Marks months without activity as covered if they lie between months that were read, because their clicks are known to
  * be 0.
  */
-function coverIdleMonths({ runId, mirror, readUntil, state }: SyncRun, requested: Range): void {
+function coverIdleMonths({ mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
   const between = clipRanges([requested], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.cover({ range, ids: new Set(), requestedAt: readUntil, runId });
+      state.cover({ range, ids: new Set(), requestedAt: readUntil });
   });
 }
 
@@ -141,7 +140,7 @@ function isIdle(point: Json): boolean {
 
 /** Reads one month. Source: the API document, "2. GET /analytics/clicks". */
 async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
-  const { api, runId, mirror, options, progress, resource, state, writer } = run;
+  const { api, mirror, options, progress, resource, state, writer } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
@@ -160,6 +159,6 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     });
     progress.addRows(1);
     const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), requestedAt, runId });
+    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), requestedAt });
   });
 }

@@ -3,7 +3,7 @@ import { countCurrent, readCurrentIds } from "../store/records.js";
 import { listTotals } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
-import { refuseRemovals } from "./reconcile.js";
+import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
 /**
@@ -14,7 +14,7 @@ export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),
 
   async read(run) {
-    const { runId, mirror, progress, resource, state, writer } = run;
+    const { mirror, progress, resource, state, writer } = run;
     const list = await readList(run, { idOf: rankedHostId });
     if (!list.isComplete)
       return incomplete(run, list.total, { text: `the ranking ${whyIncomplete({ ...list, repeated: [] })}` });
@@ -31,7 +31,7 @@ export const ranking: SyncStrategy = {
       const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
       writer.remove(removed, requestedAt);
       saveRanking(mirror, requestedAt, items);
-      state.coverList({ ids, requestedAt, runId });
+      state.coverList({ ids, requestedAt });
       progress.addRows(list.rowCount);
     });
     return { incompleteReasons: [], isPartial: false, totals: listTotals(run, list.total) };

@@ -1,6 +1,8 @@
-import { countCurrent } from "../store/records.js";
-import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
+import { readRun } from "../store/runs.js";
+import { isFirstNotice } from "../store/schema-issues.js";
+import { allTime, contains, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
+import { dayRange, formatInstant } from "../util/times.js";
 import {
   allRecords,
   bisect,
@@ -14,34 +16,47 @@ import {
   sumOf,
   sumTotals,
 } from "./counts.js";
-import { type ComparedTotals, changedDays, groupDays } from "./daily-totals.js";
+import {
+  type AmountDrift,
+  type ComparedTotals,
+  changedDays,
+  groupDays,
+  sampleOldest,
+} from "./daily-totals.js";
 import { readRange } from "./read.js";
-import type { CountTotals, DatedSync, IncompleteReason, SyncRun } from "./run.js";
+import {
+  type CountTotals,
+  type DatedRun,
+  type DatedSync,
+  type IncompleteReason,
+  startBudget,
+} from "./run.js";
 
 const maxRounds = 4;
 
 interface Reconciliation {
-  /** The counts that still differ after re-reading, and the filters that turned out to be wrong. */
   incompleteReasons: IncompleteReason[];
   totals: CountTotals;
   /** True if the API has records that it does not return in any date range (A11). */
   hasUndated: boolean;
+  /** True if amounts were not compared, because they have drifted. */
+  ignoresAmounts: boolean;
 }
 
 /**
- * Compares the counts for covered ranges and re-reads the differing parts, up to four times. The last step is always a
- * comparison.
- *
- * If the count for a status filter still differs after all of its records were read, the filter is wrong (A7):
- * `readDiffering` distrusts it, so that its count is ignored until `recount` finds that it agrees.
- * @param remaining returns the number of requests left
+ * Compares the mirror with the API's daily totals and counts, and re-reads what differs, within the budget. Differing
+ * ranges are re-read up to four times. The last step is always a comparison.
+ * @param drift the drift before the run read anything, because reading a day replaces its stored totals
  */
-export async function reconcile(
-  run: DatedSync,
-  compared: ComparedTotals,
-  remaining: () => number,
-): Promise<Reconciliation> {
-  const { reporter, resource } = run;
+export async function reconcile(run: DatedSync, drift: AmountDrift | null): Promise<Reconciliation> {
+  const { apiTotals, options, reporter, resource } = run;
+  const remaining = startBudget(run, options.budget);
+  // The sample is read first, because it decides whether changed amounts matter on the other days.
+  const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
+  if (ignoresAmounts) warnOfDrift(run, drift);
+  const compared = { apiTotals, ignoresAmounts };
+  await readChangedDays(run, compared, remaining);
+
   const wrongFilters: IncompleteReason[] = [];
   let { differing, totals } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
@@ -50,6 +65,7 @@ export async function reconcile(
     await readChangedDays(run, compared, remaining);
     ({ differing, totals } = await recount(run));
   }
+
   let undatedCount = 0;
   const isComplete = differing.length + wrongFilters.length + run.unsettledSlices.length === 0;
   if (isComplete && isAllCovered(run)) {
@@ -62,8 +78,13 @@ export async function reconcile(
     reporter.warn(
       `${resource.name}: the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined: these records are not read, and the run is not verified`,
     );
-  const differences = differing.map((count) => ({ text: differenceText(resource.name, count) }));
-  return { incompleteReasons: [...wrongFilters, ...differences], totals, hasUndated };
+  const incompleteReasons = [
+    ...run.unsettledSlices,
+    ...wrongFilters,
+    ...differing.map((count) => ({ text: differenceText(resource.name, count) })),
+    ...unreadDays(run, compared),
+  ];
+  return { incompleteReasons, totals, hasUndated, ignoresAmounts };
 }
 
 function differenceText(resource: string, count: CountComparison): string {
@@ -72,6 +93,14 @@ function differenceText(resource: string, count: CountComparison): string {
   if (fault !== null)
     return `the API counts ${name} with unexpected dates in ${describeRange(count)}: ${fault}`;
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
+}
+
+/** Returns the reason why the run is incomplete if the budget was too small to read all changed days. */
+function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
+  const days = changedDays(run, compared).length;
+  if (days === 0) return [];
+  const text = `the API's daily totals changed on ${pluralize(days, "day")}, which the next runs will read`;
+  return [{ text }];
 }
 
 /** True if all dates up to the newest date read are covered. */
@@ -92,8 +121,54 @@ async function requestUndatedCount(run: DatedSync, { api_total }: CountTotals): 
   return Math.max(0, others - sumOf(unread, "apiCount"));
 }
 
+/**
+ * Re-reads the oldest of the drifting days that the run has not yet read.
+ * @param remaining returns the number of requests left
+ * @returns true if none of their records changed, which means that the run must ignore the amounts on the other days
+ */
+async function isDriftWithoutChanges(
+  run: DatedSync,
+  { days }: AmountDrift,
+  remaining: () => number,
+): Promise<boolean> {
+  const { apiTotals, state } = run;
+  const findChangedDays = () => new Set(changedDays(run, { apiTotals, ignoresAmounts: false }));
+  const changedBefore = findChangedDays();
+  const sample = sampleOldest(
+    run,
+    days.filter((day) => changedBefore.has(day)),
+  );
+  // The planned ranges already contained all of the drifting days.
+  if (sample.length === 0) return false;
+
+  const countChanges = () => {
+    const { rows_new, rows_changed } = readRun(run.mirror, run.runId);
+    return rows_new + rows_changed;
+  };
+  const changesBefore = countChanges();
+  const missingBefore = state.missing.all().length;
+  for (const range of sample) await readRange(run, range, remaining);
+  if (countChanges() > changesBefore || state.missing.all().length !== missingBefore) return false;
+
+  const unread = [...findChangedDays()].filter((day) => changedBefore.has(day));
+  const isSampleRead = !unread.some((day) => contains(sample, dayRange(day)));
+  return isSampleRead && unread.length > 0;
+}
+
+/** Warns about drifting amounts, once per mirror. */
+function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
+  const at = formatInstant(clock.now());
+  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
+    reporter.warn(
+      `${resource.name}: the API's amounts changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no ` +
+        "record on the oldest of these days changed. This happens if the API converts amounts from another currency. " +
+        "Runs then compare counts instead, and detect a change to an old amount only when the audit re-reads the record " +
+        "(`--audit`)",
+    );
+}
+
 /** Re-reads the days whose totals have changed (A8), within the budget. */
-export async function readChangedDays(
+async function readChangedDays(
   run: DatedSync,
   compared: ComparedTotals,
   remaining: () => number,
@@ -128,7 +203,7 @@ async function readDiffering(
   const { filter } = differing;
   for await (const part of bisect(run, differing, remaining)) {
     if (remaining() <= 0) return [];
-    const { reached } = await readRange(run, part, remaining);
+    const reached = await readRange(run, part, remaining);
     const isReadCompletely = reached <= part.from;
     if (filter === allRecords || !isReadCompletely || !(await isMeaningless(run, part))) continue;
     mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
@@ -148,38 +223,4 @@ async function readDiffering(
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);
   return after.apiCount === before.apiCount && after.mirrorCount !== after.apiCount;
-}
-
-/**
- * Refuses to remove all records, or more than half of a table with more than 20 records, unless `--accept-removals` is
- * given.
- * @returns the reason, or null if the removals are accepted
- */
-export function refuseRemovals(
-  { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,
-  removals: number,
-  present: number,
-): IncompleteReason | null {
-  const isImplausible = removals > 0 && (removals === present || (present > 20 && removals > present / 2));
-  if (!isImplausible || options.acceptRemovals) return null;
-  return {
-    text: `the API no longer returns ${removals} of ${present} mirrored records: nothing was removed`,
-    hint: `if that is correct, run \`brandapi sync ${name} --accept-removals\``,
-  };
-}
-
-/** Removes the missing records. If implausibly many are missing, removes nothing and returns the reason. */
-export function removeMissing(run: SyncRun): IncompleteReason[] {
-  const { clock, mirror, resource, state, writer } = run;
-  // Records returned in a marked slice still exist, even if the API does not return them at their own dates.
-  const marked = state.markedIds();
-  const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
-  const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));
-  if (refusal) return [refusal];
-  if (ids.length === 0) return [];
-  mirror.transaction(() => {
-    writer.remove(ids, clock.now());
-    state.missing.delete(ids);
-  });
-  return [];
 }

@@ -198,7 +198,7 @@ export function openUnrecordedRun(session: SyncSession, resource: Resource): Syn
 function createRun(session: SyncSession, resource: Resource, task: Task, runId: number): SyncRun {
   const { clock, mirror, options, reporter } = session;
   const { since, until } = options;
-  const state = new SyncState(mirror, resource.name);
+  const state = new SyncState(mirror, resource.name, runId);
   return {
     ...session,
     resource,

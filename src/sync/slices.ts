@@ -1,15 +1,141 @@
+import { maxPerPage } from "../api/pagination.js";
 import type { DatedStrategy, Resource } from "../resources/resource.js";
 import { recordDate, recordKey } from "../store/record-key.js";
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
-import { findDate, readCurrentKeys } from "../store/records.js";
-import { containsInstant, describeRange, type Range, startOfSecond } from "../util/ranges.js";
-import { cover, dropStoredTotals } from "./daily-totals.js";
+import { countUndated, findDate, findNthDate, readCurrentKeys } from "../store/records.js";
+import { containsInstant, describeRange, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
+import { dayMs } from "../util/timestamp.js";
+import { compareCount } from "./counts.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
-import type { DatedRun, DatedSync } from "./run.js";
+import { type DatedRun, type DatedSync, startBudget } from "./run.js";
 
-/** The result of reading all pages for a date range, regardless of how the records are sorted. */
-export interface SliceReading {
+/** A slice is split until the API counts at most this many records in it, or until it is one day long. */
+const maxSliceRecords = 2_000;
+const maxSplits = 12;
+/** The length assumed for a range without a start when the range is first split. */
+const openRangeMs = 20 * 365 * dayMs;
+/** Slices with more unexpected dates than this are marked as a whole, without reading their days separately. */
+const maxFaultsToLocate = 10;
+/** The request budget for reading a slice's days separately. */
+const maxLocateRequests = 100;
+
+/**
+ * Reads a range of dates by page number, in slices, newest first. This is used if the API does not return records
+ * newest first, or returns dates that are unreadable or outside the requested range. All records are kept.
+ * @param remaining returns the number of requests left; the first slice is always read
+ * @returns the oldest instant that was read, in milliseconds
+ */
+export async function readByPage(
+  run: DatedSync,
+  range: Range,
+  remaining = () => Number.POSITIVE_INFINITY,
+): Promise<number> {
+  let reached = range.to + 1;
+  for await (const slice of splitIntoSlices(run, newestPart(run, range, remaining() * maxPerPage))) {
+    const remainingToLocate = startBudget(run, maxLocateRequests);
+    const readings = locateFaults(run, slice, () => Math.min(remainingToLocate(), remaining()));
+    for await (const reading of readings)
+      await resolveCopies(run, writeSlice(run, reading), reading.list.requestedAt);
+    reached = slice.from;
+    if (remaining() <= 0) break;
+  }
+  return reached;
+}
+
+/** Returns the newest days in a range that together contain about `records` mirrored records. */
+function newestPart({ mirror, resource, state }: DatedRun, range: Range, records: number): Range {
+  const mirrored = Number.isFinite(records) ? state.count(range) : 0;
+  const oldest =
+    mirrored > records ? findNthDate(mirror, resource.name, range, mirrored - Math.max(records, 1)) : null;
+  return oldest === null ? range : { from: Math.max(range.from, startOfDay(oldest)), to: range.to };
+}
+
+/** Splits a range at day boundaries until each slice has few enough records. Yields the newest slice first. */
+async function* splitIntoSlices(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
+  const total = middleDay(range) === null ? 0 : (await compareCount(run, range)).apiCount;
+  yield* split(run, { ...range, total }, 0);
+}
+
+async function* split(
+  run: DatedRun,
+  slice: Range & { total: number },
+  splits: number,
+): AsyncGenerator<Range, void> {
+  const { from, to, total } = slice;
+  const isSmall = total <= maxSliceRecords || splits === maxSplits;
+  const middle = middleDay(slice);
+  if (isSmall || middle === null) return yield { from, to };
+  const halves = await countHalves(run, slice, middle);
+  // If the API ignores the dates, it counts all records in both halves. The slice is then read as one list.
+  if (halves.every((half) => half.total >= total)) return yield { from, to };
+  for (const half of halves) yield* split(run, half, splits + 1);
+}
+
+/**
+ * Counts the records in the two parts of a slice, newest first.
+ * @param middle the start of the newer part
+ */
+async function countHalves(
+  run: DatedRun,
+  { from, to }: Range,
+  middle: number,
+): Promise<(Range & { total: number })[]> {
+  const upper = { from: middle, to };
+  const lower = { from, to: middle - 1 };
+  const { apiCount: inUpper } = await compareCount(run, upper);
+  const { apiCount: inLower } = await compareCount(run, lower);
+  return [
+    { ...upper, total: inUpper },
+    { ...lower, total: inLower },
+  ];
+}
+
+/** Returns the start of the day in the middle of a range, or null if that day does not start within the range. */
+function middleDay({ from, to }: Range): number | null {
+  const start = Math.max(from, to - openRangeMs);
+  const middle = startOfDay(start + (to - start) / 2);
+  return middle > from && middle <= to ? middle : null;
+}
+
+/**
+ * Reads a slice. If a few of its records have unexpected dates, bisects it repeatedly, so that only the days that
+ * return these records are marked.
+ * @param remaining returns the number of requests left for reading halves
+ */
+async function* locateFaults(
+  run: DatedSync,
+  slice: Range,
+  remaining: () => number,
+): AsyncGenerator<SliceReading, void> {
+  const reading = await readSlice(run, slice);
+  const { faults, list } = reading;
+  const middle = medianDay(run, reading);
+  const canDivide = list.isComplete && faults.size > 0 && faults.size <= maxFaultsToLocate;
+  if (!canDivide || middle === null || remaining() <= 0) return yield reading;
+  const halves = await countHalves(run, slice, middle);
+  // If the API counts a record in both halves, it returns the record in every range.
+  if (halves.reduce((sum, { total }) => sum + total, 0) > list.total) return yield reading;
+  for (const { from, to } of halves) yield* locateFaults(run, { from, to }, remaining);
+}
+
+/**
+ * Returns the start of the day that splits the records with expected dates in half, or null if there are no such
+ * records, or if the slice is one day long.
+ */
+function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
+  const dates = [...list.records].flatMap(([name, { record }]) =>
+    faults.has(name) ? [] : (recordDate(resource, record) ?? []),
+  );
+  if (dates.length === 0) return null;
+  const median = startOfDay(dates.toSorted((a, b) => a - b)[Math.floor(dates.length / 2)] ?? 0);
+  const middle = median > slice.from ? median : median + dayMs;
+  return middle <= slice.to ? middle : null;
+}
+
+/** The result of reading all pages for a date range, regardless of the order of the records. */
+interface SliceReading {
   slice: Range;
   list: List;
   /** The problem with each record whose date is unreadable or unexpected. The keys are the same as in the list. */
@@ -33,27 +159,20 @@ function findFaults(
 ): Map<string, string> {
   const faults = new Map<string, string>();
   const isRepeated = new Set(repeated);
-  for (const [name, { record }] of records) {
+  for (const [id, { record }] of records) {
     const fault = dateFault(resource, record, slice);
-    if (isRepeated.has(name)) faults.set(name, listedTwice(name));
-    else if (fault !== null) faults.set(name, `\`${name}\`: ${fault}`);
+    if (isRepeated.has(id)) faults.set(id, listedTwice(id));
+    else if (fault !== null) faults.set(id, `\`${id}\`: ${fault}`);
   }
   return faults;
 }
 
-/** Describes the problem with a record that the API lists twice. */
 function listedTwice(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
-/** The records that were written for a slice: the sound records and the faulty records. */
-interface StoredSlice {
-  sound: WrittenRecords;
-  faulty: WrittenRecords;
-}
-
 /**
- * Writes all of a slice's records in one transaction, however they are sorted.
+ * Writes all of a slice's records in one transaction.
  *
  * | list       | faults | effect                                                                  |
  * | ---------- | ------ | ----------------------------------------------------------------------- |
@@ -63,39 +182,33 @@ interface StoredSlice {
  * | incomplete | none   | only the records are stored                                             |
  *
  * If the list never settled (A9), the run is also incomplete.
- * @returns the number of new and changed records, and the older copies of records that the list contains twice
+ * @returns the older copies of records that the list contains twice
  */
-export function writeSlice(
-  run: DatedSync,
-  reading: SliceReading,
-): Pick<WrittenRecords, "addedOrChanged" | "copies"> {
-  const { slice, list, faults } = reading;
-  if (!list.isComplete && list.repeated.length === 0)
+export function writeSlice(run: DatedSync, { slice, list, faults }: SliceReading): SkippedCopy[] {
+  const { apiTotals, mirror, progress, state } = run;
+  const { isComplete, repeated, requestedAt } = list;
+  if (!isComplete && repeated.length === 0)
     run.unsettledSlices.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
-  return run.mirror.transaction(() => {
-    const stored = storeRecords(run, reading);
-    const { sound, faulty } = stored;
-    const addedOrChanged = sound.addedOrChanged + faulty.addedOrChanged;
-    updateMissing(run, stored);
-    if (addedOrChanged > 0 || faults.size > 0) dropStoredTotals(run, slice);
-    coverOrMark(run, reading, stored);
-    return { addedOrChanged, copies: [...sound.copies, ...faulty.copies] };
+  const isFaulty = (id: string) => faults.has(id);
+  const soundRecords = [...list.records].flatMap(([id, record]) => (isFaulty(id) ? [] : record));
+  const faultyRecords = [...list.records].flatMap(([id, record]) => (isFaulty(id) ? record : []));
+  return mirror.transaction(() => {
+    const sound = writeList(run, soundRecords, false);
+    const faulty = writeList(run, faultyRecords, true);
+    progress.addRows(list.rowCount);
+    updateMissing(run, sound, faulty);
+    if (sound.addedOrChanged + faulty.addedOrChanged + faults.size > 0) state.storedTotals.delete(slice);
+    const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
+    const ids = new Set([...sound.ids, ...recordIds]);
+    const [fault] = faults.values();
+    if (fault !== undefined)
+      state.markSlice(slice, { recordIds, fault, requestedAt, ids: isComplete ? ids : null });
+    else if (isComplete) state.cover({ range: slice, ids, requestedAt }, apiTotals);
+    return [...sound.copies, ...faulty.copies];
   });
 }
 
-function storeRecords(run: DatedSync, { list, faults }: SliceReading): StoredSlice {
-  const select = (isFaulty: boolean) =>
-    [...list.records].flatMap(([name, record]) => (faults.has(name) === isFaulty ? record : []));
-  const sound = writeList(run, select(false), false);
-  const faulty = writeList(run, select(true), true);
-  run.progress.addRows(list.rowCount);
-  return { sound, faulty };
-}
-
-/**
- * Writes the records in a list with dates, grouped by response.
- * @param isOutsideRange true if the records' dates are not in the range for which the list was requested
- */
+/** @param isOutsideRange true if the records' dates are not in the range for which the list was requested */
 function writeList(
   { writer }: DatedSync,
   records: readonly ListRecord[],
@@ -113,89 +226,73 @@ function writeList(
 }
 
 /**
- * Updates the list of missing records after a reading. A faulty record with a readable date may still be missing at
- * that date.
+ * Updates the list of missing records after a reading. The API returns a faulty record outside its date's range, so a
+ * faulty record with a readable date is missing at that date.
  */
-function updateMissing({ mirror, state }: DatedSync, { sound, faulty }: StoredSlice): void {
+function updateMissing({ mirror, state }: DatedSync, sound: WrittenRecords, faulty: WrittenRecords): void {
   state.missing.delete(sound.ids);
   state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
-  // The API does not return these records at their own dates, and does not count them there.
-  const isCovered = (id: number) => state.isCovered(findDate(mirror, id));
-  state.missing.add(faulty.added.filter(isCovered), []);
-}
-
-/** Covers or marks a slice, as described in the table at `writeSlice`. */
-function coverOrMark(
-  run: DatedSync,
-  { slice, list, faults }: SliceReading,
-  { sound, faulty }: StoredSlice,
-): void {
-  const { runId, state } = run;
-  const { isComplete, requestedAt } = list;
-  const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
-  const ids = new Set([...sound.ids, ...recordIds]);
-  const [fault] = faults.values();
-  if (fault === undefined) {
-    if (isComplete) cover(run, { range: slice, ids, requestedAt, runId });
-    return;
-  }
-  const marked = { ...slice, readAt: requestedAt, runId, recordIds, fault };
-  if (isComplete) state.markCompleteSlice(marked, ids);
-  else state.markIncompleteSlice(marked);
+  state.missing.add(
+    faulty.added.filter((id) => state.isCovered(findDate(mirror, id))),
+    [],
+  );
 }
 
 /** The maximum number of dates to read in order to resolve the copies in one response or slice. */
 const maxLookups = 10;
 
 /**
- * Handles records that are older than the mirrored record with the same ID. If this run has not yet read the mirrored
- * record's date, reads that date to find out whether the API still returns the mirrored record there.
- * - no longer returned: the record's date has changed, so the copy replaces the mirrored record
- * - still returned: the API lists the ID twice, so the newer record is kept and the second that contains the copy is
- *   marked
- * - unknown, because too many dates would have to be read: nothing is written, and the mirrored record counts as
- *   missing, so that the counts differ until both dates have been read
+ * Resolves copies of records that are older than the mirrored record with the same ID. If the run has not yet read the
+ * mirrored record's date, reads its second first, to find out whether the API still returns the mirrored record there.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since 1970
- * @returns the number of new and changed records
  */
 export async function resolveCopies(
   run: DatedSync,
   copies: readonly SkippedCopy[],
   requestedAt: number,
-): Promise<number> {
-  const { mirror, resource, runId, state, writer } = run;
+): Promise<void> {
+  const { mirror, resource, state, writer } = run;
   let lookups = 0;
-  let addedOrChanged = 0;
-
-  function replace({ id, value }: SkippedCopy): void {
-    writer.write([value], { readAt: requestedAt });
-    state.missing.delete([id]);
-    addedOrChanged += 1;
-  }
-  function mark({ id, value }: SkippedCopy, second: Range): void {
-    const fault = listedTwice(recordKey(resource, value, 0));
-    dropStoredTotals(run, second);
-    state.markIncompleteSlice({ ...second, readAt: requestedAt, runId, recordIds: [id], fault });
-  }
-
-  for (const copy of copies) {
-    const { id, value } = copy;
+  for (const { id, value } of copies) {
     const second = secondOf(recordDate(resource, value));
     const mirroredSecond = secondOf(findDate(mirror, id));
     if (mirroredSecond && !isReadByRun(run, mirroredSecond) && lookups < maxLookups) {
       lookups += 1;
-      addedOrChanged += writeSlice(run, await readSlice(run, mirroredSecond)).addedOrChanged;
+      writeSlice(run, await readSlice(run, mirroredSecond));
     }
     mirror.transaction(() => {
-      if (second === null || mirroredSecond === null) replace(copy);
-      else if (!isReadByRun(run, mirroredSecond)) {
-        // Only covered dates are counted.
-        if (state.isCovered(mirroredSecond.from)) state.missing.add([id], state.coverage());
-      } else if (state.missing.has(id)) replace(copy);
-      else mark(copy, second);
+      const effect = copyEffect(run, id, second, mirroredSecond);
+      if (effect === "missing") state.missing.add([id], state.coverage());
+      if (effect === "replace") {
+        writer.write([value], { readAt: requestedAt });
+        state.missing.delete([id]);
+      }
+      if (effect === "mark" && second) {
+        state.storedTotals.delete(second);
+        const fault = listedTwice(recordKey(resource, value, 0));
+        state.markSlice(second, { recordIds: [id], fault, requestedAt, ids: null });
+      }
     });
   }
-  return addedOrChanged;
+}
+
+/**
+ * Decides what an older copy shows about the mirrored record.
+ * - replace: the API no longer returns the mirrored record, so the record's date has changed to that of the copy
+ * - mark: the API returns both, so it lists the ID twice; the newer record is kept
+ * - missing: unknown, because too many dates would have to be read. The counts then differ until both dates have been
+ *   read.
+ * - none: unknown as well, but the mirrored record's date is not covered, so it is not counted
+ */
+function copyEffect(
+  run: DatedSync,
+  id: number,
+  second: Range | null,
+  mirroredSecond: Range | null,
+): "replace" | "mark" | "missing" | "none" {
+  if (second === null || mirroredSecond === null) return "replace";
+  if (isReadByRun(run, mirroredSecond)) return run.state.missing.has(id) ? "replace" : "mark";
+  return run.state.isCovered(mirroredSecond.from) ? "missing" : "none";
 }
 
 function secondOf(date: number | null): Range | null {
@@ -207,4 +304,21 @@ function secondOf(date: number | null): Range | null {
 function isReadByRun({ runId, state }: DatedRun, { from }: Range): boolean {
   const readings = [...state.coverage(), ...state.markedSlices()];
   return readings.some((range) => range.runId === runId && containsInstant(range, from));
+}
+
+/**
+ * Describes the records with unexpected dates: the newest problem, and how many of these records there are. Returns
+ * null if there are none.
+ */
+export function describeMarked({
+  mirror,
+  resource,
+  state,
+}: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
+  const newest = state.markedSlices().at(-1);
+  const undated = countUndated(mirror, resource.name);
+  if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
+  const records = pluralize(state.markedIds().size, "such record");
+  const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
+  return `${newest.fault} (${records}${unreadable})`;
 }

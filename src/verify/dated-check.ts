@@ -1,8 +1,6 @@
 import { recordKey } from "../store/record-key.js";
 import { countCurrent, countUndated, findNthDate, openRecordComparison } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
-import { type AmountDrift, driftText, findAmountDrift, sampleOldest } from "../sync/amount-drift.js";
-import { describeMarked } from "../sync/by-page.js";
 import {
   allRecords,
   bisect,
@@ -17,10 +15,19 @@ import {
   sumOf,
   sumTotals,
 } from "../sync/counts.js";
-import { changedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
+import {
+  type AmountDrift,
+  changedDays,
+  driftText,
+  findAmountDrift,
+  requestDailyTotals,
+  sampleOldest,
+  warnOfMissingTotals,
+} from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
 import { type CountTotals, type DatedRun, startBudget } from "../sync/run.js";
+import { describeMarked } from "../sync/slices.js";
 import {
   allTime,
   contains,

@@ -6,12 +6,14 @@ import { makeMirror } from "../support/mirror.js";
 
 test("coverage merges a run's adjacent ranges, and replaces older reads of the same dates", async () => {
   const mirror = await makeMirror();
-  const state = new SyncState(mirror, orders.name);
-  const cover = (from: number, to: number, requestedAt: number, runId: number) =>
-    state.cover({ range: { from, to }, ids: new Set(), requestedAt, runId });
-  cover(2_000, 2_999, 70_000, 1);
-  cover(1_000, 1_999, 60_000, 1);
-  cover(2_500, 3_999, 90_000, 2);
+  const cover = (runId: number, ...readings: [from: number, to: number, requestedAt: number][]) => {
+    const state = new SyncState(mirror, orders.name, runId);
+    for (const [from, to, requestedAt] of readings)
+      state.cover({ range: { from, to }, ids: new Set(), requestedAt });
+    return state;
+  };
+  cover(1, [2_000, 2_999, 70_000], [1_000, 1_999, 60_000]);
+  const state = cover(2, [2_500, 3_999, 90_000]);
   const expected = [
     { from: 1_000, to: 2_499, readAt: 60_000, runId: 1 },
     { from: 2_500, to: 3_999, readAt: 90_000, runId: 2 },

@@ -120,7 +120,6 @@ test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
 
 test("groupDays merges days that are adjacent or fit on one page, and puts the least recently read days first", async () => {
   const mirror = await makeMirror();
-  const state = new SyncState(mirror, orders.name);
   for (const [at, count] of [
     [101, 60],
     [103, 39],
@@ -140,7 +139,8 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
     [110, 120, 5],
     [120, 130, 3],
   ] as const)
-    state.cover({ range: days(from, to), ids, requestedAt, runId: requestedAt });
+    new SyncState(mirror, orders.name, requestedAt).cover({ range: days(from, to), ids, requestedAt });
+  const state = new SyncState(mirror, orders.name);
   const moved = [101, 103, 110, 111, 120].map((at) => utcDay(at * day));
   expect(groupDays({ state }, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
   mirror.db.close();

@@ -1,0 +1,36 @@
+import { countCurrent } from "../store/records.js";
+import type { IncompleteReason, SyncRun } from "./run.js";
+
+/**
+ * Refuses to remove all records, or more than half of a table with more than 20 records, unless `--accept-removals` is
+ * given.
+ * @returns the reason, or null if the removals are accepted
+ */
+export function refuseRemovals(
+  { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,
+  removals: number,
+  present: number,
+): IncompleteReason | null {
+  const isImplausible = removals > 0 && (removals === present || (present > 20 && removals > present / 2));
+  if (!isImplausible || options.acceptRemovals) return null;
+  return {
+    text: `the API no longer returns ${removals} of ${present} mirrored records: nothing was removed`,
+    hint: `if that is correct, run \`brandapi sync ${name} --accept-removals\``,
+  };
+}
+
+/** Removes the missing records. If implausibly many are missing, removes nothing and returns the reason. */
+export function removeMissing(run: SyncRun): IncompleteReason[] {
+  const { clock, mirror, resource, state, writer } = run;
+  // Records returned in a marked slice still exist, even if the API does not return them at their own dates.
+  const marked = state.markedIds();
+  const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
+  const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));
+  if (refusal) return [refusal];
+  if (ids.length === 0) return [];
+  mirror.transaction(() => {
+    writer.remove(ids, clock.now());
+    state.missing.delete(ids);
+  });
+  return [];
+}
