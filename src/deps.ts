@@ -69,6 +69,11 @@ export interface Deps {
   setTimer?(ms: number, call: () => void): () => void;
   /** Opens a file in its default program, such as a web page in the browser. */
   openInBrowser(path: string): void;
+  /**
+   * Prints a message on stderr if a signal kills the process before the returned function is called, as happens during
+   * killable work.
+   */
+  reportIfKilled(text: string): () => void;
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   /** Aborts when a signal stops the program. The reason is a `Stopped` error. */
@@ -111,7 +116,9 @@ export const systemClock: Clock = {
 };
 
 /** Returns the dependencies for the real machine. Standard input is opened on first use. */
-export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "fetch">): Deps {
+export function systemDeps(
+  given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "reportIfKilled" | "fetch">,
+): Deps {
   return {
     ...given,
     env: process.env,

@@ -5,7 +5,7 @@ import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
 import { limitHeapGrowth } from "./heap.js";
 import { continuesWithoutReader, isResumable, runProgram } from "./program.js";
-import { ProcessSignals } from "./signals.js";
+import { ProcessSignals, reportIfKilled } from "./signals.js";
 import { refuseKeys } from "./util/redact-keys.js";
 import { errorReason } from "./util/system-errors.js";
 import { removeTempFiles } from "./util/temp-files.js";
@@ -21,7 +21,13 @@ export async function main(): Promise<void> {
   const isResumed = isResumable(findCommandName(argv)) && !argv.includes("--dry-run");
   const signals = new ProcessSignals(isResumed ? resumeHint : undefined);
   const { signal, runKillable, runGracefully } = signals;
-  const deps = systemDeps({ signal, runKillable, runGracefully, fetch: fetchWhenNeeded(process.env) });
+  const deps = systemDeps({
+    signal,
+    runKillable,
+    runGracefully,
+    reportIfKilled,
+    fetch: fetchWhenNeeded(process.env),
+  });
   /** Removes unfinished files and ends the process without waiting. */
   const exit = (code: number): never => {
     removeTempFiles();

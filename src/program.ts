@@ -4,7 +4,7 @@ import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js"
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalFlags } from "./config/settings.js";
 import type { Context, Deps } from "./deps.js";
-import { type ExitCode, exitCodes } from "./errors.js";
+import { type ExitCode, exitCodes, UsageError } from "./errors.js";
 import { readVersion } from "./version.js";
 
 interface Entry {
@@ -12,6 +12,8 @@ interface Entry {
   summary: string;
   /** Loads the command's module. */
   load(): Promise<CommandModule>;
+  /** True for a command that accepts `--rate-limit` and `--max-wait`, because it sends requests. */
+  takesRequestFlags?: boolean;
   /**
    * True for a command that continues when nobody reads stdout, because the command's work or exit code matters more
    * than its output.
@@ -45,6 +47,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     login: {
       summary: "Store a brand's base URL and key, after checking them",
       load: () => import("./commands/login.js"),
+      takesRequestFlags: true,
     },
     logout: {
       summary: "Remove a profile's base URL and key from this machine",
@@ -53,10 +56,12 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     whoami: {
       summary: "Show the brand and the key's scopes and expiry",
       load: () => import("./commands/whoami.js"),
+      takesRequestFlags: true,
     },
     doctor: {
       summary: "Check this machine, the settings, the key and the mirror",
       load: () => import("./commands/doctor.js"),
+      takesRequestFlags: true,
       continuesWithoutReader: true,
     },
     profiles: {
@@ -72,28 +77,34 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     sync: {
       summary: "Sync the brand's data into the mirror",
       load: () => import("./commands/sync.js"),
+      takesRequestFlags: true,
       continuesWithoutReader: true,
       isResumable: true,
     },
     verify: {
       summary: "Compare the mirror with the API",
       load: () => import("./commands/verify.js"),
+      takesRequestFlags: true,
       continuesWithoutReader: true,
     },
     status: {
       summary: "Show how complete and up to date the mirror is",
       load: () => import("./commands/status.js"),
+      // Crontab lines from earlier versions pass the flags to `status`.
+      takesRequestFlags: true,
       continuesWithoutReader: true,
     },
     download: {
       summary: "Download files from the brand's content library",
       load: () => import("./commands/download.js"),
+      takesRequestFlags: true,
       continuesWithoutReader: true,
       isResumable: true,
     },
     cron: {
       summary: "Print crontab lines for a nightly sync (installs nothing)",
       load: () => import("./commands/cron.js"),
+      takesRequestFlags: true,
     },
     backup: {
       summary: "Back up the mirror, or restore a backup",
@@ -134,6 +145,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     sandbox: {
       summary: "Serve the documented API locally with sample data",
       load: () => import("./commands/sandbox.js"),
+      takesRequestFlags: true,
     },
   },
 };
@@ -175,7 +187,7 @@ export async function buildProgram(
   configureHelp(program, context.deps);
   program.hook("preSubcommand", inheritOptions);
   for (const [heading, group] of Object.entries(groups))
-    for (const [name, { summary, load }] of Object.entries(group)) {
+    for (const [name, { summary, load, takesRequestFlags }] of Object.entries(group)) {
       const command = program.command(name).summary(summary).helpGroup(heading);
       if (!words.includes(name)) continue;
       const { about, define, examples, run } = await load();
@@ -184,11 +196,25 @@ export async function buildProgram(
         .description(about)
         .addHelpText("after", formatExamples(examples, context.deps))
         .action(async () => {
-          const code = await run(command.optsWithGlobals(), context, ...command.processedArgs);
+          const flags: GlobalFlags = command.optsWithGlobals();
+          if (!takesRequestFlags) refuseRequestFlags(name, flags);
+          const code = await run(flags, context, ...command.processedArgs);
           onExit(code ?? exitCodes.done);
         });
     }
   return program.addCommand(createHelpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
+}
+
+/** @throws UsageError if a command that sends no requests was given a flag for requests */
+function refuseRequestFlags(command: string, { rateLimit, maxWait }: GlobalFlags): void {
+  const flag = rateLimit !== undefined ? "--rate-limit" : maxWait !== undefined ? "--max-wait" : undefined;
+  if (flag === undefined) return;
+  throw new UsageError(
+    `\`brandapi ${command}\` sends no requests to the API, so \`${flag}\` has no effect.`,
+    {
+      hint: `omit \`${flag}\``,
+    },
+  );
 }
 
 /**

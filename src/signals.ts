@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import { Stopped, stopCodes } from "./errors.js";
 
@@ -92,4 +93,23 @@ export class ProcessSignals {
     setTimeout(() => this.#endings?.endLate(reason), gracefulStopMs);
     this.#stop.abort(reason);
   };
+}
+
+/**
+ * Starts a shell that prints a text on stderr if this process is killed before the returned function is called. A killed
+ * process cannot print anything itself. The shell detects the end of this process because the pipe to it is closed.
+ */
+export function reportIfKilled(text: string): () => void {
+  const script = `trap '' HUP INT TERM; read -r _ || printf '%s\\n' "$1" >&2`;
+  const shell = spawn("sh", ["-c", script, "sh", text], { stdio: ["pipe", "ignore", "inherit"] });
+  // If there is no shell, as on Windows, nothing is printed.
+  shell.on("error", () => {});
+  shell.stdin.on("error", () => {});
+  shell.unref();
+  const cancel = () => {
+    process.off("exit", cancel);
+    shell.stdin.end("done\n");
+  };
+  process.once("exit", cancel);
+  return cancel;
 }

@@ -16,6 +16,8 @@ import type { Outage } from "./request-failure.js";
 interface RequestInfo {
   path: string;
   baseUrl: string;
+  /** The hint for a rejected key (401). */
+  rejectedKeyHint: string;
   /** The scope that the endpoint requires. */
   scope: string | undefined;
 }
@@ -26,7 +28,7 @@ const consolePage = "in the brand's console: settings, integrations, brand API";
  * Returns the error for a status that is not retried, except 403 (API document, "Errors"). The response body is
  * ignored, because its fields are undocumented and it may contain the key.
  */
-export function statusError(status: number, { path, baseUrl }: RequestInfo): BrandapiError {
+export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: RequestInfo): BrandapiError {
   if (status === 400)
     return new BadRequest(`The API rejected the parameters for ${path} (400).`, {
       status,
@@ -35,7 +37,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
   if (status === 401)
     return new Unauthorized("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
       status,
-      hint: `create a new key ${consolePage}; then run \`brandapi login\``,
+      hint: rejectedKeyHint,
     });
   if (status === 402)
     return new PaymentRequired(

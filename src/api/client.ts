@@ -13,6 +13,8 @@ export interface ApiSettings {
   /** The API's root URL, which ends in /api/brand/v1. */
   baseUrl: string;
   key: string;
+  /** The hint for a rejected key (401), which depends on where the key comes from. */
+  rejectedKeyHint: string;
   /** The maximum number of requests per minute with this key, or null if there is no limit. */
   rateLimit: number | null;
   /** The maximum time to keep retrying while the API does not respond; 0 disables retries. */
@@ -121,7 +123,8 @@ export class ApiClient {
   }
 
   async #refusalError(status: number, path: string, scope: string | undefined): Promise<BrandapiError> {
-    const request = { path, baseUrl: this.#baseUrl.href.replace(/\/$/, ""), scope };
+    const { rejectedKeyHint } = this.settings;
+    const request = { path, baseUrl: this.#baseUrl.href.replace(/\/$/, ""), rejectedKeyHint, scope };
     if (status !== 403) return statusError(status, request);
     if (path === "/me") return forbiddenError(request, "forbidden");
     this.#keyScopes ??= this.#requestKeyScopes();

@@ -53,6 +53,7 @@ export async function openApiForCommand(
   const options = {
     ...settings,
     ...credentials,
+    rejectedKeyHint: rejectedKeyHint(settings),
     userAgent: `brandapi/${readVersion()}`,
     statePath: settings.stateDir,
   };
@@ -71,6 +72,18 @@ export async function openApiForCommand(
     },
     onNotice: ({ message }) => reporter.note(message),
   });
+}
+
+/** Returns the next step after the API has rejected the key. A stored key was accepted once, so it has no typo. */
+function rejectedKeyHint({ keySource, output, profile }: Settings): string {
+  const createKey = "create a new key in the brand's console: settings, integrations, brand API";
+  if (keySource === "profile")
+    return `the key comes from the profile \`${profile}\`: ${createKey}; then run \`brandapi login\``;
+  if (keySource === "variable")
+    return `the key comes from the variable BRANDAPI_KEY: check it for a typo, or ${createKey}`;
+  if (keySource === "file")
+    return `the key comes from the file ${output.keyFile}: check it for a typo, or ${createKey}`;
+  return `check the key for a typo, or ${createKey}`;
 }
 
 /** The brand and the key in the response to `/me`. See "1. GET /me" and "Brand" in the API document. */

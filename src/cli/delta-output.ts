@@ -16,6 +16,7 @@ import { terminalWidth } from "../util/terminal-text.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
+import { explainStop } from "./output.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
@@ -35,14 +36,17 @@ export async function exportDeltaTables(
   layout: { manyBrands?: boolean } = {},
 ): Promise<void> {
   const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
-  await forEachDeltaTable(names, flags, context, layout, async (rows, log, session) => {
+  const exportTable = async (rows: MonthlyRows, log: DeltaLog, session: ReadSession) => {
     const { deps, reporter } = session;
     warnAboutPartialTables(session, [rows.name]);
     const result = await exportDeltaTable(rows, log, deps);
     const since = deps.clock.now() - retainMs;
     await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, since }, deps);
     reporter.note(`${rows.name}: ${result}: ${log.folder}`);
-  });
+  };
+  await explainStop("the Delta tables contain only complete versions", context.deps, () =>
+    forEachDeltaTable(names, flags, context, layout, exportTable),
+  );
 }
 
 /** The differences between a table in the mirror and the brand's part of the Delta table. */

@@ -91,6 +91,16 @@ export function checkName(noun: string, name: string, known: readonly string[], 
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
 }
 
+/** @throws UsageError if an argument is a list of known names with commas, such as `orders,roster` or `orders,` */
+export function refuseCommas(noun: string, typed: string, known: readonly string[]): void {
+  const names = typed.split(",").filter((name) => name !== "");
+  if (!typed.includes(",") || !names.every((name) => known.includes(name))) return;
+  const example = names.length > 1 ? `: \`${names.join(" ")}\`` : "";
+  throw new UsageError(`Unknown ${noun}: \`${typed}\`.`, {
+    hint: `separate the ${noun}s with spaces, not commas${example}`,
+  });
+}
+
 /**
  * Restricts an option or argument to a set of values, which the help and shell completion list.
  * @param noun what error messages call a value
@@ -169,11 +179,7 @@ export interface ChosenResources {
 export function chooseResources(names: readonly string[]): ChosenResources {
   const known = resources.map(({ name }) => name);
   for (const name of names) {
-    const parts = name.split(",");
-    if (parts.length > 1 && parts.every((part) => known.includes(part)))
-      throw new UsageError(`Unknown resource: \`${name}\`.`, {
-        hint: `separate the resources with spaces: \`${parts.join(" ")}\``,
-      });
+    refuseCommas("resource", name, known);
     checkName("resource", name, known);
   }
   const named = names.length > 0;

@@ -83,7 +83,8 @@ export function configureHelp(program: Command, deps: Deps): void {
 }
 
 const programFooter = [
-  "Every command takes these options, before or after its name. Flags override environment variables, which " +
+  "Every command takes these options, before or after its name, except that `--rate-limit` and `--max-wait` are only for " +
+    "commands that send requests. Flags override environment variables, which " +
     "override the profile.",
   "Help for a command, with examples: `brandapi help sync`.",
   "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",

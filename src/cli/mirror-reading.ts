@@ -51,11 +51,12 @@ export async function readMirror<T>(
 }
 
 /** Returns the next step for a user who has no mirror yet. Such a user may have run the demo, or may not have a key. */
-function missingMirrorHint({ key, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
+function missingMirrorHint({ key, missingReason, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
   const demo = join("brandapi-demo", "demo.sqlite");
   const ownBrand =
     key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";
   if (output.db === undefined && pathExists(join(cwd, demo)))
     return `add \`--db ${demo}\` to use the demo's mirror; for your own brand, ${ownBrand}`;
+  if (key === undefined && missingReason) return missingReason.hint;
   return key === undefined ? `${ownBrand}; without a key, try \`brandapi demo\`` : ownBrand;
 }

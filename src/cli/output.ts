@@ -1,17 +1,17 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { Option } from "commander";
 import { configPath, expandPath, type PathDeps } from "../config/folders.js";
 import type { Deps } from "../deps.js";
-import { UsageError } from "../errors.js";
+import { Stopped, UsageError } from "../errors.js";
 import { type Bookmarks, type Format, formats, type RowSources } from "../export/formats.js";
 import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/sinks.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
-import { escapeData } from "../util/terminal-text.js";
-import { formatBytes, pluralize } from "../util/text.js";
+import { escapeData, escapeLines } from "../util/terminal-text.js";
+import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
 import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
@@ -74,7 +74,9 @@ export function chooseOutput(
   const path = out === "-" || out === "/dev/stdout" ? undefined : out;
   const isFolder = path !== undefined && isFolderPath(path, allowed, deps);
   if (isFolder && tables === 0)
-    throw new UsageError(`The output is a folder: ${path}`, { hint: "name a file in this folder" });
+    throw new UsageError(`The output is a folder: \`${path}\``, {
+      hint: `name a file in this folder, such as \`-o ${quoteShellWord(join(path, "result.csv"))}\``,
+    });
   const fileName = isFolder || path === undefined ? "" : path.toLowerCase();
   const isCompressed = fileName.endsWith(".gz");
   const extension = extname(isCompressed ? fileName.slice(0, -".gz".length) : fileName);
@@ -183,8 +185,8 @@ export function tableFilePath(
     });
   const [extension] = format.extensions;
   if (extension === undefined)
-    throw new UsageError(`\`${format.flag}\` writes all tables to one file: ${path} is a folder.`, {
-      hint: `name a file in this folder: \`-o FILE${format.alsoExtensions[0] ?? ""}\``,
+    throw new UsageError(`\`${format.flag}\` writes all tables to one file: \`${path}\` is a folder.`, {
+      hint: `name a file in this folder: \`-o ${quoteShellWord(join(path, `export${format.alsoExtensions[0] ?? ""}`))}\``,
     });
   createFolder(expandPath(path, deps));
   return join(path, table + (delimiter === "\t" ? ".tsv" : extension));
@@ -236,6 +238,31 @@ export async function writeRows(
   const sink = file === undefined ? createStdoutSink(deps) : await openFileSink(file, deps);
   const written = await writeAll(isCompressed ? compress(writeData()) : writeData(), sink);
   return { rows, ...written };
+}
+
+/**
+ * Explains on stderr that a signal stopped an export, whether the signal was handled or killed the process.
+ * @param effect describes what an unfinished export leaves behind
+ */
+export async function explainStop<T>(effect: string, deps: Deps, work: () => Promise<T>): Promise<T> {
+  const hint = `${effect}; run the same command again`;
+  const finish = deps.reportIfKilled(`brandapi: Stopped.\n  hint: ${escapeLines(hint)}`);
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Stopped ? new Stopped(error.signalName, hint) : error;
+  } finally {
+    finish();
+  }
+}
+
+/** Describes what an unfinished export leaves behind. */
+export function describeUnfinished({ path, isFolder }: OutputChoice, deps: Deps): string {
+  if (path === undefined) return "the output is incomplete";
+  if (isFolder) return `only complete files were written to ${path}`;
+  return existsSync(expandPath(path, deps))
+    ? `nothing was written, and ${path} is unchanged`
+    : `${path} was not written`;
 }
 
 /** Prints each table's number of rows, the total size and the path. */

@@ -15,6 +15,7 @@ import type { Mirror } from "../store/database.js";
 import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant, parseInstant } from "../util/times.js";
+import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 /**
@@ -25,11 +26,7 @@ export function checkTableName(typed: string): string {
   const names = knownTableNames();
   const name = typed.replaceAll("-", "_").toLowerCase();
   if (names.includes(name)) return name;
-  const parts = name.split(",");
-  if (parts.length > 1 && parts.every((part) => names.includes(part)))
-    throw new UsageError(`Unknown table: \`${typed}\`.`, {
-      hint: `separate the tables with spaces: \`${parts.join(" ")}\``,
-    });
+  refuseCommas("table", name, names);
   const closest = closestName(name, names);
   throw new UsageError(`Unknown table: \`${typed}\`.`, {
     hint: closest ? `did you mean \`${closest}\`?` : "`brandapi tables` lists the tables and views",

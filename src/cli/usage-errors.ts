@@ -55,6 +55,7 @@ function otherCommand(name: string): string | undefined {
 /** Returns a hint for an option that other programs use. @param names the command's options */
 function otherOption(option: string, names: readonly string[]): string | undefined {
   if (option === "-v") return "use `--verbose`, or `-V` to print the version";
+  if (option === "-p") return "use `--profile`";
   if (option !== "--format") return undefined;
   return names.includes("--csv")
     ? "use the format's option, such as `--csv`, `--json` or `--xlsx`"

@@ -9,7 +9,7 @@ import { TerminalReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
-import { MirrorUnusable, UsageError } from "../errors.js";
+import { ConfigurationError, MirrorUnusable, UsageError } from "../errors.js";
 import {
   type Backup,
   backupFolder,
@@ -27,11 +27,11 @@ import { openMirror } from "../store/open.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
 import { checkIdentity } from "../store/schema.js";
-import { createFolder } from "../util/files.js";
+import { createFolder, pathExists } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
 import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
-import { pluralize } from "../util/text.js";
+import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 
 type BackupFlags = GlobalFlags & { keep: number; restore?: string };
@@ -73,6 +73,10 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const origin = await readMirror(output, deps, async ({ mirror }) => readOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
   if (dir === undefined) createFolder(folder, 0o700);
+  else if (!pathExists(folder))
+    throw new ConfigurationError(`The folder does not exist: ${folder}`, {
+      hint: `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose a different folder`,
+    });
   const older = await findBackups(folder, dbPath, origin);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
@@ -145,7 +149,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     throw new MirrorUnusable(`The backup is not a file: ${from}`, { hint: "pass a file to `--restore`" });
   const db = resolveMirrorPath(dbPath);
   const replacedPath = `${db}.before-${deps.clock.now()}`;
-  const lock = await lockMirror(db, { wait: false, ...deps });
+  const lock = await lockMirror(db, deps);
   try {
     const kept = existsSync(db) ? replacedPath : null;
     const current = kept === null ? null : await readCurrentMirror(db);

@@ -9,7 +9,7 @@ import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusabl
 import { typedTables } from "../query/readable-tables.js";
 import { detailResources, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
-import { findLastBackup } from "../store/backups.js";
+import { addRestoreHint, findLastBackup } from "../store/backups.js";
 import { findDamage, type Mirror, readInfo, withReadTransaction } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, readOwner } from "../store/owner.js";
@@ -119,7 +119,9 @@ async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Se
 }
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
-  const mirror = await openMirrorOrEmpty(dbPath);
+  const mirror = await openMirrorOrEmpty(dbPath).catch(async (error: unknown) => {
+    throw await addRestoreHint(error, dbPath);
+  });
   if (schemaVersion(mirror) !== "current" || hasOutdatedColumns(mirror)) {
     mirror.db.close();
     if (mirror.id !== null)

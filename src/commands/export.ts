@@ -13,6 +13,8 @@ import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
+  describeUnfinished,
+  explainStop,
   noFormatError,
   type OutputChoice,
   type OutputFlags,
@@ -43,6 +45,7 @@ import { openRows, type Selection } from "../query/select.js";
 import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
+import { findOwnColumn } from "../util/suggestions.js";
 import { parseDuration } from "../util/times.js";
 import { views } from "../views/all-views.js";
 
@@ -155,7 +158,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
   const request = readRequest(flags, names, deps);
   const { asOf, output, tables, where } = request;
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
-  await readMirror(flags, deps, async (session) => {
+  const exportTables = async (session: ReadSession) => {
     const { mirror, reporter } = session;
     const { selections, conditionTables } = selectRows(request, mirror);
     const readTables = [...new Set([...tables, ...conditionTables])];
@@ -169,7 +172,8 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
-  });
+  };
+  await explainStop(describeUnfinished(output, deps), deps, () => readMirror(flags, deps, exportTables));
 }
 
 /**
@@ -246,6 +250,11 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
     if (name === "removed_at" && table.shape && !columns.includes(name))
       throw new UsageError(`\`${table.name}\` has no \`removed_at\`: it has current records only.`, {
         hint: `add \`--include-removed\`, or export \`${table.name}_removed\``,
+      });
+    const own = columns.includes(name) ? undefined : findOwnColumn(name, table.name, columns);
+    if (own !== undefined)
+      throw new UsageError(`Unknown column of \`${table.name}\`: \`${name}\`.`, {
+        hint: `did you mean \`${own}\`?`,
       });
     checkName(`column of \`${table.name}\``, name, columns);
   }

@@ -56,7 +56,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   const answer = yes ? "y" : await ask(question, {}).finally(close);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new UsageError("No host was forgotten.", { hint: "answer `y`, or add `--yes`" });
-  const lock = await lockMirror(dbPath, { wait: false, ...deps });
+  const lock = await lockMirror(dbPath, deps);
   const forget = () =>
     withMirrorFile(dbPath, (mirror) => {
       const at = formatInstant(deps.clock.now());

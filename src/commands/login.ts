@@ -64,8 +64,9 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   const stored = profiles.get(profile) ?? {};
   const access = await readCredentials(flags, settings, deps);
   deps.keys.add(access.key);
+  const keySource = access.key === settings.key ? settings.keySource : undefined;
   const reporter = new TerminalReporter(deps, flags);
-  const identity = await fetchIdentity({ ...settings, ...access }, deps, reporter);
+  const identity = await fetchIdentity({ ...settings, ...access, keySource }, deps, reporter);
   const { brand, key } = identity;
   const omit = flags.omit ?? settings.omit;
   profiles.set(profile, {

@@ -6,6 +6,8 @@ import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
+  describeUnfinished,
+  explainStop,
   type OutputFlags,
   reportOutput,
   writeRows,
@@ -80,15 +82,16 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
-  await readMirror(flags, deps, async (session) => {
+  if (!output)
+    return await readMirror(flags, deps, async (session) =>
+      printResult(openStatement({ sql, param, asOf }, session), limit, session),
+    );
+  const exportResult = async (session: ReadSession) => {
     const statement = openStatement({ sql, param, asOf }, session);
-    if (output) {
-      const written = await writeRows([openQueryResult(statement, limit)], output, session);
-      if (output.path !== undefined) reportOutput(output.path, [written], session);
-    } else {
-      printResult(statement, limit, session);
-    }
-  });
+    const written = await writeRows([openQueryResult(statement, limit)], output, session);
+    if (output.path !== undefined) reportOutput(output.path, [written], session);
+  };
+  await explainStop(describeUnfinished(output, deps), deps, () => readMirror(flags, deps, exportResult));
 }
 
 /**
@@ -153,7 +156,7 @@ function parseParameter(text: string, previous: SqlParameters | undefined): SqlP
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new UsageError(`Not a parameter: \`${text}\`.`, {
-      hint: "use `-p name=value`, and `:name` in the statement",
+      hint: "use `-p name=value`, and `:name` in the statement; to choose a profile, use `--profile`",
     });
   return new Map([...(previous ?? []), [name, typedValue(value)]]);
 }

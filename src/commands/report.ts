@@ -1,4 +1,5 @@
-import { extname } from "node:path";
+import { statSync } from "node:fs";
+import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { parsedOption, parseRange } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
@@ -13,7 +14,7 @@ import { renderText } from "../report/plain-text.js";
 import { createReport } from "../report/sales-report.js";
 import { findCurrentRun } from "../store/lock.js";
 import { printJson } from "../util/terminal.js";
-import { formatBytes } from "../util/text.js";
+import { formatBytes, quoteShellWord } from "../util/text.js";
 
 interface ReportFlags extends GlobalFlags {
   month?: string;
@@ -86,11 +87,15 @@ async function savePage(
   { deps, reporter }: ReadSession,
   open = false,
 ): Promise<void> {
+  const path = expandPath(file, deps);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`The output is a folder: \`${file}\``, {
+      hint: `name a file in this folder: \`-o ${quoteShellWord(join(file, "report.html"))}\``,
+    });
   if (extname(file).toLowerCase() !== ".html")
     throw new UsageError(`A report is an HTML page: ${file}`, {
       hint: "use a name such as `-o report.html`",
     });
-  const path = expandPath(file, deps);
   const { bytes } = await writeAll([renderPage(report)], await openFileSink(path, deps));
   reporter.note(`${report.period.name}: ${formatBytes(bytes)}: ${file}`);
   if (open) deps.openInBrowser(path);

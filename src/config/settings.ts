@@ -37,6 +37,8 @@ export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
+  /** Where the key comes from: BRANDAPI_KEY, `--key-file` or the profile; undefined for a key that was just entered. */
+  keySource?: "variable" | "file" | "profile" | undefined;
   /**
    * Explains why the profile in the config file does not provide the key or the base URL, and what to do; undefined if
    * the reason is unknown.
@@ -93,6 +95,7 @@ export async function readSettings(
     [env.BRANDAPI_KEY || undefined, "BRANDAPI_KEY"],
     [isForeign ? undefined : profile.key, source],
   );
+  const keySource = flags.keyFile ? "file" : env.BRANDAPI_KEY ? "variable" : "profile";
   if (key !== undefined) deps.keys.add(key);
   const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
   const limit =
@@ -102,7 +105,10 @@ export async function readSettings(
     profile: name,
     baseUrl,
     key,
-    missingReason: explainMissing(profile, isForeign && key === undefined ? baseUrl : undefined, deps),
+    keySource: key === undefined ? undefined : keySource,
+    missingReason:
+      explainMissing(profile, isForeign && key === undefined ? baseUrl : undefined, deps) ??
+      explainUnknown(name, stored, flags, deps),
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
     get stateDir() {
@@ -165,6 +171,27 @@ function explainMissing(
   return {
     text: `The config file has an unknown field \`${written}\`.`,
     hint: `rename \`${written}\` to \`${meant}\` in ${configPath(deps)}`,
+  };
+}
+
+/** Explains why an unknown profile has no key: the name may be wrong, and variables do not apply to a named profile. */
+function explainUnknown(
+  name: string,
+  stored: Profiles,
+  flags: GlobalFlags,
+  { env }: Deps,
+): { text: string; hint: string } | undefined {
+  if (stored.has(name)) return undefined;
+  const ignored = ["BRANDAPI_BASE_URL", "BRANDAPI_KEY"].filter((variable) => flags.profile && env[variable]);
+  if (ignored.length > 0)
+    return {
+      text: `With \`--profile\`, ${ignored.join(" and ")} ${ignored.length === 1 ? "is" : "are"} ignored.`,
+      hint: `omit \`--profile\` to use ${ignored.join(" and ")}, or run \`brandapi login --profile ${name}\` to add the profile`,
+    };
+  if (stored.size === 0 || name === "default") return undefined;
+  return {
+    text: "There is no profile with this name.",
+    hint: `run \`brandapi profiles\` to list the profiles, or \`brandapi login --profile ${name}\` to add this one`,
   };
 }
 

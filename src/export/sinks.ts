@@ -197,6 +197,7 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
   const failed = (reason: string, hint: string) =>
     new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
   if (errorCode(cause) === "EISDIR") return failed("it is a folder", "choose a different file name");
+  if (errorCode(cause) === "ENOTDIR") return failed(errorReason(cause), "choose a different folder");
   if (errorCode(cause) !== "ENOENT")
     return failed(
       errorReason(cause),

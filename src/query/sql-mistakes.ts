@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
-import { closestName } from "../util/suggestions.js";
+import { closestName, findOwnColumn } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
 import { views } from "../views/all-views.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
@@ -94,6 +94,9 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     const renamed = renamedColumns[column.toLowerCase()];
     if (renamed !== undefined && scope.length > 0 && available.has(renamed))
       return `\`${column}\` is now \`${renamed}\``;
+
+    const own = scope.length === 1 && scope[0] && findOwnColumn(column, scope[0].name, scope[0].columns);
+    if (own) return `did you mean \`${own}\`?`;
 
     const holders = tablesWith(column, tables, scope);
     if (holders.length > 0)

@@ -49,11 +49,12 @@ export async function copyMirror(
     const cause = error.cause ?? error;
     const code = errorCode(cause);
     if (!/^SQLITE_(CORRUPT|FULL|IOERR)/.test(code)) throw error;
-    throw failed(
-      errorReason(cause),
-      code.startsWith("SQLITE_CORRUPT") ? "run `brandapi doctor`" : "check the disk and its free space",
+    if (code.startsWith("SQLITE_CORRUPT")) throw failed(errorReason(cause), "run `brandapi doctor`", cause);
+    const hint = "free some space on that disk, or choose a different folder";
+    throw new MirrorUnusable(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
+      hint,
       cause,
-    );
+    });
   };
   const summarize = ({ db }: Mirror) => db.prepare(summary).pluck().get() as string;
   const expected = await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
@@ -95,9 +96,8 @@ function createEmptyFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (cause) {
-    if (errorCode(cause) === "ENOSPC" || errorCode(cause) === "EDQUOT") throw cause;
     throw new ConfigurationError(`Cannot write to the folder ${dirname(path)}: ${errorReason(cause)}`, {
-      hint: "check its permissions, or choose a different folder",
+      hint: "check its permissions and free space, or choose a different folder",
       cause,
     });
   }

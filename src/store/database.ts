@@ -267,7 +267,7 @@ export function asMirrorError(error: unknown, path: string): unknown {
 }
 
 const damagedHeaderHint =
-  "if it was a mirror, its header is damaged: restore a backup with `brandapi backup --restore FILE`; otherwise choose another file with `--db`";
+  "choose another file with `--db`, or, if this file was a mirror, move it away and run `brandapi sync`";
 
 /**
  * Checks a mirror's file and its indexes. This takes longer than `checkForDamage`.

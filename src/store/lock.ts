@@ -14,14 +14,14 @@ const pollMs = 250;
 /**
  * Locks a mirror for one run, using an SQLite lock on an empty file next to it. The operating system releases
  * the lock when the process ends. The file is never removed.
- * @param wait true to wait for the other run to end
+ * @param wait the value of `--wait`; undefined for commands without that flag, whose errors do not suggest it
  * @param onQueued called with a description of the run that holds the lock
  * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a
  * device
  */
 export async function lockMirror(
   path: string,
-  options: { wait: boolean; clock: Clock; signal: AbortSignal; onQueued?(text: string): void },
+  options: { wait?: boolean; clock: Clock; signal: AbortSignal; onQueued?(text: string): void },
 ): Promise<{ release(): void }> {
   const { clock, onQueued, signal, wait } = options;
   checkMirrorPath(path);
@@ -37,7 +37,7 @@ export async function lockMirror(
       const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
-          hint: "run the command again after that run has ended, or add `--wait` to `sync`, `verify` or `download`",
+          hint: `run the command again after that run has ended${wait === undefined ? "" : ", or add `--wait`"}`,
         });
       if (!isQueued) onQueued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);

@@ -25,6 +25,16 @@ export function suggestName(typed: string, names: readonly string[]): string | u
   return names.length === 1 ? `use ${quoted}` : `use one of ${quoted}`;
 }
 
+/**
+ * Returns the column of a table that `typed` names with or without the table's noun: in `orders`, `order_id` means
+ * `id`, and `date` means `order_date`.
+ */
+export function findOwnColumn(typed: string, table: string, columns: readonly string[]): string | undefined {
+  const prefix = `${table.replace(/_.*/, "").replace(/s$/, "")}_`;
+  const own = typed.startsWith(prefix) ? typed.slice(prefix.length) : prefix + typed;
+  return columns.find((column) => column === own);
+}
+
 const abbreviations: Readonly<Record<string, string>> = {
   amt: "amount",
   no: "number",

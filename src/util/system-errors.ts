@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
@@ -49,7 +51,7 @@ const hints: Readonly<Record<string, string>> = {
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
   EEXIST: "choose a different name, or move the file away",
-  ENOTDIR: "choose a different folder, or move the file that has its name",
+  ENOTDIR: "choose a different path, or move the file away",
   EROFS: "choose a file on a writable disk",
   EADDRINUSE: "choose another port, or omit it",
 };
@@ -84,7 +86,6 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   ENOENT: "no such file or folder",
   ENOSPC: "the disk is full",
-  ENOTDIR: "part of the path is not a folder",
   EPERM: "permission denied",
   ERR_FS_EISDIR: "it is a folder",
 };
@@ -97,8 +98,25 @@ function systemReason(error: unknown): string | undefined {
   if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;
   const [text = ""] = error.message.split(", ");
   const isFolder = "syscall" in error && error.syscall === "mkdir";
+  if (code === "ENOTDIR" && "path" in error) return notFolderReason(String(error.path));
   if (code === "EEXIST" && !isFolder) return "a file with this name already exists";
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
+}
+
+/** Names the file that is in the place of a folder in a path. */
+function notFolderReason(path: string): string {
+  let file = path;
+  while (dirname(file) !== file && !isFile(file)) file = dirname(file);
+  if (dirname(file) === file) return "part of the path is not a folder";
+  return file === path ? "it is a file, not a folder" : `\`${file}\` is a file, not a folder`;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Like `systemReason`, but returns the message of other errors. */

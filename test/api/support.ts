@@ -47,6 +47,7 @@ export function temporaryFolder(): string {
 function testDeps(given: Partial<Deps>): Deps {
   const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,
+    reportIfKilled: () => () => {},
     runKillable: (work) => work(),
     runGracefully: (work) => work(),
     fetch: createFetch({}),
@@ -66,6 +67,7 @@ export function testApi(
   const settings: ApiSettings = {
     baseUrl,
     key,
+    rejectedKeyHint: "create a new key",
     rateLimit: null,
     maxWaitMs: 0,
     userAgent: "brandapi/test",

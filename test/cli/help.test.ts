@@ -106,13 +106,22 @@ test.each([
   [
     "sync orders,roster",
     "Unknown resource: `orders,roster`.",
-    "separate the resources with spaces: `orders roster`",
+    "separate the resources with spaces, not commas: `orders roster`",
   ],
   [
     "export orders,roster --csv",
     "Unknown table: `orders,roster`.",
-    "separate the tables with spaces: `orders roster`",
+    "separate the tables with spaces, not commas: `orders roster`",
   ],
+  ["export orders, roster --csv", "Unknown table: `orders,`.", "separate the tables with spaces, not commas"],
+  ["status -p default", "Unknown option: `-p`.", "use `--profile`"],
+  [
+    "query -p default",
+    "Not a parameter: `default`.",
+    "use `-p name=value`, and `:name` in the statement; to choose a profile",
+  ],
+  ["tables --rate-limit 5", "`brandapi tables` sends no requests to the API", "omit `--rate-limit`"],
+  ["query --max-wait 5m", "`brandapi query` sends no requests to the API", "omit `--max-wait`"],
   [
     "export orders --csv --columns id order_number",
     "`order_number` is a column, not a table.",

@@ -106,7 +106,7 @@ test.each([
   [["-o", "o.json", "--singer"], "`--singer` contradicts the file's extension: o.json"],
   [["-o", "o.tsv", "--delimiter", ";"], '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   [["-o", "o.gz", "--parquet"], "No format has this file extension: o.gz"],
-  [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: exports/ is a folder"],
+  [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: `exports/` is a folder"],
 ])("contradictory output flags are rejected with exit code 2: %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
@@ -152,7 +152,10 @@ test("several tables are exported to a folder, by default with one CSV file per 
     expect(refused.err).toContain("can contain only one table.");
   }
   const query = await brandapi(["query", "SELECT 1", "-o", "one", "--db", db], { home });
-  expect(query).toMatchObject({ code: 2, err: expect.stringContaining("The output is a folder: one") });
+  expect(query).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("hint: name a file in this folder, such as `-o one/result.csv`"),
+  });
   expect(readdirSync(home).sort()).toEqual(["new", "one"]);
 });
 

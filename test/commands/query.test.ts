@@ -293,7 +293,11 @@ describe("brandapi query", () => {
     const program = spawnBrandapi(["query", sql, "--csv", "--db", path]);
     await program.until(/^500\n/m);
     program.child.kill("SIGINT");
-    expect(await program.ended).toMatchObject({ code: null, signal: "SIGINT" });
+    expect(await program.ended).toMatchObject({
+      code: null,
+      signal: "SIGINT",
+      err: expect.stringContaining("the output is incomplete"),
+    });
   });
 
   it("query writes to a shell's process substitution, and exits quietly when the reader exits", async () => {

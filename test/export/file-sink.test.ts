@@ -69,7 +69,9 @@ describe("export -o", () => {
     expect((await target("file/")).err).toContain("it is a file, not a folder");
     expect((await target("/proc/orders.csv")).err).not.toContain("does not exist");
     expect((await target("nowhere/orders.csv")).err).toMatch(/the folder \S+nowhere does not exist/);
-    expect((await target("file/orders.csv")).err).toContain("part of the path is not a folder");
+    expect((await target("file/orders.csv")).err).toMatch(
+      /`\S+\/file` is a file, not a folder\n {2}hint: choose a different folder/,
+    );
     symlinkSync("loop", join(home, "loop"));
     const loop = await target("loop/orders.csv");
     expect(loop).toMatchObject({ code: 3, err: expect.stringContaining("too many symbolic links") });
@@ -115,7 +117,7 @@ describe("export -o", () => {
   });
 
   it.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-    "an export ended by %s keeps the previous file and leaves no temporary file",
+    "an export ended by %s keeps the previous file, says so, and leaves no temporary file",
     async (signal) => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();
@@ -140,7 +142,11 @@ describe("export -o", () => {
       expect(isWriting()).toBe(true);
       const before = Date.now();
       program.child.kill(signal);
-      expect((await program.ended).signal).toBe(signal);
+      const ended = await program.ended;
+      expect(ended.signal).toBe(signal);
+      expect(ended.err).toBe(
+        "brandapi: Stopped.\n  hint: nothing was written, and orders.csv is unchanged; run the same command again\n",
+      );
       expect(Date.now() - before).toBeLessThan(2_000);
       expect(readdirSync(home)).toEqual(["orders.csv"]);
       expect(readFileSync(join(home, "orders.csv"), "utf8")).toBe("old");

@@ -78,7 +78,12 @@ describe.each(temporary)("after a temporary fault (%s)", (_, fault, says, code) 
 /** Permanent faults. Nothing from the response is stored, and the request is not retried. */
 const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
   ["400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
-  ["401", { status: 401 }, 4, /rejected the key \(401\)[\s\S]*hint: create a new key/],
+  [
+    "401",
+    { status: 401 },
+    4,
+    /rejected the key \(401\)[\s\S]*hint: the key comes from the variable BRANDAPI_KEY: check it for a typo/,
+  ],
   ["402", { status: 402 }, 5, /plan does not include \/orders[\s\S]*hint: check the brand's plan/],
   ["403", { status: 403 }, 5, /denied access to \/orders \(403\)/],
   ["404", { status: 404 }, 7, /base URL looks wrong/],

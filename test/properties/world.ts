@@ -199,6 +199,7 @@ export class World {
     const settings = {
       baseUrl: testBaseUrl,
       key: this.brand.keys[0]?.secret ?? "",
+      rejectedKeyHint: "create a new key",
       userAgent: "test",
       statePath: this.folder,
     };

@@ -43,6 +43,8 @@ test.each([
   ["SELECT * FROM line_items", "did you mean `order_line_items`?"],
   ["SELECT * FROM order_lines", "did you mean `order_line_items`?"],
   ["SELECT total_amt FROM orders", "did you mean `total_amount`?"],
+  ["SELECT order_id FROM orders", "did you mean `id`?"],
+  ["SELECT date FROM orders", "did you mean `order_date`?"],
   ["SELECT order_nr FROM orders", "did you mean `order_number`?"],
   ["SELECT * FROM sales-by-month", "write `sales_by_month` instead of `sales-by-month`"],
   ["reports/q.sql", "use `brandapi query -f reports/q.sql"],
