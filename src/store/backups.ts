@@ -12,10 +12,9 @@ import {
 import { dirname, join, parse } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../deps.js";
-import { BrandapiError, ConfigurationError, MirrorUnusable } from "../errors.js";
-import { createFolder } from "../util/files.js";
+import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
-import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
+import { reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 import {
   asMirrorError,
@@ -26,7 +25,7 @@ import {
   withMirror,
   withMirrorFile,
 } from "./database.js";
-import { isWritable, moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
+import { isWritable, moveLogFiles } from "./mirror-files.js";
 import { readFirstReadAt } from "./runs.js";
 import { checkIdentity, schemaVersion } from "./schema.js";
 
@@ -110,33 +109,6 @@ const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT c
 export interface Backup {
   at: string;
   path: string;
-}
-
-/**
- * Backs up a mirror from an older version to the folder `backups` next to it. `backup --keep` never deletes
- * this backup.
- * @throws MirrorUnusable if the backup fails
- */
-export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
-  const place = resolveMirrorPath(path);
-  const folder = backupFolder(place);
-  try {
-    createFolder(folder, 0o700);
-    // Only one process can migrate the mirror, so a fixed temporary file name cannot collide.
-    const { copy } = await copyMirror(place, folder, { random: () => 0, runGracefully: (work) => work() });
-    const at = statSync(copy).mtime.toISOString();
-    const backup = join(folder, backupName(place, at, "-before-migration"));
-    renameSync(copy, backup);
-    releaseTempFile(copy);
-    return { at, path: backup };
-  } catch (error) {
-    const hint =
-      error instanceof BrandapiError ? error.hint : `make sure that this is a writable folder: ${folder}`;
-    throw new MirrorUnusable(
-      `The mirror was not migrated to this version because it could not be backed up (${errorReason(error)}): ${folder}`,
-      { hint, cause: error },
-    );
-  }
 }
 
 export function backupFolder(path: string): string {

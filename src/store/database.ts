@@ -1,18 +1,9 @@
-import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { Database, RunResult, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { damagedHint, errorCode } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
-import {
-  checkMirrorPath,
-  checkNotReplaced,
-  fileIdentity,
-  mirrorFiles,
-  moveLogFiles,
-  readIntoMemory,
-  resolveMirrorPath,
-} from "./mirror-files.js";
+import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 
 /** The time that SQLite waits for another writer, in milliseconds. Signals are not handled in the meantime. */
 export const busyMs = 1_000;
@@ -221,37 +212,6 @@ export function closeMirror(mirror: Mirror): void {
  */
 export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
-}
-
-/** Creates an empty mirror (0600) and its folder. The file appears at the path only when it is complete. */
-export async function createMirrorFile(path: string): Promise<void> {
-  const place = resolveMirrorPath(path);
-  const temporary = `${place}-new`;
-  const removeTemporary = () => {
-    for (const file of mirrorFiles(temporary)) rmSync(file, { force: true });
-  };
-  const Sqlite = await loadSqlite();
-  removeTemporary();
-  try {
-    // SQLite would create a world-readable file (0644).
-    closeSync(openSync(temporary, "a", 0o600));
-    const db = new Sqlite(temporary);
-    try {
-      setFileFormat(db);
-    } finally {
-      db.close();
-    }
-    moveLogFiles(place, `${place}-old`);
-    renameSync(temporary, place);
-  } finally {
-    removeTemporary();
-  }
-}
-
-export function setFileFormat(db: Database): void {
-  // A record takes about a kilobyte, so larger pages waste less space.
-  db.pragma("page_size = 16384");
-  db.pragma("journal_mode = WAL");
 }
 
 /** Converts an SQLite error to a MirrorUnusable error. Returns other errors unchanged. */

@@ -1,22 +1,20 @@
+import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import type { Database } from "better-sqlite3";
 import { ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
-import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { backUpBeforeMigration } from "./backups.js";
-import {
-  asMirrorError,
-  beginTransaction,
-  busyMs,
-  connect,
-  createMirrorFile,
-  Mirror,
-  setFileFormat,
-  writeInfo,
-} from "./database.js";
+import { asMirrorError, busyMs, connect, Mirror } from "./database.js";
 import { findCurrentRun } from "./lock.js";
-import { checkMirrorPath, isWritable, withoutLogMode } from "./mirror-files.js";
-import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
-import { checkIdentity, migrate, schemaVersion } from "./schema.js";
-import { findBrokenViews } from "./user-objects.js";
+import { isUpToDate, type MigrationOptions, migrateMirror, migrateTables } from "./migration.js";
+import {
+  checkMirrorPath,
+  isWritable,
+  mirrorFiles,
+  moveLogFiles,
+  resolveMirrorPath,
+  withoutLogMode,
+} from "./mirror-files.js";
+import { checkIdentity, migrateSystemTables, schemaVersion } from "./schema.js";
+
 /*
  * The ways to open a mirror:
  *
@@ -28,78 +26,42 @@ import { findBrokenViews } from "./user-objects.js";
  * | `openMirrorForPlan`  | empty, in memory | migrates a copy in memory  | no              |
  */
 
-export interface OpenOptions {
-  /** True for a copy, such as a backup that is being restored. A copy is not backed up before it is migrated. */
-  isCopy?: boolean;
-  /**
-   * Prints the path of a backup, and warnings about user-defined views, indexes and triggers that were lost.
-   */
-  reporter?: Pick<Reporter, "note" | "warn">;
-  /** The next step if the mirror does not exist. */
-  missingHint?: string;
-}
-
-/** How long `openMirror` waits for another program that is writing to the mirror or migrating it. */
+/** The time that `openMirror` waits for another program that is writing to the mirror or migrating it. */
 const openingBusyMs = 10_000;
 
 /**
- * Opens a mirror for writing, or creates it (0600) if it does not exist. Backs up and migrates a mirror from
- * an older version.
- * @throws MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version; the file
- * is not changed
+ * Opens a mirror for writing, or creates it (0600) if it does not exist. Backs up and migrates a mirror from an older
+ * version.
+ * @throws MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version; the file is not
+ * changed
  */
-export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
+export async function openMirror(path: string, options: MigrationOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) await createMirrorFile(path);
   return await connectAnd(path, { readonly: false }, async (mirror) => {
-    const { db } = mirror;
-    db.pragma(`busy_timeout = ${openingBusyMs}`);
-    setFileFormat(db);
-    db.pragma("synchronous = NORMAL");
-    db.pragma("cache_size = -16000");
-    db.pragma("wal_autocheckpoint = 1000");
-    await updateTables(mirror, options);
-    db.pragma(`busy_timeout = ${busyMs}`);
+    mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
+    setFileFormat(mirror.db);
+    mirror.db.pragma("synchronous = NORMAL");
+    await migrateMirror(mirror, options);
+    mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   });
 }
 
 /**
- * Updates all tables and views to this version in one transaction. Backs up a mirror from an older version
- * first.
- */
-async function updateTables(
-  mirror: Mirror,
-  { isCopy = false, reporter = silentReporter }: OpenOptions,
-): Promise<void> {
-  // Other commands that open this mirror wait here until the migration is complete.
-  const commit = beginTransaction(mirror);
-  const isOlder = schemaVersion(mirror) === "older";
-  const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
-  const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
-  migrate(mirror.db);
-  const lost = [...rebuildOutdatedTables(mirror), ...createViews(mirror)];
-  if (brokenBefore)
-    for (const [name, reason] of findBrokenViews(mirror))
-      if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
-  if (backup) writeInfo(mirror, "last_backup", JSON.stringify(backup));
-  commit();
-  if (backup)
-    reporter.note(`The mirror was migrated to this version. Backup of the earlier version: ${backup.path}`);
-  for (const text of lost) reporter.warn(text);
-}
-
-/**
  * Opens a mirror for reading, without waiting for a sync. Migrates a mirror from an older version first.
+ * @param options.missingHint the next step if the mirror does not exist
  * @throws ConfigurationError if the mirror does not exist; MirrorBusy while an older version is writing to it
  */
-export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
+export async function openMirrorReadOnly(
+  path: string,
+  options: MigrationOptions & { missingHint?: string } = {},
+): Promise<Mirror> {
   if (!checkMirrorPath(path)) throw noMirrorError(path, options.missingHint);
   return await connectAnd(path, { readonly: true }, async (mirror) => {
     const version = schemaVersion(mirror);
     if (version === "none")
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-    if (version === "current" && !hasOutdatedTables(mirror) && findOutdatedViews(mirror).length === 0)
-      return mirror;
+    if (isUpToDate(mirror)) return mirror;
     mirror.db.close();
     if (!isWritable(path))
       throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
@@ -127,13 +89,13 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
   mirror?.db.close();
   const Sqlite = await loadSqlite();
   const empty = new Mirror(new Sqlite(":memory:"), path, null);
-  migrate(empty.db);
+  migrateSystemTables(empty.db);
   return empty;
 }
 
 /**
- * Opens a mirror for a plan, without writing to the file. Opens an empty in-memory mirror if it does not
- * exist, and a migrated in-memory copy if it is from an older version.
+ * Opens a mirror for a plan, without writing to the file. Opens an empty in-memory mirror if it does not exist, and a
+ * migrated in-memory copy if it is from an older version.
  * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
@@ -143,8 +105,7 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   mirror.db.close();
   const Sqlite = await loadSqlite();
   const copy = new Mirror(new Sqlite(withoutLogMode(content)), path, null);
-  migrate(copy.db);
-  rebuildOutdatedTables(copy);
+  migrateTables(copy);
   return copy;
 }
 
@@ -166,4 +127,35 @@ async function connectAnd(
     mirror.db.close();
     throw asMirrorError(error, path);
   }
+}
+
+/** Creates an empty mirror (0600) and its folder. The file appears at the path only when it is complete. */
+async function createMirrorFile(path: string): Promise<void> {
+  const place = resolveMirrorPath(path);
+  const temporary = `${place}-new`;
+  const removeTemporary = () => {
+    for (const file of mirrorFiles(temporary)) rmSync(file, { force: true });
+  };
+  const Sqlite = await loadSqlite();
+  removeTemporary();
+  try {
+    // SQLite would create a world-readable file (0644).
+    closeSync(openSync(temporary, "a", 0o600));
+    const db = new Sqlite(temporary);
+    try {
+      setFileFormat(db);
+    } finally {
+      db.close();
+    }
+    moveLogFiles(place, `${place}-old`);
+    renameSync(temporary, place);
+  } finally {
+    removeTemporary();
+  }
+}
+
+function setFileFormat(db: Database): void {
+  // A record takes about a kilobyte, so larger pages waste less space.
+  db.pragma("page_size = 16384");
+  db.pragma("journal_mode = WAL");
 }

@@ -7,63 +7,42 @@ import { views } from "../views/all-views.js";
 import { type View, viewQuery } from "../views/view.js";
 import { type Mirror, readInfo, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
-import { createTables, indexTables, Projection } from "./projection.js";
+import { indexTables, Projection } from "./projection.js";
 import { recordDate, utcMonth } from "./record-key.js";
 import { readRecords } from "./records.js";
-import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
 import { AttributeWatch, clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
-import { forgetDeclaredColumns, forgetUnusableNames, TableColumns } from "./table-columns.js";
+import { forgetColumns } from "./table-columns.js";
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
-import { freeTableNames, readUserObjects, restoreUserObjects } from "./user-objects.js";
 
-// Tables whose columns were defined by another version are rebuilt from the records, without requests to the
-// API.
-
-/** True if a table is missing or outdated. */
-export function hasOutdatedTables(mirror: Mirror): boolean {
-  return (
-    !hasCurrentHostNames(mirror) ||
-    [...resources, ...detailResources].some((resource) => !hasCurrentTables(mirror, resource))
-  );
-}
-
-/** True if a table has columns that another version defined. */
-export function hasOutdatedColumns(mirror: Mirror): boolean {
-  return [...resources, ...detailResources].some((resource) => !hasCurrentColumns(mirror, resource));
-}
-
-/**
- * Rebuilds missing and outdated tables. Must be called in a transaction.
- * @returns a message for each user-defined table or view that was renamed or dropped, and for each
- * user-defined index or trigger that was lost
- */
-export function rebuildOutdatedTables(mirror: Mirror): string[] {
-  const all = [...resources, ...detailResources];
-  const hasRemovedTables = readInfo(mirror, removedTables) !== null;
-  const cleared = hasRemovedTables ? [] : freeTableNames(mirror, all.flatMap(removedTableNames));
-  writeInfo(mirror, removedTables, "separate");
-  const outdated = all.filter((resource) => !hasCurrentTables(mirror, resource));
-  const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
-  if (!hasCurrentHostNames(mirror)) rebuildHostNames(mirror);
-  writeInfo(mirror, hostNames, hostNameRules);
-  return [...cleared, ...lost];
-}
-
-/** The `mirror_info` key that marks mirrors with separate tables for removed records. */
-const removedTables = "removed_tables";
+const allResources = [...resources, ...detailResources];
 
 /** The `mirror_info` key for the rules that were used to fill `host_names`. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 
-/** Earlier rules gave different results only in mirrors that omit names. */
-function hasCurrentHostNames(mirror: Mirror): boolean {
-  const rules = readInfo(mirror, hostNames);
-  return rules === hostNameRules || (rules !== null && !omitsHostNames(readRedactionRules(mirror)));
+/** True if a table is missing or was created by another version. */
+export function hasOutdatedTables(mirror: Mirror): boolean {
+  return (
+    readInfo(mirror, hostNames) !== hostNameRules ||
+    allResources.some((resource) => !hasCurrentTables(mirror, resource))
+  );
 }
 
-function removedTableNames(resource: Resource): string[] {
-  return tablesOf(resource).map((shape) => tableName(shape, "removed"));
+/** True if a table has columns that another version defined. */
+export function hasOutdatedColumns(mirror: Mirror): boolean {
+  return allResources.some((resource) => !hasCurrentColumns(mirror, resource));
+}
+
+/**
+ * Rebuilds missing and outdated tables from the records. Must be called in a transaction.
+ * @returns a message for each user-defined index or trigger that was lost
+ */
+export function rebuildOutdatedTables(mirror: Mirror): string[] {
+  const outdated = allResources.filter((resource) => !hasCurrentTables(mirror, resource));
+  const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
+  if (readInfo(mirror, hostNames) !== hostNameRules) rebuildHostNames(mirror);
+  writeInfo(mirror, hostNames, hostNameRules);
+  return lost;
 }
 
 /**
@@ -75,53 +54,54 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): s
 }
 
 function rebuild(mirror: Mirror, resource: Resource): string[] {
-  const tables = tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
-  const ownIndexes = tablesOf(resource).flatMap((shape) => indexNames(shape));
-  const added = readUserObjects(mirror, tables, ownIndexes);
-  for (const shape of tablesOf(resource)) {
-    for (const state of recordStates)
-      mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, state))}`);
-    forgetDeclaredColumns(mirror, shape);
-    forgetUnusableNames(mirror, shape);
-    createTables(mirror, shape, new TableColumns(mirror, shape).all());
-  }
+  const shapes = tablesOf(resource);
+  const tables = tableNames(resource);
+  const userObjects = readUserObjects(mirror, tables, shapes.flatMap(indexNames));
+  for (const table of tables) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(table)}`);
+  for (const shape of shapes) forgetColumns(mirror, shape);
   clearUnexpectedValues(mirror, resource.name);
+
   const issues = new SchemaIssues(mirror, resource);
   const attributes = new AttributeWatch(resource, issues.report);
-  let projection: Projection | undefined;
-  const setDate = mirror.db.prepare("UPDATE records SET dated_at = ? WHERE record_id = ?");
+  const projection = new Projection(mirror, shapes, issues.report);
+  let hasRecords = false;
   for (const record of readRecords(mirror, [resource.name])) {
-    projection ??= new Projection(mirror, tablesOf(resource), issues.report);
+    hasRecords = true;
     issues.startRecord(record.recordId, record.sinceAt);
     attributes.check(record.value);
     projection.write(record, true);
     const date = recordDate(resource, record.value);
-    if (date !== record.row.dated_at) setDate.run(date, record.recordId);
+    if (date !== record.row.dated_at)
+      mirror.run("UPDATE records SET dated_at = ? WHERE record_id = ?", date, record.recordId);
   }
+  if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
-  if (projection) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
   // Users' triggers are restored last, so that they do not fire for rebuilt rows.
-  return restoreUserObjects(mirror, added);
+  return restoreUserObjects(mirror, userObjects);
 }
 
-function setVersionMonths({ db }: Mirror, resource: Resource): void {
-  const next = db.prepare<[number, string], { version_id: number; json: string }>(
-    `SELECT version_id, v.json FROM record_versions AS v JOIN records AS r USING (record_id)
-     WHERE version_id > ? AND +resource = ? ORDER BY version_id LIMIT 1000`,
+function setVersionMonths(mirror: Mirror, resource: Resource): void {
+  mirror.db.function("version_month", (json) =>
+    utcMonth(recordDate(resource, JSON.parse(String(json)) as Json)),
   );
-  const set = db.prepare("UPDATE record_versions SET month = ? WHERE version_id = ?");
-  for (let versions = next.all(0, resource.name); versions.length > 0; ) {
-    for (const { json, version_id } of versions)
-      set.run(utcMonth(recordDate(resource, JSON.parse(json) as Json)), version_id);
-    versions = next.all(versions.at(-1)?.version_id ?? 0, resource.name);
-  }
+  mirror.run(
+    `UPDATE record_versions SET month = version_month(json)
+     WHERE record_id IN (SELECT record_id FROM records WHERE resource = ?)`,
+    resource.name,
+  );
+}
+
+function tableNames(resource: Resource): string[] {
+  return tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
 }
 
 function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
   const find = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
-  const names = tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
-  return hasCurrentColumns(mirror, resource) && names.every((name) => mirror.selectValue(find, name) === 1);
+  return (
+    hasCurrentColumns(mirror, resource) &&
+    tableNames(resource).every((name) => mirror.selectValue(find, name) === 1)
+  );
 }
 
 function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
@@ -148,8 +128,8 @@ function fingerprint(resource: Resource): string {
 }
 
 /** Returns the views that are missing from a mirror or were created by another version. */
-export function findOutdatedViews({ db }: Mirror): View[] {
-  const existing = new Set(db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view'").pluck().all());
+export function findOutdatedViews(mirror: Mirror): View[] {
+  const existing = new Set(mirror.selectValues("SELECT sql FROM sqlite_master WHERE type = 'view'"));
   return views.filter((view) => !existing.has(createViewSql(view)));
 }
 
@@ -159,12 +139,60 @@ export function findOutdatedViews({ db }: Mirror): View[] {
  */
 export function createViews(mirror: Mirror): string[] {
   return findOutdatedViews(mirror).flatMap((view) => {
-    const added = readUserObjects(mirror, [view.name]);
+    const userObjects = readUserObjects(mirror, [view.name], []);
     mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${createViewSql(view)}`);
-    return restoreUserObjects(mirror, added);
+    return restoreUserObjects(mirror, userObjects);
   });
 }
 
 function createViewSql(view: View): string {
   return `CREATE VIEW ${quote(view.name)} AS ${viewQuery(view)}`;
+}
+
+/** An index or trigger that a user added to a table or view, and that SQLite drops with it. */
+interface UserObject {
+  type: "index" | "trigger";
+  name: string;
+  table: string;
+  sql: string;
+}
+
+function readUserObjects(
+  mirror: Mirror,
+  tables: readonly string[],
+  programIndexes: readonly string[],
+): UserObject[] {
+  // Indexes that SQLite creates for constraints have no SQL.
+  const objects = mirror.selectRows<UserObject>(
+    `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_master WHERE type IN ('index', 'trigger')
+       AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY rowid`,
+    JSON.stringify(tables),
+  );
+  return objects.filter(({ name }) => !programIndexes.includes(name));
+}
+
+/** Returns a message for each index or trigger that was lost because SQLite rejected it. */
+function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
+  return objects.flatMap((object) => {
+    const reason = restore(mirror, object);
+    if (reason === null) return [];
+    return `the ${object.type} \`${object.name}\` that was added to \`${object.table}\` is no longer valid and was dropped (${reason}): ${object.sql}`;
+  });
+}
+
+/** Returns null if the object was recreated, or the reason if it was not. */
+function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
+  const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
+  if (find.get(type, name) !== undefined) return null;
+  try {
+    db.exec(sql);
+    // SQLite compiles a trigger only when it first fires, and an invalid trigger would make every later sync fail.
+    if (type === "trigger" && find.get("table", table) !== undefined)
+      for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
+        db.prepare(statement);
+    return null;
+  } catch (error) {
+    db.exec(`DROP ${type} IF EXISTS ${quote(name)}`);
+    return error instanceof Error ? error.message : String(error);
+  }
 }

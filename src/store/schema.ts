@@ -220,7 +220,7 @@ export function checkIdentity({ db, path }: Mirror): void {
 }
 
 /** Creates the system tables or migrates them to this version. Must be called in a transaction. */
-export function migrate(db: Database): void {
+export function migrateSystemTables(db: Database): void {
   const version = versionOf(db);
   if (version === migrations.length) return;
   for (const step of migrations.slice(version)) db.exec(step);

@@ -158,14 +158,11 @@ function markMixed({ db }: Mirror, table: string, column: TableColumn): void {
 }
 
 /**
- * Deletes the definitions of discovered columns whose names SQL reads as values, so that these columns get new names.
+ * Deletes the definitions of discovered columns whose names belong to declared columns of this version or are read as
+ * values by SQL, so that these columns get new names.
  */
-export function forgetUnusableNames({ db }: Mirror, { name }: TableShape): void {
-  const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
-  for (const column of sqlValueNames) remove.run(name, column);
-}
-
-export function forgetDeclaredColumns({ db }: Mirror, shape: TableShape): void {
-  const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
-  for (const { name } of shape.columns) remove.run(shape.name, name.toLowerCase());
+export function forgetColumns(mirror: Mirror, shape: TableShape): void {
+  const remove = "DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?";
+  const declared = shape.columns.map(({ name }) => name.toLowerCase());
+  for (const name of [...declared, ...sqlValueNames]) mirror.run(remove, shape.name, name);
 }
