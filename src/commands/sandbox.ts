@@ -58,7 +58,8 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
   // Time passes fast enough to produce one new order per second.
-  const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
+  const secondsPerOrder = 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour;
+  const pace = naturalPace(orders, secondsPerOrder);
   const { baseUrl, close } = await serveSandbox(api, port, async () => {
     if (latency > 0) await clock.sleep(latency, signal);
     if (live) simulateActivity(brand, lastRequestAt, clock.now(), pace);

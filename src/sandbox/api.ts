@@ -1,14 +1,14 @@
 import type { Brand } from "./brand.js";
+import { endpoints } from "./endpoints.js";
+import { handleFileRequest } from "./file-host.js";
+import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
 import {
   ErrorResponse,
   matchPath,
   type ResponseData,
   type SandboxRequest,
   type SandboxResponse,
-} from "./endpoint.js";
-import { endpoints } from "./endpoints.js";
-import { handleFileRequest } from "./file-host.js";
-import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
+} from "./protocol.js";
 import { RequestLimits } from "./request-limits.js";
 
 export const apiRoot = "/api/brand/v1";

@@ -2,10 +2,10 @@ import { clicksParameters, createClicks, createHostRanking } from "./analytics.j
 import { type ListName, type Order, timeText } from "./brand.js";
 import { campaignStates } from "./data/campaign-data.js";
 import { contentSources, mediaTypes } from "./data/library-data.js";
-import { type Endpoint, type EndpointContext, ErrorResponse, type ResponseData } from "./endpoint.js";
 import { createDownloadUrl } from "./file-host.js";
 import { fullSlice, respondWithPage, selectRange } from "./listing.js";
 import { instant, oneOf, ordersRange, paging, readQuery, someOf, uuids } from "./parameters.js";
+import { type Endpoint, type EndpointContext, ErrorResponse, type ResponseData } from "./protocol.js";
 
 const analytics = { scope: "analytics:read", needsAnalyticsPlan: true };
 

@@ -2,7 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { secondMs } from "../util/timestamp.js";
 import type { Brand, ContentItem } from "./brand.js";
 import { mixBits } from "./data/random.js";
-import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
+import type { SandboxRequest, SandboxResponse } from "./protocol.js";
 
 /** The lifetime of a download URL (API document, "Download URL"). */
 const downloadSeconds = 300;

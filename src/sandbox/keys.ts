@@ -1,8 +1,8 @@
 import { dayMs } from "../util/timestamp.js";
 import type { ApiKey, Brand } from "./brand.js";
 import { createRandom, randomHex, randomUuid } from "./data/random.js";
-import { type Endpoint, ErrorResponse, type SandboxRequest } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
+import { type Endpoint, ErrorResponse, type SandboxRequest } from "./protocol.js";
 
 export const scopes: readonly string[] = [
   ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),

@@ -1,5 +1,5 @@
 import { toMicroseconds } from "./brand.js";
-import type { PageInfo, ResponseData } from "./endpoint.js";
+import type { PageInfo, ResponseData } from "./protocol.js";
 
 /** A range in microseconds since 1970, including both ends. Null stands for an open end. */
 export interface InstantRange {

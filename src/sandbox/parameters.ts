@@ -1,7 +1,7 @@
 import { dayMs } from "../util/timestamp.js";
 import { toMicroseconds } from "./brand.js";
-import { ErrorResponse } from "./endpoint.js";
 import type { InstantRange } from "./listing.js";
+import { ErrorResponse } from "./protocol.js";
 
 export interface Parameter<T> {
   /** The value if the parameter is missing. */

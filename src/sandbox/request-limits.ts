@@ -1,4 +1,4 @@
-import { ErrorResponse } from "./endpoint.js";
+import { ErrorResponse } from "./protocol.js";
 
 /** The length of the sliding window in which requests are counted (API document, "Limits"). */
 const windowMs = 60_000;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { apiRoot, type SandboxApi } from "./api.js";
-import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
+import type { SandboxRequest, SandboxResponse } from "./protocol.js";
 
 interface RunningServer {
   /** A URL such as `http://127.0.0.1:4010/api/brand/v1`. */

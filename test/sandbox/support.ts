@@ -1,7 +1,7 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import type { SandboxRequest } from "../../src/sandbox/endpoint.js";
 import { endpoints } from "../../src/sandbox/endpoints.js";
+import type { SandboxRequest } from "../../src/sandbox/protocol.js";
 import { type ApiVariants, createVariantApi } from "../support/api-variants.js";
 import { noon } from "../support/records.js";
 

@@ -7,7 +7,7 @@ import {
 } from "../../src/sandbox/api.js";
 import { type Brand, type Order, timeText, toMicroseconds } from "../../src/sandbox/brand.js";
 import { hash, mixBits } from "../../src/sandbox/data/random.js";
-import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/endpoint.js";
+import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/protocol.js";
 import { dayMs, hourMs } from "../../src/util/timestamp.js";
 
 /**

@@ -1,5 +1,5 @@
 import type { SandboxApi } from "../../src/sandbox/api.js";
-import type { SandboxRequest } from "../../src/sandbox/endpoint.js";
+import type { SandboxRequest } from "../../src/sandbox/protocol.js";
 
 /** Returns a `fetch` that calls the API without sockets. The base URL is `https://brand.test/api/brand/v1`. */
 export function fetchOf(api: SandboxApi) {
