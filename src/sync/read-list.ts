@@ -16,10 +16,12 @@ export interface ListRecord {
   requestedAt: number;
 }
 
+/** Records by ID, or by JSON text if they have no ID. */
+type RecordsById = ReadonlyMap<string, ListRecord>;
+
 /** A list without duplicates. Each record has the form in which the API last returned it. */
 export interface List {
-  /** Keyed by ID, or by JSON text for records without an ID. */
-  records: ReadonlyMap<string, ListRecord>;
+  records: RecordsById;
   /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
   /** The value of `total_items` in the last response, or the number of items if the list is unpaginated. */
@@ -48,8 +50,8 @@ type Wanted = Required<Omit<ListQuery, "mirrored">>;
 /** The result of reading all pages once. */
 interface Reading {
   records: Map<string, ListRecord>;
-  /** The key in `records` of each returned item, in the order in which the API returned them. */
-  names: string[];
+  /** The IDs in the order in which the API returned them, including repeated IDs. */
+  ids: string[];
   /** The value of `total_items` in each response. */
   totals: number[];
   requestedAt: number;
@@ -73,87 +75,109 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   const { resource } = run;
   const idOf = (record: Json) => idIn(resource, record);
   const wanted = { path: resource.path, idOf, ...query, query: { ...resource.query, ...query.query } };
-  const first = await settle(run, wanted);
+  const first = await readUntilSettled(run, wanted);
   if (!first.isComplete || !mirrored) return toList(first);
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
   if (mirrored().every((key) => keys.has(key))) return toList(first);
   // While pages are being read, a removal and an addition can move a third record to a page that has already been read.
-  const second = await settle(run, wanted);
+  const second = await readUntilSettled(run, wanted);
   return toList({
     ...second,
-    records: merge(first.records, second.records),
+    records: mergeRecords(first.records, second.records),
     requestedAt: first.requestedAt,
-    names: new Set([...first.names, ...second.names]),
+    ids: new Set([...first.ids, ...second.ids]),
   });
 }
 
-function toList({ names, ...list }: SettledList): List {
-  return { ...list, rowCount: names.size };
+/** A list and the IDs of all records that any reading returned. */
+type SettledList = Omit<List, "rowCount"> & { ids: ReadonlySet<string> };
+
+function toList({ ids, ...list }: SettledList): List {
+  return { ...list, rowCount: ids.size };
 }
 
-/** A list that was read either until it was complete or until further readings would not help. */
-interface SettledList extends Omit<List, "rowCount"> {
-  /** The keys of all records that any of the readings returned. */
-  names: ReadonlySet<string>;
-}
-
-/** Reads a list until one reading is complete, the merged readings are complete, or further readings would not help. */
-async function settle(run: ListRun, wanted: Wanted): Promise<SettledList> {
+async function readUntilSettled(run: ListRun, wanted: Wanted): Promise<SettledList> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
-  const readings: Omit<Reading, "records">[] = [];
-  const names = new Set<string>();
-  let records: ReadonlyMap<string, ListRecord> = new Map();
-  let lastGrowth = 0;
-  for (let count = 1; ; count += 1) {
-    const { records: newest, ...reading } = await readOnce(run, wanted);
-    const total = reading.totals.at(-1) ?? 0;
-    for (const name of reading.names) names.add(name);
-    const hasShrunk = reading.totals.some((one, page) => one < (reading.totals[page - 1] ?? 0));
-    const isReadingComplete = newest.size === total && !hasShrunk;
-    if (isReadingComplete)
-      return {
-        names,
-        total,
-        records: newest,
-        requestedAt: reading.requestedAt,
-        isComplete: true,
-        repeated: [],
-      };
-
-    const before = records.size;
-    records = merge(records, newest);
-    if (records.size > before) lastGrowth = count;
-    readings.push(reading);
-    const requestedAt = Math.min(...readings.map((one) => one.requestedAt));
-    const merged = { names, total, records, requestedAt };
-    const isSteady = readings.every(({ totals }) => totals.every((one) => one === total));
-    const isUnionComplete = isSteady && records.size === total;
-    if (isUnionComplete) return { ...merged, isComplete: true, repeated: [] };
-    if (count < maxReadings) continue;
-
-    const isSameOrder = readings.every((one) => isDeepStrictEqual(one.names, reading.names));
-    const repeated = isSteady && isSameOrder ? repeatedNames(reading.names) : [];
-    const isGrowing = isSteady && records.size < total && count - lastGrowth < maxReadings;
-    const isGivenUp = repeated.length > 0 || !isGrowing || count === maxReadingsInRandomOrder;
-    if (isGivenUp) return { ...merged, isComplete: false, repeated };
+  let merged: MergedReadings | null = null;
+  for (;;) {
+    const reading = await readOnce(run, wanted);
+    merged = mergeReading(merged, reading);
+    const list = settledList(merged, reading);
+    if (list) return list;
   }
 }
 
+interface MergedReadings {
+  /** The number of readings. */
+  count: number;
+  records: RecordsById;
+  requestedAt: number;
+  /** The `total_items` of all responses, or null if the responses have different values. */
+  steadyTotal: number | null;
+  /** The IDs in their order, or null if the readings have different orders. */
+  steadyOrder: readonly string[] | null;
+  /** The number of the last reading that found new records. */
+  lastGrowth: number;
+}
+
+function mergeReading(earlier: MergedReadings | null, reading: Reading): MergedReadings {
+  const { ids, requestedAt, totals } = reading;
+  const [total = 0] = totals;
+  const steadyTotal = totals.every((other) => other === total) ? total : null;
+  if (!earlier) {
+    const lastGrowth = reading.records.size > 0 ? 1 : 0;
+    return { count: 1, records: reading.records, requestedAt, steadyTotal, steadyOrder: ids, lastGrowth };
+  }
+  const count = earlier.count + 1;
+  const records = mergeRecords(earlier.records, reading.records);
+  return {
+    count,
+    records,
+    requestedAt: Math.min(earlier.requestedAt, requestedAt),
+    steadyTotal: steadyTotal === earlier.steadyTotal ? steadyTotal : null,
+    steadyOrder: isDeepStrictEqual(ids, earlier.steadyOrder) ? ids : null,
+    lastGrowth: records.size > earlier.records.size ? count : earlier.lastGrowth,
+  };
+}
+
+/**
+ * Decides whether to stop reading.
+ * @param merged all readings, including the newest one
+ * @returns the complete list, the incomplete list if further readings would not help, or null to read the list again
+ */
+function settledList(merged: MergedReadings, newest: Reading): SettledList | null {
+  const { count, records, requestedAt, steadyTotal } = merged;
+  const ids = new Set(records.keys());
+  const total = newest.totals.at(-1) ?? 0;
+  const complete = { ids, total, isComplete: true, repeated: [] };
+  const hasShrunk = newest.totals.some((other, page) => other < (newest.totals[page - 1] ?? 0));
+  if (newest.records.size === total && !hasShrunk)
+    return { ...complete, records: newest.records, requestedAt: newest.requestedAt };
+  if (records.size === steadyTotal) return { ...complete, records, requestedAt };
+  if (count < maxReadings) return null;
+
+  const repeated = steadyTotal === null ? [] : repeatedIds(merged.steadyOrder ?? []);
+  const isGrowing =
+    steadyTotal !== null && records.size < steadyTotal && count - merged.lastGrowth < maxReadings;
+  if (isGrowing && repeated.length === 0 && count < maxReadingsInRandomOrder) return null;
+  return { ids, total, records, requestedAt, isComplete: false, repeated };
+}
+
 /** Merges two readings. The newer records come first and replace the older records. */
-function merge(
-  older: ReadonlyMap<string, ListRecord>,
-  newer: ReadonlyMap<string, ListRecord>,
-): Map<string, ListRecord> {
+function mergeRecords(older: RecordsById, newer: RecordsById): RecordsById {
   const merged = new Map(newer);
-  for (const [name, record] of older) if (!merged.has(name)) merged.set(name, record);
+  for (const [id, record] of older) if (!merged.has(id)) merged.set(id, record);
   return merged;
 }
 
-function repeatedNames(names: readonly string[]): string[] {
+function repeatedIds(ids: readonly string[]): string[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();
-  for (const name of names) (seen.has(name) ? repeated : seen).add(name);
+  for (const id of ids) {
+    if (seen.has(id)) repeated.add(id);
+    seen.add(id);
+  }
   return [...repeated];
 }
 
@@ -163,7 +187,7 @@ function idIn(resource: Resource, record: Json): string | null {
 }
 
 function emptyReading(): Reading {
-  return { records: new Map(), names: [], totals: [], requestedAt: Number.POSITIVE_INFINITY };
+  return { records: new Map(), ids: [], totals: [], requestedAt: Number.POSITIVE_INFINITY };
 }
 
 async function readAllPages(run: ListRun, wanted: Wanted): Promise<Reading> {
@@ -215,17 +239,19 @@ function addPage(
   { items, requestedAt, total }: { items: readonly Json[]; requestedAt: number; total: number },
   idOf: (record: Json) => string | null,
 ): void {
-  const equal = new Map<string, number>();
+  const countByText = new Map<string, number>();
   for (const record of items) {
-    const id = idOf(record);
-    const text = id === null ? JSON.stringify(record) : "";
-    const nth = (equal.get(text) ?? 0) + 1;
-    equal.set(text, nth);
-    const name = id ?? `#${nth} ${text}`;
-    const earlier = reading.records.get(name);
-    reading.names.push(name);
     const next = { record, requestedAt };
-    if (!earlier || isNewer(resource, next, earlier)) reading.records.set(name, next);
+    let id = idOf(record);
+    if (id === null) {
+      const text = JSON.stringify(record);
+      const count = (countByText.get(text) ?? 0) + 1;
+      countByText.set(text, count);
+      id = `#${count} ${text}`;
+    }
+    const earlier = reading.records.get(id);
+    reading.ids.push(id);
+    if (!earlier || isNewer(resource, next, earlier)) reading.records.set(id, next);
   }
   reading.totals.push(total);
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
