@@ -1,4 +1,4 @@
-import type { JsonObject } from "../util/json-value.js";
+import { isObject, type JsonObject } from "../util/json-value.js";
 import { amount, date, integer, json, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
@@ -93,7 +93,7 @@ function canStillMove(record: JsonObject): boolean {
   const { assignments } = record;
   if (!Array.isArray(assignments)) return true;
   return assignments.some((assignment) => {
-    if (typeof assignment !== "object" || assignment === null || Array.isArray(assignment)) return true;
+    if (!isObject(assignment)) return true;
     if (assignment.status === "DECLINED") return false;
     return (
       !settledPayments.includes(String(assignment.brand_payment_state)) ||

@@ -1,5 +1,6 @@
+import { startOfDay, utcDay } from "../util/ranges.js";
 import { dayMs } from "../util/timestamp.js";
-import { type Brand, dateText, type Host, type Order } from "./brand.js";
+import type { Brand, Host, Order } from "./brand.js";
 import { toHost } from "./data/people-data.js";
 import { createHash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
@@ -73,19 +74,19 @@ function computeDays(brand: Brand, range: InstantRange, hostId: string | null, n
   // Traffic starts with the brand's first order, so a month has the same days whether a query asks for a range or for
   // the complete history.
   const upToNow = selectRange(brand.orders, "order_date", { from: null, to: now * 1_000 });
-  const first = midnight(Date.parse(upToNow.list[upToNow.end - 1]?.order_date ?? "") || now);
+  const first = startOfDay(Date.parse(upToNow.list[upToNow.end - 1]?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
   const to = Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000);
 
   const isIncluded = (id: string) => hostId === null || id === hostId;
   const counted = orders.filter(({ host, is_cancelled }) => !is_cancelled && isIncluded(host?.id ?? ""));
-  const ordersByDay = groupBy(counted, ({ order_date }) => midnight(Date.parse(order_date)));
+  const ordersByDay = groupBy(counted, ({ order_date }) => startOfDay(Date.parse(order_date)));
   const visitors = brand.people
     .filter(({ profile }) => isIncluded(profile.id))
     .map(({ profile: { id }, weight }) => ({ id, weight, hashOf: createHash(brand.seed, id) }));
   const days: Day[] = [];
-  for (let start = midnight(from); start <= to; start += dayMs) {
+  for (let start = startOfDay(from); start <= to; start += dayMs) {
     const hosts = new Map<string, HostDay>();
     const hostDay = (hostId: string) => {
       const added = hosts.get(hostId) ?? {
@@ -122,14 +123,10 @@ function addOrder(activity: Activity, order: Order): void {
   activity.subtotal += Math.round(Number(order.subtotal_amount ?? 0) * 100);
 }
 
-function midnight(ms: number): number {
-  return Math.floor(ms / dayMs) * dayMs;
-}
-
 /** Returns the first day of the bucket that contains the given day. Weeks start on Monday. */
 function bucketStart(start: number, bucket: "day" | "week" | "month"): string {
   const monday = start - ((Math.floor(start / dayMs) + 3) % 7) * dayMs;
-  const date = dateText(bucket === "week" ? monday : start);
+  const date = utcDay(bucket === "week" ? monday : start);
   return bucket === "month" ? `${date.slice(0, 7)}-01` : date;
 }
 

@@ -156,14 +156,6 @@ export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   };
 }
 
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-export function dateText(ms: number): string {
-  return timeText(ms).slice(0, 10);
-}
-
 /**
  * Parses a timestamp into microseconds since 1970, because the API's dates can be more precise than milliseconds.
  * Returns NaN if the value is not a timestamp.

@@ -1,5 +1,6 @@
+import { formatInstant } from "../util/times.js";
 import { clicksParameters, createClicks, createHostRanking } from "./analytics.js";
-import { type ListName, type Order, timeText } from "./brand.js";
+import type { ListName, Order } from "./brand.js";
 import { campaignStates } from "./data/campaign-data.js";
 import { contentSources, mediaTypes } from "./data/library-data.js";
 import { createDownloadUrl } from "./file-host.js";
@@ -29,7 +30,7 @@ export const endpoints: readonly Endpoint[] = [
 function me({ brand: { id, name }, key, query }: EndpointContext): ResponseData {
   readQuery({}, query);
   const { id: keyId, scopes, expiresAt } = key;
-  return { data: { brand: { id, name }, key: { id: keyId, scopes, expires_at: timeText(expiresAt) } } };
+  return { data: { brand: { id, name }, key: { id: keyId, scopes, expires_at: formatInstant(expiresAt) } } };
 }
 
 function clicks({ brand, query, now }: EndpointContext): ResponseData {

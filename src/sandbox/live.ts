@@ -1,5 +1,7 @@
+import { startOfSecond } from "../util/ranges.js";
+import { formatInstant } from "../util/times.js";
 import { dayMs, hourMs, secondMs } from "../util/timestamp.js";
-import { type Brand, type Order, timeText } from "./brand.js";
+import type { Brand, Order } from "./brand.js";
 import { historyDays } from "./data/order-data.js";
 import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteger } from "./data/random.js";
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
@@ -80,13 +82,9 @@ function randomAge(random: RandomStream, typical: number, most: number): number 
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
 
-function startOfSecond(ms: number): number {
-  return Math.floor(ms / secondMs) * secondMs;
-}
-
 /** Calls `apply` with the newest order of a random minimum age, unless that order is cancelled or refunded. */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
-  const date = timeText(at - randomAge(random, 25, 200));
+  const date = formatInstant(at - randomAge(random, 25, 200));
   let newest: Order | undefined;
   for (const order of brand.orders)
     if (order.order_date <= date && order.order_date > (newest?.order_date ?? "")) newest = order;

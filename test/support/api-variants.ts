@@ -5,9 +5,10 @@ import {
   type SandboxApi,
   type SandboxApiOptions,
 } from "../../src/sandbox/api.js";
-import { type Brand, type Order, timeText, toMicroseconds } from "../../src/sandbox/brand.js";
+import { type Brand, type Order, toMicroseconds } from "../../src/sandbox/brand.js";
 import { hash, mixBits } from "../../src/sandbox/data/random.js";
 import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/protocol.js";
+import { formatInstant } from "../../src/util/times.js";
 import { dayMs, hourMs } from "../../src/util/timestamp.js";
 
 /**
@@ -291,7 +292,7 @@ export function formatDate(text: string, precision: ApiVariants["datePrecision"]
   if (precision === "milliseconds") return text.replace(/(\.\d{3})\d+/, "$1");
   if (precision === "seconds") return `${text.slice(0, 19)}Z`;
   if (precision === "rounded")
-    return `${timeText(Math.round(toMicroseconds(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;
+    return `${formatInstant(Math.round(toMicroseconds(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;
   if (precision === "minutes") return `${text.slice(0, 16)}:00Z`;
   if (precision === "no seconds") return `${text.slice(0, 16)}Z`;
   if (precision === "midnight") return `${text.slice(0, 10)}T00:00:00Z`;

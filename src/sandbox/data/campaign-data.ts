@@ -1,5 +1,7 @@
+import { utcDay } from "../../util/ranges.js";
+import { formatInstant } from "../../util/times.js";
 import { dayMs, secondMs } from "../../util/timestamp.js";
-import { type Assignment, type Campaign, dateText, type Person, timeText } from "../brand.js";
+import type { Assignment, Campaign, Person } from "../brand.js";
 import { historyDays } from "./order-data.js";
 import { toHost } from "./people-data.js";
 import {
@@ -48,8 +50,8 @@ export function createCampaign(
     project_details: nullable(0.5, "Shipping in week 2. Größen bitte bis Freitag melden 🙏"),
     status,
     listing_type: nullable(0.1, pick(random, ["public", "invite_only", "application"])),
-    deadline: nullable(0.1, dateText(deadline)),
-    application_deadline: nullable(0.5, dateText(deadline - 14 * dayMs)),
+    deadline: nullable(0.1, utcDay(deadline)),
+    application_deadline: nullable(0.5, utcDay(deadline - 14 * dayMs)),
     target_url: nullable(0.2, `https://shop.example.com/c/${index}?utm_source=hosts&utm_campaign=${index}`),
     payment: nullable(0.15, createPayment(random)),
     commission_rate: nullable(0.6, pick(random, [10, 12.5, 15, 20])),
@@ -62,14 +64,17 @@ export function createCampaign(
       file_size_bytes: nullable(0.1, randomInteger(random, 20_000, 900_000)),
     })),
     assignment_counts: countByStatus(assignments),
-    created_at: timeText(created),
-    updated_at: timeText(Math.min(now, created + randomInteger(random, 0, 60) * dayMs)),
+    created_at: formatInstant(created),
+    updated_at: formatInstant(Math.min(now, created + randomInteger(random, 0, 60) * dayMs)),
     deliverables: Array.from({ length: randomInteger(random, 1, 4) }, (_, n) => ({
       id: randomUuid(random),
       title: pick(random, ["Reel", "Story set", "Try-on, honest", "Long video", "Blog post"]),
       description: nullable(0.6, "Natural light, no copyrighted music."),
-      due_date: nullable(0.2, dateText(deadline - n * 3 * dayMs)),
-      completed_at: nullable(0.6, timeText(Math.min(now, created + randomInteger(random, 5, 60) * dayMs))),
+      due_date: nullable(0.2, utcDay(deadline - n * 3 * dayMs)),
+      completed_at: nullable(
+        0.6,
+        formatInstant(Math.min(now, created + randomInteger(random, 5, 60) * dayMs)),
+      ),
     })),
     assignments,
   };
@@ -113,11 +118,11 @@ function createAssignments(
       status,
       brand_payment_state: orNull(random, 0.1, isDone ? pick(random, brandPayments) : "NOT_INVOICED"),
       athlete_payment_state: orNull(random, 0.1, isDone ? pick(random, hostPayments) : "NOT_EARNED"),
-      accepted_at: isDone || status === "ACTIVE" ? timeText(Math.min(done, created + 2 * dayMs)) : null,
-      declined_at: status === "DECLINED" ? timeText(Math.min(done, created + dayMs)) : null,
-      completed_at: isDone ? timeText(done) : null,
-      created_at: timeText(created),
-      updated_at: timeText(isDone ? done : created),
+      accepted_at: isDone || status === "ACTIVE" ? formatInstant(Math.min(done, created + 2 * dayMs)) : null,
+      declined_at: status === "DECLINED" ? formatInstant(Math.min(done, created + dayMs)) : null,
+      completed_at: isDone ? formatInstant(done) : null,
+      created_at: formatInstant(created),
+      updated_at: formatInstant(isDone ? done : created),
       host: people.length === 0 || chance(random, 0.02) ? null : toHost(pick(random, people)),
     };
   });

@@ -1,4 +1,5 @@
-import { type BrandMaterial, type ContentItem, timeText } from "../brand.js";
+import { formatInstant } from "../../util/times.js";
+import type { BrandMaterial, ContentItem } from "../brand.js";
 import { toContentHost, toHost } from "./people-data.js";
 import { chance, createRandom, orNull, pick, randomInteger, randomUuid } from "./random.js";
 
@@ -45,7 +46,7 @@ export function createContent(
       0.05,
       Math.floor(1_024 * 2 ** ((randomInteger(random, 0, 1_000) / 1_001) * randomInteger(random, 4, 11))),
     ),
-    created_at: timeText(created),
+    created_at: formatInstant(created),
     uploaded_by: source === "deliverable" ? "host" : pick(random, ["brand", "brand", "peer_brand"]),
     host: host && toContentHost(host),
     opportunity: campaign

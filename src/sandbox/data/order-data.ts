@@ -1,5 +1,6 @@
+import { formatInstant } from "../../util/times.js";
 import { dayMs, secondMs } from "../../util/timestamp.js";
-import { type BrandMaterial, defaultRate, type Order, type Product, timeText } from "../brand.js";
+import { type BrandMaterial, defaultRate, type Order, type Product } from "../brand.js";
 import { repeatByWeight, toHost } from "./people-data.js";
 import {
   chance,
@@ -100,7 +101,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       external_order_id: store.external(n, random),
       order_number: store.number(n),
       // Both formats are valid ISO 8601.
-      order_date: isManualOrder ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
+      order_date: isManualOrder ? `${formatInstant(date).slice(0, 19)}Z` : formatInstant(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
       subtotal_amount: unpriced ? null : subtotal / 100,

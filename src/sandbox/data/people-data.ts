@@ -1,3 +1,4 @@
+import { formatInstant } from "../../util/times.js";
 import {
   type BrandMaterial,
   type Campaign,
@@ -7,7 +8,6 @@ import {
   type HostProfile,
   type Person,
   type RosterEntry,
-  timeText,
 } from "../brand.js";
 import {
   chance,
@@ -98,8 +98,8 @@ export function createRosterEntry(
     host: profile,
     status: "active",
     commission_rate: rate ?? defaultRate,
-    joined_at: timeText(joined),
-    activated_at: orNull(random, 0.08, timeText(joined)),
+    joined_at: formatInstant(joined),
+    activated_at: orNull(random, 0.08, formatInstant(joined)),
     campaigns: campaignsOf(profile.id, source.opportunities),
   };
 }

@@ -1,5 +1,6 @@
+import { formatInstant } from "../../util/times.js";
 import { dayMs } from "../../util/timestamp.js";
-import { type BrandMaterial, type OpenRecord, timeText } from "../brand.js";
+import type { BrandMaterial, OpenRecord } from "../brand.js";
 import { toHost } from "./people-data.js";
 import { chance, createRandom, orNull, pick, randomInteger, randomUuid } from "./random.js";
 
@@ -17,7 +18,7 @@ export function createGift(
     host: toHost(pick(random, people)),
     product: { id, title },
     store_order: orNull(random, 0.2, { id: `gift-${index}`, number: `#G${index + 1}` }),
-    created_at: timeText(now - randomInteger(random, 1, 400) * dayMs),
+    created_at: formatInstant(now - randomInteger(random, 1, 400) * dayMs),
     feedback:
       status === "delivered"
         ? { rating: randomInteger(random, 1, 5), text: 'Fits well, "true to size"' }
@@ -35,7 +36,7 @@ export function createCode({ seed, people }: BrandMaterial, index: number, now: 
     percentage: pick(random, [5, 10, 12.5, 15, 20]),
     is_live: chance(random, 0.8),
     is_synced: chance(random, 0.9),
-    created_at: timeText(now - randomInteger(random, 1, 700) * dayMs),
+    created_at: formatInstant(now - randomInteger(random, 1, 700) * dayMs),
   };
 }
 
@@ -48,7 +49,7 @@ export function createSurvey(seed: number, index: number, now: number) {
     title: pick(random, ["How do you train?", 'Was the "Fern" any good?', "Größenfeedback"]),
     status: pick(random, ["open", "closed"]),
     response_count: count,
-    created_at: timeText(now - randomInteger(random, 1, 500) * dayMs),
+    created_at: formatInstant(now - randomInteger(random, 1, 500) * dayMs),
   };
   const share = Math.round((yes / count) * 1_000) / 1_000;
   const questions = [
