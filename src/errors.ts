@@ -153,21 +153,13 @@ export class Stopped extends BrandapiError {
   }
 }
 
-/**
- * True if all other resources would fail in the same way: because of the key, this machine's IP address, a signal or a
- * bug.
- */
-export function affectsAllResources(error: unknown): boolean {
-  const isAddress = error instanceof Forbidden && error.affectsAllRequests;
-  return (
-    isAddress ||
-    error instanceof Unauthorized ||
-    error instanceof Stopped ||
-    !(error instanceof BrandapiError)
-  );
-}
+/** What a failure ends: the work on one resource, all further requests (an outage), or the complete command. */
+export type FailureScope = "resource" | "outage" | "command";
 
-/** True if the API is down, so that requests for other resources would fail as well. */
-export function isOutage(error: unknown): boolean {
-  return error instanceof ApiUnavailable && error.affectsAllRequests;
+export function failureScope(error: unknown): FailureScope {
+  // Any other error is a bug.
+  if (!(error instanceof BrandapiError)) return "command";
+  if (error instanceof Unauthorized || error instanceof Stopped) return "command";
+  if (!error.affectsAllRequests) return "resource";
+  return error instanceof ApiUnavailable ? "outage" : "command";
 }

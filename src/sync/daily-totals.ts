@@ -1,11 +1,5 @@
 import { maxPerPage } from "../api/pagination.js";
-import {
-  affectsAllResources,
-  BrandapiError,
-  isOutage,
-  UnexpectedResponse,
-  UnsafeResponse,
-} from "../errors.js";
+import { BrandapiError, failureScope, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { TotalsSource } from "../resources/resource.js";
 import type { DayTotals, TotalsByDay } from "../store/sync-state.js";
 import { amountsEqual } from "../util/amounts.js";
@@ -37,8 +31,8 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
   } catch (error) {
-    const isRefused = error instanceof UnsafeResponse || affectsAllResources(error);
-    if (!(error instanceof BrandapiError) || isOutage(error) || isRefused) throw error;
+    const isSkippable = failureScope(error) === "resource" && !(error instanceof UnsafeResponse);
+    if (!(error instanceof BrandapiError) || !isSkippable) throw error;
     return { apiTotals: null, error };
   }
 }

@@ -1,4 +1,4 @@
-import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage, Stopped } from "../errors.js";
+import { Forbidden, failureScope, findForbidden, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
 import { createUnrecordedRun, findLastVerifiedSync, type RunRow, wasRead } from "../store/runs.js";
@@ -59,10 +59,14 @@ export async function forEachResource(
     const { error, isSkipped = false }: WorkEnd = await work(resource).catch((thrown: unknown) => ({
       error: toError(thrown),
     }));
-    if (error === null) results.succeeded += 1;
-    else if (affectsAllResources(error)) throw error;
-    else if (!isSkipped) results.failures.push({ resource, error });
-    if (isOutage(error)) return { ...results, notTried: resources.slice(index + 1) };
+    if (error === null) {
+      results.succeeded += 1;
+      continue;
+    }
+    const scope = failureScope(error);
+    if (scope === "command") throw error;
+    if (!isSkipped) results.failures.push({ resource, error });
+    if (scope === "outage") return { ...results, notTried: resources.slice(index + 1) };
   }
   return results;
 }
@@ -255,7 +259,7 @@ function endOfRefusal(
   { isOptional, wasReadBefore }: ExpectedAccess,
 ): RunEnd {
   const isLost = wasReadBefore || (isOptional && progress.hasResponses());
-  if (isLost && !affectsAllResources(error)) return endOfError(lostAccess(resource, error));
+  if (isLost && failureScope(error) !== "command") return endOfError(lostAccess(resource, error));
   return isOptional ? { outcome: "skipped", error } : endOfError(error);
 }
 

@@ -1,4 +1,4 @@
-import { affectsAllResources, Incomplete, Stopped } from "../errors.js";
+import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { writeUnrepairableRun } from "../store/runs.js";
@@ -52,7 +52,7 @@ export async function verifyResource(
   const { records, error } = await verifyRecords(session, resource, repair, tableError).then(
     (result) => ({ records: result, error: null }),
     (thrown: unknown) => {
-      if (affectsAllResources(thrown)) throw thrown;
+      if (failureScope(thrown) === "command") throw thrown;
       const why = hideKeys(errorReason(thrown), session.keys);
       return { records: unprovenResult(resource.name, why), error: toError(thrown) };
     },
