@@ -236,7 +236,7 @@ describe("resources that the API refuses", () => {
     expect([code, err]).toEqual([
       10,
       expect.stringMatching(
-        /^brandapi: The last sync, 2026-.*, failed: The API rejected the key \(401\).*\n {2}hint: create a new key/m,
+        /^brandapi: The last sync, 2026-.*, failed: The API rejected the key \(401\).*\n {2}hint: the key comes from the variable BRANDAPI_KEY/m,
       ),
     ]);
     brand.setKey({ revoked: false });
