@@ -2,27 +2,22 @@ import { createHash } from "node:crypto";
 import { formatUtc, readTimestamp } from "../util/timestamp.js";
 import type { LibraryFile } from "./library-files.js";
 
-/** The properties of a file that determine its name. */
 export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeType" | "createdAt">;
 
-/** Suffix of an incomplete file. */
 export const partSuffix = ".part";
-/** Suffix of the file that stores an incomplete file's version. This suffix must not be longer than `partSuffix`. */
+/** The suffix for an incomplete file's version, which must not be longer than `partSuffix`. */
 export const versionSuffix = ".etag";
 
-/**
- * Maximum number of UTF-8 bytes in a name, including `.part`. File systems allow 255 bytes, and Windows allows 260
- * characters for the full path.
- */
+/** Includes `.part`. File systems allow 255 bytes, and Windows allows 260 characters for the full path. */
 const maxNameBytes = 200;
 const maxIdBytes = 64;
-/** Numbers of characters that are kept from the start and from the end of a file name that is too long. */
+/** The numbers of characters that a long file name keeps at its start and end. */
 const [maxStart, maxEnd] = [900, 100];
 
 /**
- * Returns a file name of the form `<date>_<id>_<name>`, which is safe on all common file systems. The name starts with
- * the date or `undated`, so it is never a hidden file, a flag or a Windows device. It contains no path separators. If
- * the ID contains unsafe characters or the name is taken, a hash of the source and the ID makes the name unique.
+ * Returns a safe file name of the form `<date>_<id>_<name>`. Because the name starts with the date or `undated`, it is
+ * never a hidden file, a flag or a Windows device. If the ID contains unsafe characters or the name is taken, a hash
+ * makes the name unique.
  * @param taken the names of other files, as returned by `foldName`
  */
 export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
@@ -44,7 +39,6 @@ function joinName(file: NamedFile, id: string): string {
   return prefix + sanitize(file.filename ?? "", maxBytes, extensionOf(file.mimeType));
 }
 
-/** Returns the UTC day on which a file was added, or `undated`. */
 function dayOf(createdAt: string | null): string {
   const timestamp = readTimestamp(createdAt ?? "");
   return timestamp ? formatUtc(timestamp).slice(0, 10) : "undated";
@@ -55,10 +49,7 @@ const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊
 /** Bidirectional controls, joiners, fillers and variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/**
- * Returns a string that is safe in a file name, truncated to `maxBytes` but keeping a short extension. Never returns an
- * empty string.
- */
+/** Returns a safe and non-empty part of a file name, truncated to `maxBytes` but with its extension. */
 function sanitize(text: string, maxBytes: number, extension = ""): string {
   const short = text.length > maxStart + maxEnd ? text.slice(0, maxStart) + text.slice(-maxEnd) : text;
   const clean = short
@@ -91,7 +82,6 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["audio/mp4", "m4a"],
 ]);
 
-/** Returns an extension for a file without a name. */
 function extensionOf(mimeType: string | null): string {
   const [type = ""] = mimeType?.toLowerCase().split(/[ ;]/) ?? [];
   const extension =

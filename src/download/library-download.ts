@@ -28,7 +28,7 @@ export interface FileResult {
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
-  /** The size according to the library, which can be wrong; null if the library does not provide it. */
+  /** The size according to the library, which can be wrong. */
   library_bytes: number | null;
   sha256: string | null;
   /** The number of bytes that an earlier run had already downloaded; null if the download failed. */
@@ -36,7 +36,7 @@ export interface FileResult {
   error: string | null;
 }
 
-/** The number of files for each outcome, as printed by `--json`. */
+/** The numbers of files, as printed by `--json`. */
 export interface DownloadSummary {
   folder: string;
   selected: number;
@@ -45,19 +45,18 @@ export interface DownloadSummary {
   failed: number;
   /** The number of files that were skipped because the file host was down. */
   not_tried: number;
-  /** Total size of the downloaded files, in bytes. */
+  /** The total size of the downloaded files. */
   bytes: number;
 }
 
 const concurrency = 4;
-/** The number of consecutive failures after which the file host is considered down. */
+/** The number of consecutive failures after which the file host counts as down. */
 const maxHostFailures = 4;
 
 /**
- * Downloads files into a folder, four at a time. Skips files that are already complete. A failure does not stop the
- * other downloads.
+ * Downloads the files that are not yet complete, four at a time.
  * @param limit maximum number of files to download
- * @param onFile called after each file, with the failure if the download failed
+ * @param onFile called after each file
  * @throws errors that affect all files, such as a full disk or an API that denies access; the signal's abort reason
  */
 export async function downloadFiles(
@@ -106,9 +105,8 @@ export async function downloadFiles(
 }
 
 /**
- * Returns true if, according to the mirror and the file's size, the folder contains the complete file. If the folder
- * was moved, updates the path in the mirror. A file whose size differs from the library's counts as complete until the
- * library's record changes.
+ * True if the folder contains the file with its downloaded size. A file whose size differs from the library's counts as
+ * complete until the library's record changes. If the folder was moved, updates the path in the mirror.
  */
 function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
   const download = log.get(file);
@@ -157,12 +155,12 @@ async function downloadOne(
 }
 
 const maxAttempts = 3;
-/** Milliseconds to wait before the second and third attempts, without jitter. */
+/** The delays before the second and third attempts in milliseconds, without jitter. */
 const retryDelays = [1_000, 5_000];
 
 /**
- * Downloads one file, with up to three attempts, each with a new signed URL. Resumes a partial file if the file host
- * still has the same version. The target file appears only once it is complete.
+ * Downloads a file with up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
+ * has the same version.
  * @throws DownloadFailure; file system and API errors; the signal's abort reason
  */
 async function downloadWithRetries(
@@ -198,7 +196,7 @@ async function downloadWithRetries(
   }
 }
 
-/** Codes of system errors that affect only one file. */
+/** The codes of system errors that affect only one file. */
 const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",
@@ -211,7 +209,7 @@ const fileErrorCodes = [
   "EFBIG",
 ];
 
-/** Converts an error that affects one file to a DownloadFailure. Returns undefined if the error affects all files. */
+/** Returns undefined for an error that affects all files. */
 function asDownloadFailure(error: unknown): DownloadFailure | undefined {
   if (error instanceof DownloadFailure) return error;
   if (!(error instanceof Error) || !fileErrorCodes.includes(errorCode(error))) return undefined;
@@ -231,7 +229,7 @@ export interface CompletedDownload {
 
 const columns = "source, id, path, bytes, sha256, downloaded_at";
 
-/** Reads and records completed downloads in the mirror. Each write is a separate transaction. */
+/** The completed downloads in the mirror. */
 export class DownloadLog {
   readonly #completed: Map<string, CompletedDownload>;
 
@@ -248,7 +246,6 @@ export class DownloadLog {
     return this.#completed.values();
   }
 
-  /** Adds a download, replacing any earlier download of the same file. */
   save(download: CompletedDownload): void {
     const insert = this.mirror.db.prepare(
       `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)

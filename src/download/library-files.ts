@@ -2,7 +2,7 @@ import type { ReadableTable } from "../query/readable-tables.js";
 import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 
-/** The filters for `brandapi download`. Times are in milliseconds since 1970. */
+/** Times are in milliseconds since 1970. */
 interface FileSelection {
   /** An SQL condition that uses columns of the `content` table. */
   where: string | undefined;
@@ -24,8 +24,8 @@ export interface LibraryFile {
 }
 
 /**
- * Returns the selected files from the current library, newest first.
- * @param table describes `content`
+ * Returns the selected files, newest first.
+ * @param table the table `content`
  * @throws UsageError if SQLite rejects the condition
  */
 export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {

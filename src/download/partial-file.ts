@@ -7,7 +7,7 @@ import { partSuffix, versionSuffix } from "./file-name.js";
 /** A version of a file on the file host. Bytes from different versions are never combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The value of that header, which is sent back in `If-Range`. */
+  /** The header's value, which is sent back in `If-Range`. */
   validator: string;
   /** The size of the complete file in bytes. */
   length: number;
@@ -19,7 +19,7 @@ export interface FileVersion {
  * opened or closed.
  */
 export class PartialFile {
-  /** The number of bytes downloaded so far. */
+  /** The number of bytes. */
   length = 0;
   version: FileVersion | undefined;
   /** The number of bytes that an earlier run had already downloaded. */
@@ -91,7 +91,6 @@ function isRegularFile(path: string): boolean {
   return file?.isFile() === true && file.nlink === 1;
 }
 
-/** Returns the version stored by an earlier run; undefined if there is none. */
 async function readVersion(path: string): Promise<FileVersion | undefined> {
   if (!isRegularFile(path)) return undefined;
   const value = parseJson<unknown>(await readFile(path, "utf8"));

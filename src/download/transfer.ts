@@ -20,7 +20,7 @@ import type { FileVersion, PartialFile } from "./partial-file.js";
  */
 export type DownloadFailureKind = "permanent" | "missing" | "retryable" | "restart" | "unavailable";
 
-/** Thrown if a file cannot be downloaded. The message is printed after the file's path, and never contains a URL. */
+/** Thrown if a file cannot be downloaded. The message is printed after the file's path and never contains a URL. */
 export class DownloadFailure extends Error {
   constructor(
     message: string,
@@ -40,18 +40,16 @@ export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "sign
   maxWaitMs: number;
 }
 
-/** Maximum file size, unless the library reports a larger size. */
+/** The maximum file size, unless the library reports a larger one. */
 const maxBytes = 16 * 2 ** 30;
-/** Minimum transfer speed. An attempt may take `--max-wait` plus the time to download the file at this speed. */
+/** An attempt may take `--max-wait` plus the time to download the file at this speed. */
 const minBytesPerMs = 64;
 const maxTimeoutMs = dayMs;
 const maxRedirects = 3;
 
 /**
- * Downloads the missing bytes of a file from a signed URL, without the API key. If the transfer fails, the partial file
- * keeps the received bytes.
- * @param size the size in bytes according to the library, or null; the length reported by the file host takes
- * precedence
+ * Downloads the missing bytes of a file from a signed URL, without the API key.
+ * @param size the size according to the library, or null; the length that the file host reports takes precedence
  * @throws DownloadFailure, or the signal's abort reason
  */
 export async function transfer(
@@ -108,10 +106,7 @@ export async function transfer(
   }
 }
 
-/**
- * Requests the missing bytes of a file. Follows up to three redirects.
- * @throws DownloadFailure for an invalid redirect
- */
+/** @throws DownloadFailure for an invalid redirect */
 async function requestFile(url: URL, file: PartialFile, options: TransferOptions): Promise<HttpResponse> {
   const headers: Record<string, string> = { "user-agent": options.userAgent, "accept-encoding": "identity" };
   if (file.length > 0 && file.version) {
@@ -142,8 +137,8 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
 }
 
 /**
- * True if a response continues the partial file; false if the response contains the complete file. @throws
- * DownloadFailure if the response is a range from a different version, or if the transfer cannot be resumed
+ * True if a response continues the partial file; false if the response contains the complete file.
+ * @throws DownloadFailure if the transfer cannot be resumed
  */
 function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
   if (status !== 206 && status !== 416) return false;
@@ -173,19 +168,13 @@ function requireOk({ status, headers }: HttpResponse): void {
   );
 }
 
-/**
- * Returns the length in bytes reported by the file host; null if the file host reports no length or the body is
- * compressed.
- */
+/** Returns the length in bytes, or null if the file host reports none or compresses the body. */
 function contentLength({ headers }: HttpResponse): number | null {
   const length = headers.get("content-length")?.trim() ?? "";
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
 
-/**
- * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and its length. Returns undefined if
- * either is missing, because the download could not be resumed later.
- */
+/** Returns a response's strong validator (RFC 9110, 8.8) and length, without which the download cannot be resumed. */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);
   if (length === null) return undefined;
@@ -206,7 +195,7 @@ function tooLarge(): DownloadFailure {
   return new DownloadFailure(`it is larger than ${maxBytes} bytes`);
 }
 
-/** Maximum URL length. Signed URLs have a few thousand characters, and servers reject URLs that are much longer. */
+/** Signed URLs have a few thousand characters, and servers reject URLs that are much longer. */
 const maxUrlLength = 16_384;
 
 /**
@@ -234,8 +223,8 @@ export async function requestFileUrl(
 }
 
 /**
- * Returns the API path that provides a file's download URL; null if the file's ID cannot be part of a URL. The item's
- * `download_path` is not used, because that path could point elsewhere.
+ * Returns the API path for a file's download URL, or null if the ID cannot be part of a URL. The item's
+ * `download_path` is not used, because it could point elsewhere.
  */
 export function downloadPath(file: { source: string; id: string }): string | null {
   const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];

@@ -10,14 +10,11 @@ import {
   tableName,
 } from "../store/table-sql.js";
 
-/** The state of a mirror after an incremental export. It does not depend on clocks. */
+/** The state of a mirror after an incremental export. */
 export interface Bookmark {
-  /**
-   * Identifies the newest run by its ID and its times. A mirror without this run is either a different mirror or an old
-   * copy.
-   */
+  /** The newest run's ID and times. A mirror without this run is a different mirror or an old copy. */
   run: string;
-  /** The IDs of the newest record and of the newest earlier version of any record. */
+  /** The highest `record_id` in `records`, and the highest `version_id` in `record_versions`. */
   record_id: number;
   version_id: number;
 }
@@ -26,34 +23,26 @@ export interface ChangedRow {
   /** The values, in the order of the table's columns. */
   values: Row;
   key: string;
-  /** The row's position in the record's list, or null for rows in a main table. */
+  /** The row's position in the record's list, or null for a row in a main table. */
   position: number | null;
   removedAt: string | null;
 }
 
 /** A table's rows that have been added, changed or removed since a bookmark. */
 export interface ChangedRows {
-  /**
-   * The columns that identify a record. For a list item, they identify the record to which it belongs. Empty if the API
-   * does not document an ID.
-   */
+  /** The columns that identify a record, or a list item's record. Empty if the API does not document an ID. */
   idColumns: readonly string[];
   isList: boolean;
-  /**
-   * The current state of the mirror, or null for tables without a history, which are always exported
-   * completely.
-   */
+  /** The current state of the mirror, or null for a table without a history, which is always exported completely. */
   bookmark: Bookmark | null;
   /** True if the bookmark was taken from this mirror. */
   matches(bookmark: Bookmark): boolean;
   /**
-   * Reads the rows that have changed since a bookmark was taken. Reads all rows if there is no bookmark, or if `forget`
-   * or `omit` has removed data since then.
+   * Reads the rows that have changed since a bookmark, or all rows if there is none or data was redacted since then.
    */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /**
-   * Reads the items that were removed from their record's list. Only the columns copied from the record have
-   * values.
+   * Reads the items that were removed from their record's list. Only the columns copied from the record have values.
    */
   removedItems(after: Bookmark): Iterable<ChangedRow[]>;
 }
@@ -97,8 +86,7 @@ export function openChangedRows({ name, columns, origin }: RowSource): ChangedRo
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
     rows(after) {
-      // A redaction rewrites records without storing their earlier versions, because those contain the
-      // removed data.
+      // A redaction rewrites records without storing earlier versions.
       const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
       const condition = after === undefined || isRedacted ? "true" : changedRecords;
       return read((state) => rowsSql(shape, state, names, condition), after ?? {});
@@ -117,7 +105,7 @@ function idColumnsOf({ resource: { pagination, key }, list }: TableShape): reado
   return key.map((path) => path.replaceAll(".", "_"));
 }
 
-/** Selects new and changed records. Every change, including a removal, stores an earlier version. */
+/** Every change to a record, including its removal, stores an earlier version. */
 const changedRecords = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
@@ -132,8 +120,9 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 }
 
 /**
- * Selects the items in the last exported version that are beyond the end of the current list. The last exported version
- * is the oldest version stored after the bookmark.
+ * Selects the items that a record's list had when it was last exported, and that are beyond the end of its current
+ * list. The exported version is the oldest version that was stored after the bookmark.
+ *
  */
 function removedItemsSql(
   { resource }: TableShape,

@@ -6,27 +6,26 @@ export interface Chunk {
   data: Uint8Array | string;
   /** The number of rows that end in this piece. */
   rows: number;
-  /** The name of the row source. Optional if there is only one. */
+  /** The name of the row source; can be omitted if there is only one. */
   table?: string;
 }
 
 export interface FormatOptions {
   excel: boolean;
-  /** CSV: true to write numbers with a decimal comma. */
   decimalComma?: boolean;
-  /** CSV: the delimiter. Default: a comma. */
+  /** The CSV delimiter; a comma by default. */
   delimiter?: string;
-  /** Singer: the bookmarks from the last state. */
+  /** The Singer state. */
   bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;
 }
 
-/** The state of a Singer export: each stream's bookmark and a hash of its columns. */
+/** A bookmark and a hash of the columns for each Singer stream. */
 export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
-/** Generates the output for the given rows. Keeps only a few batches in memory. */
+/** Generates the output. Keeps only a few batches in memory. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
 /** An export format. Its module exports the writer as `write`. */
@@ -69,7 +68,7 @@ export const formats: readonly Format[] = [
   }),
 ];
 
-/** Defines a text format with one table per file, unless `options` says otherwise. */
+/** Defines a format. By default, it is a text format with one table per file. */
 function define(
   name: string,
   about: string,

@@ -8,14 +8,13 @@ import type { Chunk, RowSources } from "./formats.js";
 type Value = Exclude<RowValue, null>;
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** A type supported by Parquet. */
 export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
   /** The type's name in a Delta table's schema. */
   delta: string;
-  /** Converts a value to its stored form. Returns undefined if the type cannot represent the value. */
+  /** Returns a value's stored form, or undefined if the type cannot represent the value. */
   convert(value: Value): unknown;
-  /** Converts a stored value back to its original form, with the type's precision. */
+  /** Returns a stored value's original form, with the type's precision. */
   revert(stored: unknown): Value;
 }
 
@@ -68,10 +67,7 @@ const integerType: ColumnType = {
   revert: Number,
 };
 
-/**
- * Sums of amounts are rounded to six decimal places. All files use the same scale, because readers combine them into
- * one table.
- */
+/** All files use the same scale, because readers combine them into one table. Sums have six decimal places. */
 const [precision, scale] = [18, 6];
 
 const decimalType: ColumnType = {
@@ -94,10 +90,7 @@ const doubleType: ColumnType = {
 
 const allTypes = [textType, timestampType, dateType, booleanType, integerType, decimalType, doubleType];
 
-/**
- * Returns the type with the given name in a Delta table's schema. The tables that this program writes have no other
- * types.
- */
+/** Returns the type with the given name in a Delta table's schema. */
 export function typeOfDelta(name: string): ColumnType {
   return allTypes.find(({ delta }) => delta === name) ?? textType;
 }
@@ -114,10 +107,7 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
   any: [dateType, timestampType, integerType, decimalType, doubleType],
 };
 
-/*
- * The types to try for a column that already has a type in other brands' files. A `long` can have more digits than the
- * decimal type allows.
- */
+/** Returns the types to which a column can change. A `long` can have too many digits for the decimal type. */
 function widerTypes(current: ColumnType): readonly ColumnType[] {
   if (current === integerType) return [integerType, doubleType];
   if (current === decimalType) return [decimalType, doubleType];
@@ -125,9 +115,9 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 }
 
 /**
- * Reads all rows and returns, for each column, the first candidate type that fits all of the column's values.
+ * Reads all rows and returns, for each column, the first candidate type that fits all values.
  * @param options.visit is called for each row
- * @param options.currentType returns the column's type in existing files, which can become wider but not narrower
+ * @param options.currentType returns a column's type in existing files, which can become wider but not narrower
  */
 export function findTypes(
   columns: readonly ReadableColumn[],
@@ -157,24 +147,19 @@ export function findTypes(
   return remaining.map(([best], index) => (isKnown[index] && best) || textType);
 }
 
-/** The maximum numbers of rows and of text characters in a row group. A row group is kept in memory. */
+/** The maximum numbers of rows and characters in a row group, which is kept in memory. */
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 
-/**
- * Writes one Parquet file. Timestamps are in UTC with microsecond precision. Amounts are DECIMAL(18, 6) if all values
- * in the column fit, and DOUBLE otherwise. JSON is stored as text. The rows are read twice: once to determine the
- * types, and once to write them.
- */
+/** Reads the rows twice: once to determine the column types, and once to write them. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   const types = findTypes(source.columns, source.rows());
   yield* writeParquetFile(source, types, source.rows());
 }
 
-/** The digest's key in a file's footer. */
 const digestKey = "brandapi.digest";
 
-/** Reads the digest from a file's footer. Returns undefined if the file or the digest is missing. */
+/** Reads a file's digest from its footer. Returns undefined if the file or the digest is missing. */
 export async function readDigest(path: string): Promise<string | undefined> {
   const file = await asyncBufferFromFile(path).catch(() => undefined);
   const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
@@ -185,11 +170,10 @@ export async function readDigest(path: string): Promise<string | undefined> {
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes) };
 
-/** A Parquet file that is read one row group at a time. */
 export interface ParquetFile {
   columns: readonly string[];
   /**
-   * Reads the values in their stored form. For example, a timestamp is a number of microseconds.
+   * Reads the values in their stored form, such as a number of microseconds for a timestamp.
    * @throws an error if a page is damaged
    */
   rowGroups(): AsyncIterable<unknown[][]>;
@@ -226,7 +210,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
   };
 }
 
-/** Encodes a table or a partition as one Parquet file. @param digest is stored in the footer */
+/** @param digest is stored in the file's footer */
 export function* writeParquetFile(
   source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],

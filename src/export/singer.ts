@@ -12,11 +12,9 @@ import { type ChangedRow, type ChangedRows, openChangedRows } from "./changed-ro
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Reads the state that a Singer target returned: either the value of the last STATE message that the target stored, or
- * the complete message. `{}` is the state before the first export.
+ * Reads the state that a Singer target printed, which is a STATE message or its value. `{}` is the initial state.
  * @param path an absolute path
- * @throws ConfigurationError if the file is missing or empty, which usually means that the last run failed; exporting
- * all rows would hide that failure
+ * @throws ConfigurationError if the file is missing or empty, which usually means that the last run failed
  */
 export function readSingerState(path: string): Bookmarks {
   const content = parseJson<unknown>(readState(path));
@@ -67,10 +65,7 @@ function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/**
- * Returns a column's JSON schema. JSON columns, and columns with values of several types, are sent as strings because
- * few targets support anything else.
- */
+/** Returns a column's JSON schema. JSON and values of several types are strings, because few targets support more. */
 export function singerSchema(type: ReadableColumn["type"], isKey: boolean): object {
   const isTime = type === "timestamp" || type === "date";
   const jsonType = type === "integer" || type === "number" || type === "boolean" ? type : "string";
@@ -78,7 +73,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
   return { type: isKey ? [jsonType] : ["null", jsonType], ...(isTime ? { format } : {}) };
 }
 
-/** Converts a value to its column's schema. Returns undefined if the value does not fit. */
+/** Converts a value to its column's schema, or returns undefined if the value does not fit. */
 export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
   if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
@@ -90,13 +85,13 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }
 
-/** The property that contains the time at which a row was removed; null for a current row. */
+/** The property that contains the time of a row's removal. */
 const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
-  /** The properties that identify a row. The key consists of the API's IDs if they are documented. */
+  /** The properties that identify a row. */
   keys: readonly string[];
   /** The key properties that are not columns of the table. */
   addedKeys: readonly string[];
@@ -104,10 +99,10 @@ interface SingerStream {
 }
 
 /**
- * Writes the messages defined in the Singer specification. Each table has a SCHEMA message, a RECORD message for each
- * row that was added, changed or removed, and a STATE message for the next run. Removed rows have `_sdc_deleted_at`. If
- * the state comes from a different mirror, all rows are sent. Source: github.com/singer-io/getting-started,
- * docs/SPEC.md.
+ * Writes Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table has a SCHEMA message, a
+ * RECORD message for each row that was added, changed or removed, and a STATE message for the next run. If the state
+ * comes from a different mirror, all rows are sent.
+ *
  */
 export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
@@ -119,7 +114,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // If a column was added, all rows are sent, because any row can have a value in that column.
+    // If a column was added, all rows are sent, because any row can have a value in it.
     const rows = changed.rows(previous?.columns === columnsHash ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);

@@ -90,7 +90,7 @@ export async function openFileSink(
   const fail = (cause: unknown): never => {
     throw errorCode(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
-  // A link such as `/dev/fd/63`, which a shell creates for `>(…)`, points to a pipe and cannot be resolved.
+  // A shell creates a link such as `/dev/fd/63` for `>(…)`. This link points to a pipe and cannot be resolved.
   const previous = existsSync(path) ? statSync(path) : undefined;
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
@@ -99,7 +99,6 @@ export async function openFileSink(
   return new FileSink(file, { target, mode, publish, fail, deps });
 }
 
-/** Returns a sink for a device or a pipe. Unlike a file, a device or a pipe cannot be replaced. */
 function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Sink {
   const close = async () => await file.close().catch(() => {});
   return {
@@ -113,10 +112,8 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
  * A file that replaces the target when it is complete.
  *
  * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), leaving no time to remove a
- * temporary file. The data is therefore written to an unnamed file: a file whose name is deleted as soon as the file is
- * open. The operating system frees that file, however the process ends. Because an unnamed file cannot be renamed,
- * `finish` copies the data to a named temporary file while signals are handled, and then renames that file to the
- * target.
+ * temporary file. The data is therefore written to a file whose name is deleted as soon as the file is open, so the
+ * operating system frees the file. `finish` then copies the data to a named temporary file and renames that file.
  */
 class FileSink implements Sink {
   constructor(

@@ -4,16 +4,10 @@ import { UsageError } from "../errors.js";
 
 /** The maximum size of a ZIP entry without ZIP64. */
 const maxEntryBytes = 2 ** 32 - 1;
-/**
- * The compression level. Sheets compress well even at this level, while higher levels take far longer and save little
- * space.
- */
+/** Higher levels take far longer and save little space. */
 const compressionLevel = 3;
 
-/**
- * Writes a ZIP file entry by entry. fflate writes the file's structure, but the entries are compressed with Node's
- * zlib, which is several times as fast as fflate.
- */
+/** Writes a ZIP file with fflate, but compresses the entries with Node's zlib, which is several times as fast. */
 export class ZipWriter {
   #output: Uint8Array[] = [];
   #entry: ZipInputFile | undefined;
@@ -77,15 +71,12 @@ export interface Sheet {
   range: string;
 }
 
-/**
- * Returns a table's sheet name. Excel accepts at most 31 characters, and no two table names have the same first 31
- * characters.
- */
+/** Returns a table's sheet name. Excel accepts at most 31 characters, in which all table names differ. */
 export function sheetName(table: string): string {
   return table.slice(0, 31);
 }
 
-/** Returns `xl/workbook.xml`. Each filter needs a hidden defined name. */
+/** Returns `xl/workbook.xml`, in which each filter needs a hidden defined name. */
 export function workbookXml(sheets: readonly Sheet[]): string {
   const list = sheets.map(({ table }, index) => {
     const number = index + 1;
@@ -102,10 +93,7 @@ export function workbookXml(sheets: readonly Sheet[]): string {
   );
 }
 
-/**
- * Returns the other parts that a workbook requires (ECMA-376), except the sheets.
- * @param sheets the names of the tables
- */
+/** Returns the remaining parts that a workbook requires (ECMA-376). @param sheets the names of the tables */
 export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
   const forEachSheet = (part: (name: string, number: number) => string) =>
     sheets.map((name, index) => part(name, index + 1)).join("");
@@ -136,8 +124,7 @@ export function workbookParts(sheets: readonly string[]): readonly (readonly [na
 function styleSheet(): string {
   const xf = (format: number, fontId = 0) =>
     `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
-  // The number formats, in the order of `styles`. Format 49 is text and also applies to values that a user types into
-  // the cell. Format 4 is `#,##0.00`.
+  // The number formats, in the order of `styles`. Format 49 is text, and format 4 is `#,##0.00`.
   const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166), xf(4)];
   const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
   return (
@@ -154,10 +141,7 @@ function styleSheet(): string {
   );
 }
 
-/**
- * Escapes text for XML. Characters that XML does not allow are written in the form `_x0000_`. Text that already has
- * this form is escaped.
- */
+/** Escapes text for XML. Characters that XML does not allow are written in the form `_x0000_`. */
 export function xmlText(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
   return (

@@ -17,13 +17,12 @@ import {
 
 /** The maximum number of rows in a sheet, including the header. */
 const maxSheetRows = 1_048_576;
-/** The number of XML characters to compress at a time. */
+/** The number of characters to compress at a time. */
 const flushLength = 256 * 1_024;
 
 /**
- * Writes a workbook with one sheet per table, each with a frozen header and a filter. Times are in UTC, amounts have
- * two decimal places, and IDs are text. Strings are written inline, because a shared strings table would have to be
- * kept in memory.
+ * Writes a workbook with one sheet per table, each with a frozen header and a filter. Strings are written inline,
+ * because a table of shared strings would have to be kept in memory.
  * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
@@ -52,7 +51,7 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
     );
 }
 
-/** Writes a sheet. Returns its cell range and the number of strings that were truncated. */
+/** Writes a sheet, and returns its cell range and the number of truncated strings. */
 function* writeSheet(
   source: RowSource,
   zip: ZipWriter,
@@ -88,7 +87,6 @@ function* writeSheet(
   return { range, cutTexts };
 }
 
-/** Returns the XML at the start of a sheet, with the column widths and the frozen header. */
 function sheetStart(columns: readonly ReadableColumn[], letters: readonly string[]): string {
   const widths = columns.map(({ name, type }, index) => {
     const width = Math.max(name.length + 2, type === "text" || type === "timestamp" ? 20 : 12);
@@ -126,7 +124,7 @@ const maxCellText = 32_767;
 
 /**
  * Returns a cell's XML without the opening `<c` and the position, or an empty string for null. A value that does not
- * fit the column's type becomes text. No cell is a formula.
+ * fit the column's type becomes text.
  */
 export function formatCell(value: RowValue, column: CellColumn): string {
   if (value === null) return "";
@@ -144,7 +142,7 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
   return day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / dayMs, styles.time) : undefined);
 }
 
-/** Returns undefined for an integer with 16 digits or more, which may be an ID that a spreadsheet would round. */
+/** Returns undefined for an integer of 16 digits or more, which a spreadsheet would round. */
 function numberCell(value: number | bigint, isAmount: boolean): string | undefined {
   const number = Number(value);
   const fits = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
@@ -152,17 +150,13 @@ function numberCell(value: number | bigint, isAmount: boolean): string | undefin
 }
 
 /**
- * Booleans are written as 1 and 0 and displayed as true and false, because LibreOffice converts boolean cells to
- * formulas.
+ * Booleans are numbers that are displayed as true and false, because LibreOffice converts boolean cells to formulas.
  */
 function booleanCell(value: number | bigint): string | undefined {
   return value === 0 || value === 1 ? ` s="${styles.yesNo}"><v>${value}</v></c>` : undefined;
 }
 
-/**
- * Spreadsheets count days from the end of 1899. Spreadsheet programs disagree about dates before March 1900 and do not
- * support years after 9999.
- */
+/** Spreadsheets count days from the end of 1899, disagree about dates before March 1900, and end with the year 9999. */
 function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
   const serial = (daysSince1970 ?? Number.NaN) + 25_569;
   return serial >= 61 && serial < 2_958_466 ? ` s="${style}"><v>${serial}</v></c>` : undefined;

@@ -8,9 +8,7 @@ import { views } from "../views/all-views.js";
 import { typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
 
-/**
- * The system tables that views select from, with an SQL expression for the time at which each row was added.
- */
+/** The system tables that views select from, with an SQL expression for the time at which a row was added. */
 const systemRowTimes: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -19,7 +17,7 @@ const systemRowTimes: Readonly<Record<string, string>> = {
   host_names: "read_at",
 };
 
-/** Snapshots of this table are stored once a day. */
+/** The table for which a snapshot is stored each day. */
 const rankingTable = "analytics_hosts";
 
 /** @throws UsageError if the mirror has no history for one of these tables or views */
@@ -41,9 +39,8 @@ export function checkHistory(names: readonly string[]): void {
 
 /**
  * Returns the tables and views that a statement reads.
- * @param reads undefined if SQLite could not list them
- * @throws UsageError if one of them has no history or is written with a schema, such as `main.orders`, which always
- *   refers to the current table
+ * @param reads undefined if SQLite could not list the tables
+ * @throws UsageError if a table has no history or is written with a schema, such as `main.orders`
  */
 export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
@@ -59,18 +56,17 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The data that is not available for a given time. */
+/** The data that is not available for an earlier time. */
 export interface AsOfLimits {
-  /** Resources that were first read after that time. */
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** Tables without a history. They contain only the rows that have not changed since that time. */
+  /** Tables without a history, from which rows that have changed since that time are missing. */
   withoutHistory: string[];
 }
 
 /**
- * Creates temporary tables and views with the data as of a given time. On this connection, they hide the
- * named tables and views and everything the views select from. Must be called in `withReadTransaction`.
- * @param at the time in milliseconds since 1970
+ * Creates temporary tables and views with the data as of an earlier time. On this connection, they hide the named
+ * tables and views, and the tables that those views select from. Must be called in `withReadTransaction`.
+ * @param at milliseconds since 1970
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
   const { db } = mirror;
@@ -102,8 +98,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
 }
 
 /**
- * Returns a SELECT statement for the rows that existed at a given time. For the ranking, it selects the last daily
- * snapshot.
+ * Returns a SELECT statement for the unchanged rows that existed at a given time, or for the ranking's last snapshot.
  * @param time an SQL literal
  */
 function selectEarlierRows(name: string, time: string): string {

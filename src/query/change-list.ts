@@ -1,6 +1,6 @@
 import type { Mirror } from "../store/database.js";
 
-/** A row of `changes`, with a label for the record. */
+/** A row of the table `changes`. */
 export interface Change {
   change_id: number;
   resource: string;
@@ -12,7 +12,7 @@ export interface Change {
   last_seen_unchanged_at: string | null;
   seen_changed_at: string;
   run_id: number;
-  /** An order number, a host's handle or a title, or null if the record has none of these. */
+  /** The record's order number, handle or title. */
   label: string | null;
 }
 
@@ -24,7 +24,7 @@ export interface ChangeFilter {
   since: string;
 }
 
-/** The fields that can serve as a record's label, best first. Orders are labeled with their order number. */
+/** The fields that can label a record, best first. */
 const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest matching changes, sorted oldest first, and the total number of matching changes. */
@@ -44,7 +44,7 @@ export function listChanges(
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
-/** Returns an SQL condition on `changes`. If there is a limit, the condition selects only the newest changes. */
+/** Returns an SQL condition on `changes`, which selects only the newest changes if there is a limit. */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${sqlText(since)}`,

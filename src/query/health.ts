@@ -24,7 +24,7 @@ import { quote } from "../store/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
-/** A range of dates as ISO 8601 strings. A null `from` means that there is no lower bound. */
+/** A range of ISO 8601 times. A null `from` means that there is no lower bound. */
 type DateRange = { from: string | null; to: string };
 
 /** A resource's health. Times are ISO 8601 strings, and ages are in seconds. */
@@ -32,9 +32,9 @@ export interface ResourceHealth {
   resource: string;
   rows: number;
   removed: number;
-  /** The number of records without a readable date. Applies only to resources that are read by date. */
+  /** The number of records without a readable date, or 0 if the resource is not read by date. */
   undated: number;
-  /** The coverage and its gaps. Both are empty for a resource that is not read by date. */
+  /** Empty for a resource that is not read by date, like `gaps`. */
   covered: DateRange[];
   gaps: DateRange[];
   /** The start time of the last sync that read everything up to its start. */
@@ -42,17 +42,13 @@ export interface ResourceHealth {
   age_seconds: number | null;
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
-  /**
-   * The problems found by `verify`, until a later verification replaces them. `repairable` is false if only
-   * the API can correct them.
-   */
+  /** The problems that the last `verify` found. `repairable` is false if only the API can correct them. */
   found: { at: string; error: string; repairable: boolean } | null;
   /** The last run's error, if the key or plan no longer allows this resource. */
   refused: Refusal | null;
   running: { started_at: string } | null;
-  /** The columns that contain values of an unexpected type. */
   unexpected_columns: UnexpectedColumn[];
-  /** The oldest read time of the current data, or null for a resource that is not read by date. */
+  /** The time of the oldest read that the data comes from, or null for a resource that is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
@@ -62,11 +58,10 @@ export interface Health {
   brand: { id: string; name: string } | null;
   checked_at: string;
   max_age_seconds: number | null;
-  /** The names of the resources whose data is older than `maxAgeMs`. */
   stale: string[];
   /** The run that has locked the mirror. */
   under_way: CurrentRun | null;
-  /** The last run, if it failed either before it read anything or because the API rejected the key. */
+  /** The last run, if it failed before reading anything or because the API rejected the key. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
   never_read: string[];
@@ -75,13 +70,12 @@ export interface Health {
 export interface HealthOptions {
   /** Milliseconds since 1970. */
   now: number;
-  /** The maximum age of a resource's data, or null if there is no limit. */
   maxAgeMs: number | null;
   /** The run that has locked the mirror. */
   underWay: CurrentRun | null;
 }
 
-/** Returns the health of the given resources. Omits resources that have never been synced. */
+/** Returns the health of resources, and the names of those that have never been synced. */
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
   const { now, maxAgeMs, underWay } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
@@ -101,10 +95,7 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
   };
 }
 
-/**
- * Returns the oldest start time (ISO 8601) among the resources' last successful syncs, or null if there is
- * none.
- */
+/** Returns the oldest start time (ISO 8601) among the resources' last successful syncs. */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = [...resources, ...detailResources].flatMap(
     (one) => findLastSuccess(mirror, one)?.started_at ?? [],
@@ -113,18 +104,15 @@ export function findOldestSuccess(mirror: Mirror): string | null {
 }
 
 /**
- * Returns the latest sync that read an entire resource up to its start time. For lists and dated records,
- * this includes runs with exit code 0 that could not be verified because of unreadable dates or duplicate
- * IDs.
+ * Returns the latest sync that read all of a resource. For lists and dated records, unreadable dates and duplicate IDs
+ * prevent only the verification, so unverified runs count as well.
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
   return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
-/**
- * Returns a resource's health, or null if it has never been synced or was never allowed by the key or plan.
- */
+/** Returns a resource's health, or null if the resource has never been read. */
 export function readResourceHealth(
   mirror: Mirror,
   resource: Resource,
@@ -138,8 +126,7 @@ export function readResourceHealth(
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // For a list with details, the coverage describes only the list. If no sync has succeeded, the details have not been
-  // read.
+  // The coverage of a list with details describes only the list.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);
@@ -162,12 +149,12 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
-    // A last success in the future means that the clock was wrong.
+    // A success in the future means that the clock was wrong.
     stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 
-/** Marks a run as killed if it is stored as `running` but the mirror is not locked or a newer run exists. */
+/** Marks a run as killed if it is stored as `running` but does not hold the lock. */
 function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === findNewestRunId(mirror)
@@ -175,7 +162,6 @@ function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean)
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** Returns the problems found by `verify`, starting with problems in the tables. */
 function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"] {
   const run = findUnresolvedVerify(mirror, resource);
   const tables = readTableCheck(mirror, resource);

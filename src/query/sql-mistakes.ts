@@ -6,9 +6,8 @@ import { views } from "../views/all-views.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
-/** An explanation of an SQL error. */
+/** An explanation that replaces SQLite's message, and a hint. */
 export interface Mistake {
-  /** A message that is easier to understand than SQLite's. */
   reason?: string;
   hint?: string | undefined;
 }
@@ -67,17 +66,14 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
 }
 
-/** Finds a table or view that is spelled with `-`, as `export` allows. */
+/** Finds a table name that is spelled with `-`, as `export` allows. */
 function findDashedName(db: Database, sql: string): string | undefined {
   const names = tableNames(db);
   const words = sql.match(/\w+(?:-\w+)+/g) ?? [];
   return words.find((word) => names.includes(word.replaceAll("-", "_").toLowerCase()));
 }
 
-/**
- * Returns a hint about a column that does not exist.
- * @param written the column as written, possibly prefixed with a table name or alias
- */
+/** @param written the name of a missing column, possibly prefixed with a table name or alias */
 function columnHint(db: Database, sql: string, written: string, error: string): string {
   const [column = written, alias] = written.split(".").reverse();
   if (/^now$/i.test(written)) return "write the current time in single quotes: `'now'`";
@@ -126,10 +122,7 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   }
 }
 
-/**
- * Returns up to three tables that have the column, starting with those that share the most columns with the
- * tables in scope.
- */
+/** Returns up to three tables that have the column. Tables with similar columns to those in scope come first. */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const isHelper = (name: string) =>
     removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
@@ -152,7 +145,6 @@ function tableNames(db: Database): string[] {
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
 
-/** Returns the closest name, or up to three names that contain `typed`. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
   const near = closestName(typed, sortByLength(names));
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];

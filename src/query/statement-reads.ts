@@ -6,21 +6,15 @@ import { views } from "../views/all-views.js";
 import { isUtcTime } from "../views/view.js";
 import { typedTables } from "./readable-tables.js";
 
-/**
- * The values of named parameters. Integers are `bigint`, because better-sqlite3 binds a `number` as a REAL.
- */
+/** The values of named parameters. Integers are `bigint`, because better-sqlite3 binds a `number` as a REAL. */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
-/** The tables and views that a statement reads. */
 export interface StatementReads {
-  /** Tables and built-in views. A user's view is replaced by the tables and views it selects from. */
+  /** Tables and built-in views. A user's view is replaced by the tables and views that it selects from. */
   names: string[];
-  /** Tables that the statement names with their schema, such as `main.orders`. */
+  /** Tables that are named with their schema, such as `main.orders`. */
   qualified: string[];
-  /**
-   * Timestamp columns in the API's format that are compared with the result of `datetime()`, which has a
-   * different format.
-   */
+  /** Timestamp columns in the API's format that are compared with `datetime()`, which returns a different format. */
   datetimeComparisons: string[];
 }
 
@@ -38,12 +32,10 @@ export interface SchemaTable {
 }
 
 /**
- * Finds the tables and views that a statement reads, without parsing SQL. SQLite compiles the statement against empty
- * temporary tables that have the names and columns of all tables and views, so `EXPLAIN` lists each table or view that
- * is opened and does not expand views.
+ * Finds the tables and views that a statement reads. SQLite compiles the statement against empty tables with the names
+ * of all tables and views, so `EXPLAIN` lists each table or view that would be opened, without expanding views.
  * @param sql a statement that compiles
- * @returns undefined if SQLite cannot explain the statement this way, as with `EXPLAIN …`, `INDEXED BY` or
- * `main.orders.id`
+ * @returns undefined if this fails, as with `EXPLAIN …`, `INDEXED BY` or `main.orders.id`
  */
 export function findReads(
   db: Database,
@@ -87,7 +79,7 @@ function isProgramView(name: string): boolean {
   return views.some((view) => view.name === name);
 }
 
-/** Calls `work` while empty temporary tables hide all tables and views on this connection. */
+/** Calls `work` while empty temporary tables hide all tables and views. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
   const tables = schemaTables(db);
   db.exec("SAVEPOINT empty_tables");
@@ -100,10 +92,10 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
   }
 }
 
-/** Returns the statement that creates an empty copy of a table or view. @param more additional columns */
+/** @param more additional columns */
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
-  // The collation marks timestamp columns, because `EXPLAIN` lists the collation of each comparison.
+  // `EXPLAIN` lists the collation of each comparison, so the collation marks timestamp columns.
   const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
   return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }
@@ -172,10 +164,7 @@ function readListing(
   };
 }
 
-/**
- * Follows values through the `EXPLAIN` instructions to find timestamp columns that are compared with the
- * result of `datetime()`.
- */
+/** Follows values through SQLite's registers to find timestamp columns that are compared with `datetime()`. */
 function findDatetimeComparisons(
   listing: readonly Instruction[],
   columnAt: (instruction: Instruction) => string | undefined,

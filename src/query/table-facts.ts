@@ -10,23 +10,21 @@ import {
   wasResourceRead,
 } from "./readable-tables.js";
 
-/** A table or view in the output of `tables`. */
+/** A table or view, as printed by `tables --json`. */
 export interface TableFacts {
   name: string;
   kind: "table" | "view";
   about: string;
-  /** The number of rows, or null if the resource has never been read or the rows were not counted. */
+  /** Null if the resource has never been read or the rows were not counted. */
   rows: number | null;
   columns: ColumnFacts[];
   example: string;
 }
 
 export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
-  /** The number of rows that have a value in this column, or undefined if they were not counted. */
   rows_with_value?: number | undefined;
 }
 
-/** Example queries that are more useful than the first five rows. */
 const exampleQueries: Readonly<Record<string, string>> = {
   orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
 FROM orders WHERE is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
@@ -48,7 +46,7 @@ export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): Table
   return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
-/** Returns a table or view. By default, counts the rows and the values in each column. */
+/** @param counted `values` to count the rows and the values in each column */
 export function readTableFacts(
   mirror: Mirror,
   name: string,

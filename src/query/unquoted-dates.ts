@@ -1,11 +1,10 @@
 /** A date without quotes in an SQL statement, which SQLite evaluates as a subtraction or division. */
 interface UnquotedDate {
-  /** The date as written, such as `2026-10-01`. */
   written: string;
   operation: "subtraction" | "division";
-  /** What SQLite does with the result, such as "`day` is compared with 2015". */
+  /** A clause such as "`day` is compared with 2015". */
   effect: string;
-  /** The date as a string in SQL, such as `'2026-10-01'`. */
+  /** The date as an SQL string, such as `'2026-10-01'`. */
   quoted: string;
 }
 
@@ -27,8 +26,8 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
     .map((token) => token.replace(/^["`[]|["`\]]$/g, ""));
   for (const [index, written] of tokens.entries()) {
     if (!unquotedDate.test(written)) continue;
-    const user = findUser(tokens.slice(0, index), tokens.slice(index + 1));
-    if (user === undefined) continue;
+    const use = describeUse(tokens.slice(0, index), tokens.slice(index + 1));
+    if (use === undefined) continue;
     const [year = "", ...others] = written.split(/[-/]/);
     const isDivision = written.includes("/");
     const result = others.reduce(
@@ -38,27 +37,22 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
     return {
       written,
       operation: isDivision ? "division" : "subtraction",
-      effect: `${user} ${Number.isFinite(result) ? result : "null"}`,
+      effect: `${use} ${Number.isFinite(result) ? result : "null"}`,
       quoted: `'${[year, ...others.map((number) => number.padStart(2, "0"))].join("-")}'`,
     };
   }
   return undefined;
 }
 
-/**
- * Describes the column or function that uses the value between these tokens, or returns undefined if the value is not
- * used as a date.
- */
-function findUser(before: readonly string[], after: readonly string[]): string | undefined {
+/** Describes the column or function that uses the value between these tokens as a date. */
+function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
   const column = leftColumn(before) ?? rightColumn(after);
   if (column !== undefined) return `\`${column}\` is compared with`;
   const called = before.at(-1) === "(" ? (before.at(-2) ?? "") : "";
   return dateFunction.test(called) ? `\`${called}()\` receives` : undefined;
 }
 
-/**
- * If the tokens end with `column >`, `function(column) =`, `column BETWEEN` or `column IN (`, returns the date column.
- */
+/** Returns the date column if the tokens end with `column >`, `f(column) =`, `column BETWEEN` or `column IN (`. */
 function leftColumn(tokens: readonly string[]): string | undefined {
   let end = tokens.at(-1) === "(" ? tokens.length - 1 : tokens.length;
   if (!comparison.test(tokens[end - 1] ?? "")) return undefined;
@@ -67,7 +61,7 @@ function leftColumn(tokens: readonly string[]): string | undefined {
   return firstDateColumn(tokens.slice(Math.max(0, start), end));
 }
 
-/** If the tokens start with `< column` or `= function(column)`, returns the date column. */
+/** Returns the date column if the tokens start with `< column` or `= function(column)`. */
 function rightColumn(tokens: readonly string[]): string | undefined {
   if (!comparison.test(tokens[0] ?? "")) return undefined;
   return firstDateColumn(tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2));

@@ -10,13 +10,10 @@ import { inBatches, type Row, type RowValue } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
-/**
- * Matches leading comments and the first keyword. SQLite's own check is not sufficient, because it treats
- * ATTACH and some pragmas as read-only.
- */
+/** Comments and the first keyword. SQLite's own check is not sufficient, because ATTACH passes as read-only. */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** SQLite error codes that are caused by the statement rather than the file. */
+/** Error codes that are caused by the statement rather than the file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
@@ -54,7 +51,7 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
   }
 }
 
-/** Returns the first named parameter that has no value. Binds a copy, because a statement can be bound only once. */
+/** Binds a copy of the statement, because a statement can be bound only once. */
 function findMissingParameter(db: Database, sql: string, values: SqlParameters): string | undefined {
   try {
     db.prepare(sql).bind(Object.fromEntries(values));
@@ -65,9 +62,8 @@ function findMissingParameter(db: Database, sql: string, values: SqlParameters):
 }
 
 /**
- * Checks a `--where` condition, which is an expression on the table's columns that may contain subqueries on
- * other tables.
- * @throws UsageError if SQLite rejects it
+ * Checks a `--where` condition, which may contain subqueries on other tables.
+ * @throws UsageError if SQLite rejects the condition
  */
 export function checkCondition({ db }: Mirror, { source }: ReadableTable, condition: string): void {
   const hint = "use a condition such as `--where \"currency = 'EUR' AND total_amount > 100\"`";
@@ -91,10 +87,7 @@ export function conditionSql(source: string, condition: string): string {
   return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
 }
 
-/**
- * Converts SQLite errors that occur while rows are read, such as invalid JSON in `json('x')`, to a
- * UsageError.
- */
+/** Converts an SQLite error that occurs while rows are read, such as invalid JSON in `json('x')`, to a UsageError. */
 export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
   if (!(error instanceof Error) || !statementErrors.test(errorCode(error))) return error;
   const hint = /not authorized/.test(error.message)
@@ -122,10 +115,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Opens a statement's result for an export. Values have SQLite's types: booleans are 0 and 1, and JSON is text. Each
- * call to `rows` runs the statement again.
- */
+/** Opens a statement's result for an export. Values have SQLite's types: booleans are 0 and 1, and JSON is text. */
 export function openQueryResult(statement: Statement, limit?: number): RowSource {
   const columns = statement.columns();
   const names = uniqueNames(columns.map(({ name }) => name));

@@ -2,14 +2,13 @@ import type { Chart } from "./document.js";
 import { formatCompact } from "./formatting.js";
 import { type Html, html } from "./html-template.js";
 
-/** The maximum number of labels below a chart. Narrow screens show every second label. */
+/** The maximum number of labels, of which narrow screens show every second one. */
 const maxLabels = 7;
 /** The minimum number of bar positions, which prevents a single bar from filling the chart. */
 const minSlots = 7;
 
 /**
- * Draws a stacked bar chart as SVG. Positions are percentages of the plot area, so the stylesheet can set the chart's
- * size without scaling the text.
+ * Draws a stacked bar chart. Positions are percentages, so the stylesheet can set the size without scaling the text.
  */
 export function drawChart(chart: Chart): Html {
   const { labels, series, title } = chart;

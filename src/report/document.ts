@@ -5,22 +5,21 @@ import type { Period } from "./period.js";
 export interface ReportDocument {
   brand: string;
   period: Period;
-  /** A sentence about the change in the net amount; empty if no days are compared. */
+  /** A sentence about the change in the net amount; empty if there is no comparison. */
   summary: string;
   is_proven: boolean;
-  /** A sentence about whether the orders are verified. */
   proof: string;
   sections: Section[];
-  /** The creation time as an ISO 8601 string. */
+  /** The creation time (ISO 8601). */
   made_at: string;
-  /** The time up to which the orders were read, as an ISO 8601 string. */
+  /** The time up to which the orders were read (ISO 8601). */
   reached: string;
 }
 
 export interface Section {
   id: string;
   title: string;
-  /** The sentence below the heading; can be empty. Command and table names are in backticks. */
+  /** The sentence below the heading, which can be empty. Command names are in backticks. */
   lead: string;
   blocks: Block[];
 }
@@ -36,7 +35,7 @@ export interface Paragraph {
 export interface KeyFigures {
   kind: "figures";
   title: string;
-  /** True for a currency with few orders. Its figures are rendered as one line without comparisons. */
+  /** True for a currency with few orders, whose figures are rendered as one line. */
   is_minor: boolean;
   figures: KeyFigure[];
 }
@@ -52,7 +51,7 @@ export interface ReportTable {
   title: string;
   /** The view or table that contains all rows. */
   source: string;
-  /** The columns. Columns with `is_spare` are hidden on narrow screens. */
+  /** Narrow screens hide the columns with `is_spare`. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }
@@ -60,16 +59,14 @@ export interface ReportTable {
 /** A column's layout: text that wraps, text that does not wrap, or right-aligned numbers. */
 export type ColumnKind = "name" | "short" | "number";
 
-/** A stacked bar chart. */
 export interface Chart {
   kind: "chart";
   title: string;
   labels: string[];
-  /** The parts of each bar, from bottom to top. A null value leaves a gap. */
+  /** The parts of each bar, from bottom to top; null leaves a gap. */
   series: { title: string; values: (number | null)[] }[];
 }
 
-/** A table column: the key in JSON, the title, the layout, and the function that returns the value for a row. */
 export type ColumnSpec<Row> = [
   key: string,
   title: string,

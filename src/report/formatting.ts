@@ -1,6 +1,6 @@
 import { escapeText, truncate } from "../util/terminal-text.js";
 
-/** A value and the text that displays it. JSON output contains only the value. */
+/** A value and its text. JSON output contains only the value. */
 export class FormattedValue {
   constructor(
     readonly value: string | number | null,
@@ -14,10 +14,7 @@ export class FormattedValue {
 
 const monthAndYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
-/**
- * Formats the month in which a day falls, such as `October 2026`.
- * @param day `2026-10-03`, a month or a timestamp
- */
+/** Formats a month as `October 2026`. @param day a timestamp, a day or a month such as `2026-10` */
 export function formatMonth(day: string): string {
   return monthAndYear.format(Date.parse(`${day.slice(0, 7)}-01`));
 }
@@ -47,14 +44,11 @@ export function formatAmount(value: number, currency: string | null): FormattedV
   return new FormattedValue(value, writeAmount(value, currency));
 }
 
-/** Formats a difference with a plus or minus sign. */
 export function formatDifference(value: number, currency: string | null): FormattedValue {
   return new FormattedValue(value, writeAmount(value, currency, signed));
 }
 
-/**
- * Formats a relative change, such as `+12.3%`. The text is empty if the earlier amount is missing, zero or negative.
- */
+/** Formats a change as `+12.3%`. The text is empty if the earlier amount is missing, zero or negative. */
 export function formatChange(now: number | null, before: number | null): FormattedValue {
   if (now === null || before === null || before <= 0) return new FormattedValue(null);
   const ratio = (now - before) / before;
@@ -70,19 +64,15 @@ export function formatPercent(ratio: number, sign: Intl.NumberFormatOptions = {}
   });
 }
 
-/** Returns the currency code, or `no currency` for null. Text that is not a currency code is escaped and truncated. */
 export function formatCurrency(currency: string | null): string {
   return currency === null ? "no currency" : truncate(escapeText(currency), 16);
 }
 
-/** Returns a currency's heading, which is its code, or `No currency` for null. */
 export function formatCurrencyTitle(currency: string | null): string {
   return currency === null ? "No currency" : formatCurrency(currency);
 }
 
-/**
- * Formats an amount with its currency's number of decimal places, or with at least two if the amount is not an integer.
- */
+/** Uses the currency's number of decimal places, but at least two if the amount is not an integer. */
 function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
   const places = Math.max(decimalPlaces(currency), Number.isInteger(value) ? 0 : 2);
   return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });
@@ -99,7 +89,6 @@ function formatNumber(value: number, options: Intl.NumberFormatOptions = {}): st
   return text.replaceAll("-", "\u2212");
 }
 
-/** Returns the number of decimal places in a currency, or 2 if the text is not a currency code. */
 function decimalPlaces(currency: string | null): number {
   if (currency === null || !/^[A-Z]{3}$/.test(currency)) return 2;
   const format = new Intl.NumberFormat("en", { style: "currency", currency });

@@ -12,10 +12,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart
   return new Html(strings.reduce((text, string, index) => text + textOf(values[index - 1] ?? "") + string));
 }
 
-/**
- * Renders text from the API. Control characters are escaped, and the text's writing direction does not affect the rest
- * of the page.
- */
+/** Renders text from the API, whose writing direction must not affect the rest of the page. */
 export function renderName(text: string): Html {
   return html`<bdi>${escapeText(text)}</bdi>`;
 }

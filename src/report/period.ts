@@ -4,31 +4,27 @@ import { dayMs } from "../util/timestamp.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 import type { DayRange } from "./report-figures.js";
 
-/** A range of days to compare the report's period with. */
 export interface Comparison extends DayRange {
   name: string;
 }
 
 /** The days (UTC) that a report covers, and the days that it is compared with. */
 export interface Period extends DayRange {
-  /** The report's title, such as `October 2026` or `3–9 Oct 2026`. */
+  /** The title, such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
-  /** The period as used in file names: `2026-10` or `2026-10-03-to-2026-10-09`. */
+  /** The name in file names, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last day included in the report: the last complete day, or the first day if no day is complete. */
+  /** The last complete day of the period, or the first day if none is complete. */
   through: string;
-  /** True if any of the days is not over yet or has not been read completely. */
+  /** True if a day is not over or has not been read completely. */
   is_partial: boolean;
-  /** The preceding days; null if any of the preceding days or the period's own days have not been read completely. */
+  /** The preceding days, or null if some of the days to compare have not been read completely. */
   before: Comparison | null;
-  /**
-   * The same days a year earlier; null unless the period is a month and all days of both months have been read
-   * completely.
-   */
+  /** The same days a year earlier, or null if the period is not a month or some days have not been read completely. */
   year_ago: Comparison | null;
 }
 
-/** A date range that has been read completely, as ISO 8601 strings. A null `from` means that the range has no start. */
+/** Date ranges that have been read completely (ISO 8601). A null `from` means that the range has no start. */
 export type ReadRanges = readonly { from: string | null; to: string }[];
 
 /**
@@ -47,7 +43,7 @@ export function choosePeriod(
   const until = chooseUntil(requested, reached);
   const since = requested.since === undefined ? `${until.slice(0, 7)}-01` : utcDay(requested.since);
   const days = { since, until };
-  const lastComplete = lastCompleteDay(readFrom(read, since) ?? reached);
+  const lastComplete = lastCompleteDay(endOfRangeAt(read, since) ?? reached);
   const isPartial = until > lastComplete;
   const lastIncluded = isPartial ? lastComplete : until;
   const through = lastIncluded < since ? since : lastIncluded;
@@ -78,7 +74,7 @@ function chooseUntil(
 }
 
 /** Returns the end of the range that includes the start of a day, in milliseconds since 1970. */
-function readFrom(read: ReadRanges, day: string): number | undefined {
+function endOfRangeAt(read: ReadRanges, day: string): number | undefined {
   const { from: start } = dayRange(day);
   const range = read.find(
     ({ from, to }) => (from === null || Date.parse(from) <= start) && Date.parse(to) >= start,
@@ -86,9 +82,9 @@ function readFrom(read: ReadRanges, day: string): number | undefined {
   return range && Date.parse(range.to);
 }
 
-/** Returns true if all of the days, up to `reached`, have been read completely. */
+/** True if all days through `until` or `reached` have been read completely. */
 function isRead(read: ReadRanges, { since, until }: DayRange, reached: number): boolean {
-  return (readFrom(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
+  return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 
 function lastCompleteDay(reached: number): string {
@@ -100,10 +96,7 @@ function precedingDays(since: string, through: string): DayRange {
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
-/**
- * Returns the same days in the month `count` months earlier. For an unfinished month, the range ends on the day of
- * `through`.
- */
+/** Returns the days of a month that is `count` months earlier. For an unfinished month, they end like `through`. */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };

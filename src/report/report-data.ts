@@ -2,22 +2,15 @@ import type { Mirror } from "../store/database.js";
 import type { Period } from "./period.js";
 import { type DayRange, type Proof, readSums, type SalesFigures } from "./report-figures.js";
 
-/** The data that the sections are created from. */
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The period's complete days. */
+  /** The days of the period through its last complete day. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
-  /**
-   * The main currencies of the period and the preceding days, by gross amount, largest first. If all currencies are
-   * minor, the list contains only the largest currency.
-   */
+  /** The main currencies, largest gross amount first. If all currencies are minor, the largest one. */
   currencies: (string | null)[];
-  /**
-   * Currencies with only one order in the period, and null for orders without a currency, in the same order as
-   * `currencies`.
-   */
+  /** The currencies with only one order, and null for orders without a currency. */
   minorCurrencies: (string | null)[];
   /** The time up to which the orders were read, in milliseconds since 1970. */
   reached: number;
@@ -69,7 +62,6 @@ function gross(figures: SalesFigures | undefined): number {
   return figures?.gross_amount ?? 0;
 }
 
-/** Returns the rows for one currency. */
 export function inCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   currency: string | null,
@@ -77,10 +69,7 @@ export function inCurrency<Row extends { currency: string | null }>(
   return rows.filter((row) => row.currency === currency);
 }
 
-/**
- * Sorts rows by the report's currency order. Rows with the same currency stay in their original order. Currencies that
- * the report does not list come last.
- */
+/** Sorts rows like the report's currencies. Rows with other currencies come last. */
 export function sortByCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   { currencies, minorCurrencies }: ReportData,

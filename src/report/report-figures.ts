@@ -11,7 +11,7 @@ import { orderReads, ordersReadUntil } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view-columns.js";
 
-/** How the mirrored orders were verified. Times are ISO 8601 strings. */
+/** The verification of the mirrored orders. Times are ISO 8601 strings. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
   /** The newest verified run and the range that it verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
@@ -19,10 +19,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
   against: string | null;
 }
 
-/**
- * Describes how the orders were verified.
- * @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error
- */
+/** @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
   const latest = findLastVerifiedRun(mirror, "orders");
@@ -35,10 +32,7 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   };
 }
 
-/**
- * Returns the date ranges for which orders are stored. These include slices with unexpected dates, whose orders are
- * stored but not verified.
- */
+/** Returns the date ranges for which orders are stored, including unverified slices with unexpected dates. */
 export function readStoredRanges(mirror: Mirror): { from: string | null; to: string }[] {
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
   return ranges.map(({ from, to }) => ({ from: formatInstantOrNull(from), to: formatInstant(to) }));
@@ -50,7 +44,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** Returns the gapless range that a run verified. A `verify` run checks what earlier runs read. */
+/** Returns the gapless range that a run verified. A `verify` run checks the coverage of earlier runs. */
 function describeProof({ db }: Mirror, run: RunRow): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -93,17 +87,14 @@ export interface RefundLoss {
   most: number;
 }
 
-/** Returns the months since `sinceMonth` whose net has changed since they were reported, newest first. */
+/** Returns the months whose net has changed since they were reported, newest first. */
 export function readRestatements({ db }: Mirror, sinceMonth: string): Restatement[] {
   return db
     .prepare("SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency")
     .all(sinceMonth) as Restatement[];
 }
 
-/**
- * Returns the orders that changed those months, with the largest differences first.
- * @param most the maximum number of orders per currency
- */
+/** Returns the orders that changed those months. @param most the maximum number of orders per currency */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(
@@ -113,10 +104,7 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
     .all(sinceMonth, most) as RestatedOrder[];
 }
 
-/**
- * Returns the losses for each currency. Ignores months that were first read more than a month after their end, because
- * most of their refunds had already been made.
- */
+/** Ignores months that were first read more than a month after their end, when most refunds had already been made. */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
     .prepare(
@@ -131,7 +119,7 @@ export function readRefundLosses({ db }: Mirror): RefundLoss[] {
     .all() as RefundLoss[];
 }
 
-/** A range of UTC days, including both ends. Days are written like `2026-10-31`. */
+/** A range of UTC days such as `2026-10-31`, including both ends. */
 export interface DayRange {
   since: string;
   until: string;
@@ -168,12 +156,11 @@ export interface HostShare {
   net_amount: number;
 }
 
-/** The views that a report reads several times. Each view is listed after the views it selects from. */
+/** The views that a report reads several times, each after the views that it selects from. */
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
 /**
- * Replaces these views with temporary tables, so that each is computed only once. Must be called in
- * `withReadTransaction`.
+ * Replaces these views with temporary tables, so that each is computed once. Must be called in `withReadTransaction`.
  */
 export function createFigureTables({ db }: Mirror): void {
   for (const name of viewsToMaterialize)
@@ -194,7 +181,6 @@ export function readLastDay({ db }: Mirror): string | null {
   return db.prepare("SELECT max(day) FROM sales_by_day").pluck().get() as string | null;
 }
 
-/** Returns the totals for a range of days, by currency. */
 export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
   return db
     .prepare(
@@ -203,7 +189,7 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
     .all(days) as SalesFigures[];
 }
 
-/** Returns the daily figures, oldest first. Days without orders are omitted. */
+/** Returns the figures of days with orders, oldest first. */
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
@@ -212,9 +198,7 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
     .all(days) as DayFigures[];
 }
 
-/**
- * Returns the hosts with the highest net, at most `most` per currency. Orders without a host are grouped together.
- */
+/** Returns the hosts with the highest net. @param most the maximum number of hosts per currency */
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db
     .prepare(
@@ -227,7 +211,7 @@ export function readHostShares({ db }: Mirror, days: DayRange, most: number): Ho
     .all({ ...days, most }) as HostShare[];
 }
 
-/** Returns the monthly figures for each currency, newest first. */
+/** Returns the figures of months with orders, newest first. */
 export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
   return db
     .prepare(

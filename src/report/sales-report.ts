@@ -17,8 +17,8 @@ import {
 import { createSections, isProven, proofLine, summarize } from "./sections.js";
 
 /**
- * Creates the report. Its content depends on the mirror rather than the clock, so the same mirror always produces the
- * same report.
+ * Creates the report. The same mirror always produces the same report, because which days are complete does not depend
+ * on the clock.
  * @param requested the start and end of the period, in milliseconds since 1970, like `now`
  * @param currentRun the run that has locked the mirror
  * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
@@ -54,9 +54,8 @@ export function createReport(
 }
 
 /**
- * Returns the start of the newest order's day, because that day may be incomplete. Returns null if there are no orders.
- * This fallback is used if the API returns an order with an unreadable date in every date range, because no range
- * counts as read in that case.
+ * Returns the start of the newest order's day, or null if there are no orders. This is a fallback for an API that
+ * returns an order with an unreadable date in every date range, so that no range counts as read.
  */
 function guessOrdersEnd(mirror: Mirror): number | null {
   const day = readLastDay(mirror);

@@ -51,7 +51,6 @@ export function createSections(data: ReportData): Section[] {
   return sections.filter(({ blocks }) => blocks.length > 0);
 }
 
-/** Creates the section that shows each currency's key figures and how these figures have changed. */
 function salesSection(data: ReportData): Section {
   const blocks = [
     ...data.currencies.map((currency) => keyFigures(data, currency)),
@@ -65,10 +64,7 @@ function salesSection(data: ReportData): Section {
   };
 }
 
-/**
- * Returns a sentence such as `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.`, or an empty string if
- * nothing can be compared.
- */
+/** Returns a sentence such as `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.`, or an empty string. */
 export function summarize({ currencies, sums, period }: ReportData): string {
   const changes = currencies.flatMap((currency) => {
     const now = inCurrency(sums.now, currency)[0]?.net_amount ?? 0;
@@ -99,7 +95,7 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
   ): KeyFigure => {
     const sum = (rows: SalesFigures[]) => Number(inCurrency(rows, currency)[0]?.[key] ?? 0);
     const now = sum(sums.now);
-    // Refunds and cancellations arrive late, so a period that has none yet is not shown as a decrease of 100%.
+    // Refunds and cancellations arrive late, so a period without any is not shown as a decrease of 100%.
     const isComparable = !isLate || now !== 0;
     const compare = (days: Comparison | null, before: number) =>
       days
@@ -134,10 +130,7 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
 /** The maximum number of days in a chart. */
 const maxDays = 93;
 
-/**
- * Creates charts of daily net amounts and refunds. There is no chart for a single day, a long period, or a currency
- * without orders.
- */
+/** Creates a chart for each currency. A single day and a long period have no charts. */
 function daysSection({ mirror, currencies, days }: ReportData): Section {
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
@@ -169,10 +162,9 @@ function netChart(
   return { kind: "chart", title, labels, series };
 }
 
-/** The maximum number of months in a table. Charts show every month, even if the period is longer. */
+/** The maximum number of months in a table. Charts contain all months of the period. */
 const maxRows = 13;
 
-/** Creates a chart and a table of the last thirteen months for each currency. */
 function monthsSection({ mirror, period, currencies }: ReportData): Section {
   const until = period.until.slice(0, 7);
   const since = [period.since.slice(0, 7), monthBefore(until, maxRows - 1)].sort()[0] ?? until;
@@ -237,7 +229,6 @@ const monthsBack = 12;
 /** The maximum number of orders that are listed: in total, and for each currency. */
 const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
-/** Creates tables of the months that changed after they were reported, and of the orders that changed them. */
 function restatedSection(data: ReportData): Section {
   const since = monthsBefore(data.period.until, monthsBack).slice(0, 7);
   const tables = restatedTables(data, since);
@@ -303,10 +294,7 @@ const currencyColumn = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/**
- * For each currency, returns a sentence that states the share of the net amount that reported months have lost to later
- * refunds. Omits currencies without such a loss.
- */
+/** For each currency with a loss, returns a sentence about the share of net that months have lost to later refunds. */
 function lossLines(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
@@ -325,7 +313,6 @@ function lossLines(data: ReportData): Block[] {
 /** The maximum number of hosts for each currency. */
 const maxHosts = 8;
 
-/** Creates a table of the hosts with the highest net amounts in each currency. */
 function hostsSection({ mirror, days, currencies }: ReportData): Section {
   const shares = readHostShares(mirror, days, maxHosts);
   const tables = currencies.map((currency) => {
@@ -339,19 +326,17 @@ function hostsSection({ mirror, days, currencies }: ReportData): Section {
   return { id: "hosts", title: "Hosts", lead: "", blocks: tables.filter(({ rows }) => rows.length > 0) };
 }
 
-/** Creates the section about verification, the age of the data, and the API's limits. */
 function proofSection(data: ReportData): Section {
   const { proof } = data;
   const blocks = [ageLine(data), ...limits].map(paragraph);
   return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
 }
 
-/** Returns true if the orders in some date range were verified and no later run has failed. */
+/** True if a run verified the orders of some date range and no later run has failed. */
 export function isProven({ against, proven }: Proof): boolean {
   return against === null && proven !== null;
 }
 
-/** Describes, in one sentence, whether the orders are verified. */
 export function proofLine({ against, proven }: Proof): string {
   if (against !== null) return `Not proven: ${against}`;
   if (proven === null) return "Not proven: the orders have never been compared with the API's counts.";

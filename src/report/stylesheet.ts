@@ -1,7 +1,4 @@
-/**
- * The page's stylesheet. Colour-blind readers can distinguish the two shades of the accent colour. Narrow screens hide
- * elements with the class `spare`.
- */
+/** Color-blind readers can distinguish the two shades of the accent color. */
 export const stylesheet = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #16191d; --soft: #59636e; --line: #e3e6ea; --accent: #0a5ea8; --tint: #9cc4e8 }
 @media (prefers-color-scheme: dark) {

@@ -14,10 +14,7 @@ import {
   versionsOf,
 } from "./log-files.js";
 
-/**
- * The footer key under which the brands' states are stored. The states come from `commitInfo` actions, which a
- * checkpoint must not contain.
- */
+/** The footer key for the brands' states, which come from `commitInfo` actions. A checkpoint cannot contain those. */
 const brandsKey = "brandapi.brands";
 
 export interface Checkpoint {
@@ -27,8 +24,7 @@ export interface Checkpoint {
 }
 
 /**
- * Reads the newest readable checkpoint in a log. Unreadable checkpoints are skipped, because an older checkpoint or the
- * first version may still exist. Returns undefined if no checkpoint can be read.
+ * Reads the newest readable checkpoint in a log, if there is one.
  * @param names the names of the files in the log
  * @throws ConfigurationError if another program wrote the checkpoint
  */
@@ -52,14 +48,12 @@ function checkpointPath(folder: string, version: number): string {
   return logPath(folder, `${versionName(version)}.checkpoint.parquet`);
 }
 
-/** Converts a row to an action. 64-bit integers become numbers. */
 function toAction(row: unknown): Action {
   return JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
 }
 
-/*
- * Writes a classic checkpoint that lists the current files and the recently removed files. Readers then need only the
- * versions after the checkpoint.
+/**
+ * Writes a classic checkpoint, which lists the current files and the recently removed files.
  * @param since milliseconds since 1970; files removed before this time are omitted
  */
 export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
@@ -77,7 +71,7 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
   await writeAll([bytes], await openFileSink(checkpointPath(folder, version), deps));
-  // Readers open `_last_checkpoint` first so that they do not have to list the complete log.
+  // Readers open `_last_checkpoint` first, so they need not list the log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
   await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
 }

@@ -10,8 +10,8 @@ import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } f
 /** The number of versions between two checkpoints. */
 const checkpointInterval = 50;
 
-/*
- * Cleans up after an export: removes the brand's unused files and old versions, and writes a checkpoint if one is due.
+/**
+ * Removes the brand's unused files and old versions after an export, and writes a checkpoint if one is due.
  * @param since milliseconds since 1970; later versions stay readable
  */
 export async function cleanUpTable(
@@ -25,16 +25,11 @@ export async function cleanUpTable(
   removeOldVersions(folder, since);
 }
 
-/**
- * Matches the paths, relative to the table's folder, of all files that this program writes, including temporary files.
- */
+/** The paths of the data files and temporary files that this program writes, relative to the table's folder. */
 const ownFile =
   /^(_delta_log\/\..+\.part|(brand_id=[\w-]+\/)?(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
 
-/*
- * Removes files that no version since `since` uses, including those that killed exports left behind. In a multi-brand
- * table, only the given brand's files are checked, so the time does not depend on the number of brands.
- */
+/** Removes the brand's files that no version since `since` uses, including those that killed exports left behind. */
 function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): void {
   const { files, folder, removedFiles } = log;
   const subfolders = hasManyBrands(log) ? ["_delta_log/", `${brandFolder(brand)}/`] : [""];
@@ -49,8 +44,8 @@ function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): 
   }
 }
 
-/*
- * Removes all versions before the newest checkpoint that is older than `since` (Delta protocol, "Metadata Cleanup").
+/**
+ * Removes the versions before the newest checkpoint that is older than `since` (Delta protocol, "Metadata Cleanup").
  */
 function removeOldVersions(folder: string, since: number): void {
   const names = listLog(folder);

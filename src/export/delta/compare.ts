@@ -2,12 +2,18 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { ConfigurationError } from "../../errors.js";
 import { parseJson } from "../../util/json-value.js";
-import { type ColumnType, findTypes, openParquetFile, readDigest, typeOfDelta } from "../parquet.js";
+import {
+  type ColumnType,
+  findTypes,
+  openParquetFile,
+  type ParquetFile,
+  readDigest,
+  typeOfDelta,
+} from "../parquet.js";
 import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
 import { type DataFile, rejectDeltaTable } from "./log-files.js";
 import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 
-/** A column in a Delta table's schema. */
 export interface Field {
   name: string;
   type: string;
@@ -15,14 +21,14 @@ export interface Field {
   metadata: object;
 }
 
-/** The result of comparing a table in the mirror with the brand's files in the newest version of the Delta table. */
+/** A comparison of a table in the mirror with the brand's files in the newest version of the Delta table. */
 export interface TableComparison {
-  /** The mirror's columns, under their names in the Delta table. */
+  /** The mirror's columns, with their names in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
   /** The number of rows in the mirror's table. */
   rows: number;
-  /** The digest of the mirror's rows for each month. */
+  /** The digests of the mirror's rows, keyed by month. */
   digests: ReadonlyMap<string, string>;
   /** The Delta table's columns before and after the export. */
   oldFields: readonly Field[];
@@ -75,7 +81,6 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   return { columns, types, rows, digests, oldFields, fields, files, differing };
 }
 
-/** Checks that the table belongs to the mirror's brand or accepts many brands. */
 function checkOwner({ mirrorState: { brand }, partitionColumns }: MonthlyRows, log: DeltaLog): void {
   const { folder, metaData } = log;
   const manyBrands = partitionColumns.includes(brandColumn);
@@ -103,10 +108,7 @@ function readFields({ metaData }: DeltaLog): Field[] {
   return fields;
 }
 
-/**
- * Merges two lists of fields. The result lists the fields in the order of `current`, followed by the new fields, and
- * takes the types from `own`.
- */
+/** Returns the fields in the order of `current`, followed by the new fields, with the types from `own`. */
 function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));
   const names = new Set(current.map(({ name }) => name));
@@ -132,20 +134,11 @@ export async function compareRows(
 ): Promise<number | string> {
   const file = await openParquetFile(path);
   const positions = columns.map(({ name }) => file.columns.indexOf(name));
-  const groups = file.rowGroups()[Symbol.asyncIterator]();
-  let group: unknown[][] = [];
-  let next = 0;
+  const storedRows = readStoredRows(file);
   let rows = 0;
-  const nextRow = async () => {
-    if (next === group.length) {
-      group = (await groups.next()).value ?? [];
-      next = 0;
-    }
-    return group[next++];
-  };
   for (const batch of source.rows(month))
     for (const row of batch) {
-      const stored = await nextRow();
+      const { value: stored } = await storedRows.next();
       if (!stored) return `row ${rows + 1} is missing`;
       for (const [index, type] of types.entries()) {
         const value = row[index] ?? null;
@@ -155,5 +148,9 @@ export async function compareRows(
       }
       rows += 1;
     }
-  return (await nextRow()) ? `has more than ${rows} rows` : rows;
+  return (await storedRows.next()).done ? rows : `has more than ${rows} rows`;
+}
+
+async function* readStoredRows(file: ParquetFile): AsyncGenerator<unknown[], undefined> {
+  for await (const group of file.rowGroups()) yield* group;
 }

@@ -32,9 +32,8 @@ import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 const maxAttempts = 10;
 
 /**
- * Adds a version with the months that have changed, if there are any. Returns a summary of what was written.
- * @param log must have been read before the mirror was opened, because otherwise an older state of the mirror could
- * overwrite a newer one
+ * Adds a version with the months that have changed. Returns a summary.
+ * @param log must be read before the mirror is opened, so that the mirror cannot be older than the log
  * @throws ConfigurationError, MirrorBusy
  */
 export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string> {
@@ -52,10 +51,9 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
   });
 }
 
-/** The parameters that all files in an export share. */
 interface FileContext {
   folder: string;
-  /** The time at which the export started, in milliseconds since 1970. */
+  /** The start time of the export in milliseconds since 1970. */
   at: number;
   deps: Deps;
 }
@@ -93,8 +91,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { brand } = source.mirrorState;
     version = await commitVersion(log, actions, { brand, manyBrands: isOfManyBrands(source) }, deps);
   } finally {
-    // No version refers to the new files. If the disk is full, leaving these files in place would make the next export
-    // fail.
+    // If the disk is full, leaving these files in place would make the next export fail.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
@@ -105,7 +102,7 @@ function isOfManyBrands({ partitionColumns }: MonthlyRows): boolean {
   return partitionColumns.includes(brandColumn);
 }
 
-/** Returns the actions for a new table or a changed schema. The list is empty if the schema is unchanged. */
+/** Returns the actions for a new table or a changed schema. */
 function createSchemaActions(
   { partitionColumns }: MonthlyRows,
   { metaData }: DeltaLog,
@@ -125,7 +122,7 @@ function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, at: number
   return { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror } };
 }
 
-/** Flushes the partition folders' parents to disk so that new folders survive a power loss. */
+/** Flushes the partition folders' parents to disk, so that new folders survive a power failure. */
 async function syncParentFolders(folder: string, files: readonly DataFile[]): Promise<void> {
   const parents = new Set(files.map(({ path }) => dirname(join(folder, dirname(path)))));
   for (const parent of new Set([folder, ...parents])) await syncFolder(parent);
@@ -145,17 +142,18 @@ async function writeMonth(
   return await writeFile(partitionValues, encode, context);
 }
 
-/** Returns the other brands' files if a column's type changes; otherwise an empty list. */
+/** Returns the other brands' files if a column's type changes. */
 function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableComparison): DataFile[] {
   if (findRetyped(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));
   return [...log.files.values()].filter(({ path }) => !ownPaths.has(path));
 }
 
-/*
- * Rewrites another brand's file with the new column types, because all files in a Delta table must have the same types.
- * The new file has no digest, so that brand's next export replaces it with data from the brand's mirror.
+/**
+ * Rewrites another brand's file, because all files in a Delta table must have the same column types. The new file has
+ * no digest, so that brand's next export replaces the file.
  * @returns undefined if none of the file's columns changes
+ *
  */
 async function convertFile(
   { partitionValues, path }: DataFile,
@@ -193,7 +191,7 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
   });
 }
 
-/*
+/**
  * Writes a Parquet file under a unique name.
  * @param encode is called once the file is open, because an open SQLite statement blocks the connection
  */

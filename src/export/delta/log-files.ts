@@ -8,7 +8,7 @@ import { brandColumn, type MirrorState } from "./monthly-rows.js";
 /** The Delta protocol versions that this program reads and writes. */
 export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
-/** A Delta protocol action, with the fields that this program uses. Times are in milliseconds since 1970. */
+/** An action of the Delta protocol. Times are in milliseconds since 1970. */
 export interface Action {
   /** `mirror` is not part of the Delta protocol. */
   commitInfo?: { timestamp: number; mirror?: MirrorState & { rows: number }; [member: string]: unknown };
@@ -26,7 +26,6 @@ export interface MetaData {
   configuration: Record<string, string>;
 }
 
-/** A data file, as an `add` action describes it. */
 export interface DataFile {
   /** The path relative to the table's folder. */
   path: string;
@@ -45,23 +44,20 @@ export interface BrandState extends MirrorState {
   rows: number;
 }
 
-/** Returns the name of a brand's folder in a multi-brand table. */
 export function brandFolder(brand: string | null): string {
   return partitionFolder(brandColumn, brand ?? "");
 }
 
-/** Returns a partition's folder name. Readers ignore the folder name and read the partition value from the log. */
+/** Returns a partition's folder name, which readers ignore, because the log contains the partition's values. */
 export function partitionFolder(column: string, value: string): string {
   return `${column}=${value.replace(/[^\w-]/g, "_")}`;
 }
 
-/** Returns the names of the files in the log folder. */
 export function listLog(folder: string): string[] {
   const path = logPath(folder);
   return pathExists(path) ? readdirSync(path).sort() : [];
 }
 
-/** Returns the path of a file in the log folder. */
 export function logPath(folder: string, name = ""): string {
   return join(folder, "_delta_log", name);
 }
@@ -70,14 +66,13 @@ export function versionName(version: number): string {
   return String(version).padStart(20, "0");
 }
 
-/** Returns the versions of the log files that have the given extension, in ascending order. */
+/** Returns the versions for which a file with this extension exists, in ascending order. */
 export function versionsOf(names: readonly string[], extension: ".json" | ".checkpoint.parquet"): number[] {
   return names
     .filter((name) => /^\d{20}\./.test(name) && name.slice(20) === extension)
     .map((name) => Number.parseInt(name, 10));
 }
 
-/** Reads a version's actions. */
 export function readVersion(folder: string, version: number): Action[] {
   const text = readFileSync(logPath(folder, `${versionName(version)}.json`), "utf8");
   return text
@@ -92,7 +87,6 @@ export function readVersion(folder: string, version: number): Action[] {
 
 const defaultHint = "choose a different folder with `--delta`; this one has not been changed";
 
-/** Creates the error for a Delta table that this program cannot use. */
 export function rejectDeltaTable(folder: string, reason: string, hint = defaultHint): ConfigurationError {
   return new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
 }

@@ -22,7 +22,7 @@ import {
 } from "./log-files.js";
 import { brandColumn } from "./monthly-rows.js";
 
-/** A Delta table, as described by its log. */
+/** The state of a Delta table according to its log. */
 export interface DeltaLog {
   folder: string;
   /** The table's name in the mirror. */
@@ -40,12 +40,11 @@ export interface DeltaLog {
   removedFiles: Map<string, number>;
 }
 
-/** True for a multi-brand table, which is partitioned by brand. */
 export function hasManyBrands({ metaData }: DeltaLog): boolean {
   return metaData?.partitionColumns.includes(brandColumn) === true;
 }
 
-/** Returns a brand's data files, keyed by month. The key for rows without a month is `""`. */
+/** Returns a brand's data files, keyed by month; `""` for rows without a month. */
 export function filesOfBrand(log: DeltaLog, brand: string | null): Map<string, DataFile> {
   const ofBrand = [...log.files.values()].filter(
     ({ partitionValues }) => !hasManyBrands(log) || partitionValues.brand_id === brand,
@@ -109,7 +108,7 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
 /** The maximum number of waits, and the length of each wait, while another process is creating the same version. */
 const [maxWaits, waitMs] = [100, 50];
 
-/*
+/**
  * Adds a version to the log. In a multi-brand table, tries the next version if another brand committed first.
  * @returns the version, or undefined if the schema has changed, so that the actions no longer apply
  * @throws MirrorBusy if another export of the same brand, or to the same single-brand table, committed first
@@ -121,9 +120,8 @@ export async function commitVersion(
   deps: Deps,
 ): Promise<number | undefined> {
   const changesSchema = actions.some(({ metaData }) => metaData);
-  let version = log.version + 1;
   let waits = 0;
-  while (true) {
+  for (let version = log.version + 1; ; ) {
     const cause = await addVersion(log.folder, version, actions, deps);
     if (!cause) return version;
     const path = logPath(log.folder, `${versionName(version)}.json`);
@@ -131,17 +129,17 @@ export async function commitVersion(
       hint: "run the same command again",
       cause,
     });
-    if (!existsSync(path)) {
-      waits += 1;
-      if (waits > maxWaits || !manyBrands) throw busy;
-      await deps.clock.sleep(waitMs, deps.signal);
-      continue;
-    }
-    const added = readVersion(log.folder, version);
-    if (added.some(({ commitInfo }) => commitInfo?.mirror?.brand === brand)) throw busy;
-    if (changesSchema || added.some(({ metaData }) => metaData)) return undefined;
     if (!manyBrands) throw busy;
-    version += 1;
+    if (existsSync(path)) {
+      const added = readVersion(log.folder, version);
+      if (added.some(({ commitInfo }) => commitInfo?.mirror?.brand === brand)) throw busy;
+      if (changesSchema || added.some(({ metaData }) => metaData)) return undefined;
+      version += 1;
+    } else {
+      if (waits === maxWaits) throw busy;
+      waits += 1;
+      await deps.clock.sleep(waitMs, deps.signal);
+    }
   }
 }
 
@@ -169,9 +167,9 @@ async function addVersion(
   }
 }
 
-/** The error codes of `link` on file systems without hard links, such as exFAT. */
+/** Error codes of `link` on file systems without hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-/** The maximum age of a lock file. Any older lock file was left by a killed process. */
+/** The maximum age of a lock file. An older lock file was left by a killed process. */
 const maxClaimMs = 60_000;
 
 /**
@@ -190,7 +188,7 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
   await rm(from).catch(() => {});
 }
 
-/** Renames the file while holding a lock file. Used on file systems without hard links. */
+/** Creates a lock file, and renames the file if the path is free. */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);

@@ -19,13 +19,10 @@ export interface MonthlyRows {
   rows(month?: string): Iterable<Row[]>;
 }
 
-/** The partition column for the brand's ID. A record attribute with this name is omitted. */
+/** The partition column with the brand's ID. A record's own field with this name is omitted. */
 export const brandColumn = "brand_id";
 
-/**
- * The state of the mirror at the time of a Delta export. It is written to the table's commits, so its field
- * names are part of the file format.
- */
+/** The state of the mirror at the time of an export. Its field names are part of the file format. */
 export interface MirrorState {
   brand: string | null;
   /** The newest run of any of the table's resources. */
@@ -37,7 +34,7 @@ export interface MirrorState {
 }
 
 /**
- * Opens a table for reading by month. Call it inside `withReadTransaction`.
+ * Opens a table for reading by month. Must be called in `withReadTransaction`.
  * @param options.manyBrands true for a Delta table with a brand column
  */
 export function openMonthlyRows(
