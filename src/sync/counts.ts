@@ -111,34 +111,41 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
 }
 
-/** True if splitting the range would not save requests, because at most two requests are needed to read it. */
-function isShort({ apiCount, filter }: CountComparison, records: number): boolean {
-  return pagesFor(Math.max(records, filter === allRecords ? apiCount : 1)) <= 2;
+/** True if at most two requests read all records in the range, so that splitting it would not save requests. */
+function isCheapToRead({ state }: DatedRun, counted: CountComparison): boolean {
+  const listed = counted.filter === allRecords ? counted.apiCount : 1;
+  return pagesFor(Math.max(state.count(counted), listed)) <= 2;
 }
 
 /**
- * Bisects a range whose count differs, and yields the differing parts, newest first.
+ * Returns the start of the second in which a range's median mirrored record lies. Returns null if that second does not
+ * split the range.
+ */
+function medianSecond({ mirror, resource, state }: DatedRun, { from, to }: Range): number | null {
+  const median = Math.floor(state.count({ from, to }) / 2);
+  const date = findNthDate(mirror, resource.name, { from, to }, median);
+  const middle = date === null ? from : startOfSecond(date);
+  return middle > from && middle <= to ? middle : null;
+}
+
+/**
+ * Bisects a range whose count differs, and yields the differing parts, newest first. A count with a fault is
+ * meaningless, so its range is not split.
  * @param remaining returns the number of requests left; if no requests are left, parts are not split further
  */
 export async function* bisect(
   run: DatedRun,
   counted: CountComparison,
   remaining: () => number,
-  isEnough = isShort,
+  isSmallEnough = (part: CountComparison) => isCheapToRead(run, part),
 ): AsyncGenerator<CountComparison, void> {
-  const { filter, from, to } = counted;
-  const records = run.state.count(counted);
-  // A range that contains no mirrored records has no median date, so it is not split.
-  const middle = startOfSecond(
-    findNthDate(run.mirror, run.resource.name, counted, Math.floor(records / 2)) ?? from,
-  );
-  const isSplit = middle > from && middle <= to;
-  const isLast = !isSplit || isEnough(counted, records) || counted.fault !== null;
-  if (remaining() <= 0 || isLast) return yield counted;
+  const { fault, filter, from, to } = counted;
+  const middle = medianSecond(run, counted);
+  if (middle === null || fault !== null || remaining() <= 0 || isSmallEnough(counted)) return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
   const lower = subtractCount(counted, upper, { from, to: middle - 1 });
   for (const half of [upper, lower])
-    if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isEnough);
+    if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isSmallEnough);
 }
 
 /** Computes the count for the rest of a range by subtraction, without a request. */

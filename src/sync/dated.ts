@@ -73,26 +73,24 @@ export const dated: SyncStrategy<DatedStrategy> = {
   },
 };
 
-/** Plans a run. `isResumed` is true if the previous run was interrupted. */
 function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
-  const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
+  const finished = readFinishedRuns(mirror, resource.name);
   // Only a sync that did not finish can have read dates after the last finished run.
-  const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
-  const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // Records that the API returned in a marked slice are not searched for at their own dates, and undated records can be
-  // in any range.
+  const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finished.runId);
+  const resumable = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
+  // Records that the API returned in a marked slice are not searched for at their own dates.
   const markedIds = state.markedIds();
-  const missing = state.missing
-    .all()
-    .filter(({ id }) => !markedIds.has(id))
-    .map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated))));
-  const before = { coverage, markedSlices, floor: state.storedFloor(), finishedUntil, readRecently, missing };
+  const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
+  // An undated record can be in any range.
+  const missingDays = missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated))));
+  const floor = state.storedFloor();
+  const before = { coverage, markedSlices, floor, finishedUntil: finished.until, resumable, missingDays };
   return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }
 
-/** Plans a run, and stores the state that the next run needs if this one is killed. */
+/** Plans a run, and stores what the next run needs if this one is killed. */
 function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" | "ranges"> {
   const { runId, mirror, options, reporter, resource, state } = run;
   const { floor, gaps, isResumed, markedSlices, ranges } = planRun(run);

@@ -45,32 +45,31 @@ export async function readByPage(
 }
 
 /** Returns the newest days in a range that together contain about `records` mirrored records. */
-function newestPart({ mirror, resource, state }: DatedRun, range: Range, records: number): Range {
-  const mirrored = Number.isFinite(records) ? state.count(range) : 0;
-  const oldest =
-    mirrored > records ? findNthDate(mirror, resource.name, range, mirrored - Math.max(records, 1)) : null;
-  return oldest === null ? range : { from: Math.max(range.from, startOfDay(oldest)), to: range.to };
+function newestPart({ mirror, resource, state }: DatedRun, { from, to }: Range, records: number): Range {
+  const mirrored = Number.isFinite(records) ? state.count({ from, to }) : 0;
+  if (mirrored <= records) return { from, to };
+  const oldest = findNthDate(mirror, resource.name, { from, to }, mirrored - Math.max(records, 1));
+  return { from: oldest === null ? from : Math.max(from, startOfDay(oldest)), to };
 }
 
-/** Splits a range at day boundaries until each slice has few enough records. Yields the newest slice first. */
-async function* splitIntoSlices(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
-  const total = middleDay(range) === null ? 0 : (await compareCount(run, range)).apiCount;
-  yield* split(run, { ...range, total }, 0);
-}
-
-async function* split(
+/**
+ * Splits a range at day boundaries until each slice has few enough records. Yields the newest slice first.
+ * @param counted the API's count for the range, if it is known
+ */
+async function* splitIntoSlices(
   run: DatedRun,
-  slice: Range & { total: number },
-  splits: number,
+  { from, to }: Range,
+  counted?: number,
+  splits = 0,
 ): AsyncGenerator<Range, void> {
-  const { from, to, total } = slice;
-  const isSmall = total <= maxSliceRecords || splits === maxSplits;
-  const middle = middleDay(slice);
-  if (isSmall || middle === null) return yield { from, to };
-  const halves = await countHalves(run, slice, middle);
+  const middle = middleDay({ from, to });
+  if (middle === null || splits === maxSplits) return yield { from, to };
+  const total = counted ?? (await compareCount(run, { from, to })).apiCount;
+  if (total <= maxSliceRecords) return yield { from, to };
+  const halves = await countHalves(run, { from, to }, middle);
   // If the API ignores the dates, it counts all records in both halves. The slice is then read as one list.
   if (halves.every((half) => half.total >= total)) return yield { from, to };
-  for (const half of halves) yield* split(run, half, splits + 1);
+  for (const half of halves) yield* splitIntoSlices(run, half, half.total, splits + 1);
 }
 
 /**

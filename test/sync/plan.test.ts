@@ -18,8 +18,8 @@ const before = (given: Partial<PlanInput>): PlanInput => ({
   markedSlices: [],
   floor: null,
   finishedUntil: null,
-  readRecently: [],
-  missing: [],
+  resumable: [],
+  missingDays: [],
   ...given,
 });
 const asked = { full: false, windowMs: 30 * day };
@@ -92,7 +92,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
   ],
   [
     "dates that an interrupted run read within the last hour are skipped",
-    before({ coverage: [read(700, 1000, 2)], floor: first, readRecently: [days(700, 1000)] }),
+    before({ coverage: [read(700, 1000, 2)], floor: first, resumable: [days(700, 1000)] }),
     {},
     [days(first, 700)],
     [],
@@ -103,8 +103,8 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
       coverage: [read(first, 999)],
       floor: first,
       finishedUntil: 999 * day - 1,
-      readRecently: [days(969, 999)],
-      missing: [days(500, 501), days(980, 981)],
+      resumable: [days(969, 999)],
+      missingDays: [days(500, 501), days(980, 981)],
     }),
     {},
     [days(999, 1000), days(980, 981), days(500, 501)],
