@@ -26,7 +26,7 @@ export interface ApiSettings {
 
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called once per request that has to wait for the rate limit or for a server-requested pause. */
+  /** Called once if a request has to wait for the rate limit or because the server requested a wait. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** Called after every request. `status` is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;

@@ -23,7 +23,7 @@ interface RequestEvents {
   onHeaders(headers: HttpResponse["headers"] | null): void;
 }
 
-/** An attempt gets at least this timeout, even if less of `--max-wait` remains. */
+/** The minimum timeout of an attempt, even if less of `--max-wait` remains. */
 const minTimeoutMs = 5_000;
 
 /**

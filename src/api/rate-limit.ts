@@ -10,7 +10,7 @@ import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 
-/** The file may be deleted during a wait, so it is checked at least this often. */
+/** The maximum time between checks of the file, which may be deleted during a wait. */
 const pollMs = 1_000;
 /** The maximum time to wait for the reset time in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
@@ -23,7 +23,7 @@ type Wait = { waitMs: number };
  * window starts when its response headers arrive, because the server has counted the request by then.
  */
 export class RateLimiter {
-  /** Null if the file cannot be used. In that case, this process counts only its own requests. */
+  /** Null if the file cannot be used, so that this process counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
   /** True if the next file to be opened replaces one that contained counted requests. */
@@ -104,7 +104,7 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /** Takes a permit. If the file cannot be used, repairs it, and the caller tries again at once. */
+  /** Takes a permit. If the file cannot be used, repairs it and returns a wait of 0 ms. */
   async #take(): Promise<Permit | Wait> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { id: 0 };
@@ -184,8 +184,8 @@ const maxTransitMs = 10_000;
 const lockTimeoutMs = 5_000;
 
 /**
- * A row counts as `weight` requests until `until`, on the monotonic clock that all processes share. A reboot resets the
- * clock, so `until` is capped at `ms` from now.
+ * A row represents `weight` requests and expires at `until`, on the monotonic clock that all processes share. A reboot
+ * resets the clock, so `until` is reduced to at most `ms` from now.
  */
 const createTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
   key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;

@@ -6,7 +6,7 @@ import { InvalidBody } from "./response.js";
 /** Describes why a request failed. `reason` completes the sentence "The API is unavailable: …". */
 export type RequestFailure = Refusal | Outage;
 
-/** The status is one that a retry cannot change, such as 403. */
+/** A response with a status that a retry cannot change, such as 403. */
 interface Refusal {
   kind: "refused";
   reason: string;
@@ -14,7 +14,7 @@ interface Refusal {
 }
 
 /**
- * No usable response arrived.
+ * A failure without a usable response.
  * - unavailable: the status means that a retry may help (API document, "Errors")
  * - network: the connection was refused, was lost or timed out
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
@@ -65,7 +65,7 @@ const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
 /** Codes for invalid calls are excluded, because those are bugs in this program. */
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Classifies an error thrown while sending a request or reading its response; null for a bug in this program. */
+/** Classifies an error from sending a request or reading its response. Returns null for a bug in this program. */
 export function classifyError(cause: unknown, host: string): Outage | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };

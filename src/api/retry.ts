@@ -43,7 +43,7 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** No further attempt is made if less time remains, because timers are imprecise. */
+/** The minimum remaining time for another attempt, because timers are imprecise. */
 const timerPrecisionMs = 5;
 
 /**

@@ -21,7 +21,8 @@ interface ScriptCopy {
 }
 
 /**
- * Updates the copy as a typical script does, page by page: first with all orders, later with those of the last 30 days.
+ * Updates the copy as a typical script does: page by page, with all orders in the first run, and with the orders of the
+ * last 30 days after that.
  */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
@@ -107,10 +108,10 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   });
 }
 
-/** Changes seven records, and prints which changes a typical script and a sync find on which day. */
+/** Changes seven records, and prints the changes that a typical script and a sync find each day. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // Each daily sync re-reads 490 orders, so the challenge ends before now.
+  // The challenge starts early enough to end before now, because each daily sync re-reads 490 orders.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);
@@ -169,7 +170,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   }
 }
 
-/** Without evidence of the change, names the day by which a sync will have re-read the order. */
+/** Describes the evidence of a change, or names the day by which a sync will have re-read the order. */
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);

@@ -34,7 +34,7 @@ const parameters: readonly Field[] = [
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** `top_hosts` has its own `host_id` column. */
+/** Avoids a conflict with the `host_id` column of `top_hosts`. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,

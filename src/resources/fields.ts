@@ -1,4 +1,4 @@
-/** `timestamp` and `date` are stored as text. `json` is an array or an object, stored as JSON text. */
+/** The types `timestamp` and `date` are stored as text. `json` is an array or an object, stored as JSON text. */
 export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
 
 export interface ScalarField {
@@ -56,7 +56,7 @@ export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/** A record does not count as changed if only the query string of a signed URL differs. */
+/** Declares a signed URL. A record does not count as changed if only the URL's query string differs. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }

@@ -23,7 +23,7 @@ export interface DatedStrategy {
   /** The API's parameters for a range, whose first instant is always included. */
   fromParameter: string;
   untilParameter: string;
-  /** Whether the range includes the instant in `untilParameter`. */
+  /** Determines whether the range includes the instant in `untilParameter`. */
   untilBound: "inclusive" | "exclusive";
   /**
    * API filters for comparing counts. Mirrors store the positions of the matching filters (`filterBits`), so new
@@ -66,7 +66,7 @@ export interface CountedFilter {
 export interface TotalsSource {
   path: string;
   query: QueryParameters;
-  /** The response field with one point per day. The other fields are those of a point. */
+  /** The response field that contains one point per day. The fields below belong to a point. */
   pointsField: string;
   dayField: string;
   countField: string;

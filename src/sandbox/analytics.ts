@@ -9,7 +9,7 @@ import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid }
 /** Counts of orders, clicks and visits, and amounts in hundredths, summed across all currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
-/** One host's activity on one day. `hostId` is empty for orders that have no host. */
+/** One host's activity on one day. `hostId` is empty for orders without a host. */
 type HostDay = Activity & { hostId: string };
 
 interface Day {
@@ -134,7 +134,7 @@ function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
-/** The number of days is needed because unique counts cannot be summed. */
+/** Summed activity, with the number of days, because unique counts cannot be summed. */
 type ActivitySum = Activity & { days: number };
 
 function sumDays(days: readonly Day[]): ActivitySum {

@@ -27,11 +27,11 @@ export interface SandboxApiOptions {
   monotonic?(): number;
   /** The maximum number of requests per minute for each key. Default: no limit. */
   rateLimit?: number | null;
-  /** Replaces `respond` in tests of API variants. */
+  /** Replaces `respond`, for tests of API variants. */
   respond?: typeof respond;
 }
 
-/** An API for one or more brands, without a server. Its only state is the rate limits. */
+/** An API for one or more brands, without a server. The rate limits are its only state. */
 export interface SandboxApi {
   brands: readonly Brand[];
   /** The origin of the file host, set by `serveSandbox` once the port is known. */

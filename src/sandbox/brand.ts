@@ -106,7 +106,7 @@ export interface ApiKey {
   note: string;
   id: string;
   scopes: readonly string[];
-  /** In milliseconds since 1970. */
+  /** The time of expiry, in milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
   /** The allowed IP addresses; null if all are allowed. */

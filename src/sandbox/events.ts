@@ -27,7 +27,7 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
     /** Adds a manually attributed order that was placed at `date`, and returns its ID. */
     attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
-    /** Refunds an additional amount, or the complete order. */
+    /** Refunds an additional amount, or the complete order if no amount is given. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
     /** Withdraws the attribution of orders, so that the API no longer lists them. */

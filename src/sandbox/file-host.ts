@@ -20,7 +20,7 @@ function sign(seed: number, path: string, expires: string): string {
   return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
 }
 
-/** Supports `Range: bytes=N-`, for resuming a download. */
+/** Serves a file, or the rest of a file from `Range: bytes=N-`. */
 export function handleFileRequest(
   request: SandboxRequest,
   brand: Brand,
@@ -65,7 +65,7 @@ function checkRequest(
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/** Returns a file's bytes from `first` (inclusive) to `end` (exclusive), which depend only on the file's ID. */
+/** Returns a file's bytes from `first` (inclusive) to `end` (exclusive). They depend only on the file's ID. */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

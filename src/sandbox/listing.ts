@@ -7,7 +7,7 @@ export interface InstantRange {
   to: number | null;
 }
 
-/** A part of a list, which is not copied because the list may contain a million records. */
+/** A part of a list. The list is not copied, because it may contain a million records. */
 export interface ListSlice<T> {
   list: readonly T[];
   start: number;
@@ -52,7 +52,7 @@ interface SortedList<T> {
   undated: readonly T[];
 }
 
-/** An entry never becomes stale, because events replace arrays. */
+/** A cache whose entries never become stale, because events replace arrays. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {
@@ -69,7 +69,7 @@ function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): 
   return sorted;
 }
 
-/** Binary search. `matches` must also be true at all later indexes. */
+/** Finds the first matching index by binary search. `matches` must also be true at all later indexes. */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;
   let high = instants.length;

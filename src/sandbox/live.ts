@@ -7,7 +7,7 @@ import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteg
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
 
 export interface Pace {
-  /** Refunds, cancellations and late attributions occur in proportion to the orders. */
+  /** The number of refunds, cancellations and late attributions is proportional to the number of orders. */
   ordersPerHour: number;
   /** A factor for all other events; 1 is the frequency at a real brand. */
   speed: number;
@@ -15,7 +15,7 @@ export interface Pace {
 
 /** Returns the pace at the end of a history of `orders` orders, multiplied by `speed`. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // The number of orders per day grows over the history, and is a third above average at its end.
+  // At the end of the history, the number of orders per day is a third above average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 
@@ -82,7 +82,7 @@ function randomAge(random: RandomStream, typical: number, most: number): number 
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
 
-/** Calls `apply` with the newest order of a random minimum age, unless that order is cancelled or refunded. */
+/** Calls `apply` with the newest order that exceeds a random age, unless that order is cancelled or refunded. */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
   const date = formatInstant(at - randomAge(random, 25, 200));
   let newest: Order | undefined;

@@ -112,7 +112,7 @@ export const instant: Parameter<Instant | null> = {
   },
 };
 
-/** An `end_date` without a time includes the complete day. */
+/** Returns the range of two query parameters. An `end_date` without a time includes the complete day. */
 export function ordersRange(start: Instant | null, end: Instant | null): InstantRange {
   const to = end?.isDay ? end.at + dayMs * 1_000 - 1 : end?.at;
   return { from: start?.at ?? null, to: to ?? null };

@@ -4,7 +4,7 @@ export interface SandboxRequest {
   method: string;
   /** The path and query string as received. */
   url: string;
-  /** The names are in lower case. */
+  /** Header names are in lower case. */
   headers: Record<string, string | undefined>;
   /** The client's IP address, without a port. */
   address: string;

@@ -13,7 +13,7 @@ export class RequestLimits {
   /** @param perMinute the limit for each key, or null for no limit */
   constructor(private readonly perMinute: number | null) {}
 
-  /** Counts a request, and returns the headers of its response, and the error if it exceeds a limit. */
+  /** Counts a request. Returns the response headers, and an error if the request exceeds a limit. */
   count(
     address: string,
     keyId: string | null,

@@ -9,7 +9,7 @@ export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** SQL statements, keys and settings are smaller. A larger input is a mistake, or an endless device or pipe. */
+/** The maximum size of an SQL statement, a key or a settings file. A larger input may be an endless device or pipe. */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**

@@ -4,7 +4,7 @@ export interface JsonObject {
   [member: string]: Json;
 }
 
-/** False for null and arrays. */
+/** True for a JSON object, but not for null or an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -44,7 +44,7 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** Not recursive, because deep nesting would overflow the stack. */
+/** Uses a list instead of recursion, because deep nesting would overflow the stack. */
 function containsLargeNumber(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())

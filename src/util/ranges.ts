@@ -72,7 +72,7 @@ export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
 
-/** Returns the start of the UTC day. */
+/** Returns the start of the UTC day that contains an instant. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }

@@ -3,7 +3,7 @@ import { ConfigurationError, UsageError } from "../errors.js";
 
 /** Shorter keys are not redacted, because they can be part of ordinary words. */
 const minKeyLength = 6;
-/** Longer arguments are abbreviated in messages, because an unexpected argument may be a key. */
+/** Longer arguments are abbreviated in messages. */
 const maxQuotedLength = 40;
 const quotedStart = 8;
 
@@ -30,7 +30,7 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
   return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }
 
-/** Abbreviates long arguments in a message. */
+/** Abbreviates long arguments in a message, because an unexpected argument may be a key. */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
   // Messages can also quote the value in `--flag=value` or an item in a list.
   const parts = argv.flatMap((argument) => [

@@ -23,7 +23,7 @@ export async function reserveTempFile(target: string, random: () => number): Pro
   return path;
 }
 
-/** Called after the file was renamed or removed. */
+/** Unregisters a temporary file that was renamed or removed. */
 export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }

@@ -62,7 +62,7 @@ export function terminalWidth({
   return isTTY && columns ? columns : undefined;
 }
 
-/** CJK characters and emoji take up two columns, combining marks none. */
+/** CJK characters and emoji take up two columns, and combining marks take up none. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   return stringWidth(text);

@@ -31,7 +31,7 @@ export function styleFor(
   return stream.isTTY && !isDisabled ? colored : plain;
 }
 
-/** Escapes control characters on a terminal. */
+/** Prints a value as a line of JSON, with escaped control characters on a terminal. */
 export function printJson(stdout: OutputStream, value: unknown): void {
   const line = `${JSON.stringify(value)}\n`;
   stdout.write(stdout.isTTY ? escapeData(line) : line);

@@ -13,7 +13,7 @@ const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } a
 
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
-/** Returns milliseconds. @throws UsageError for text that is not in one of `durationFormats` */
+/** @returns milliseconds @throws UsageError if the text is not in one of `durationFormats` */
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
@@ -77,12 +77,12 @@ export function monthRange(month: string): { from: number; to: number } {
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
 }
 
-/** Returns the format of requests and of the mirror: ISO 8601 in UTC with milliseconds. */
+/** Formats an instant as ISO 8601 in UTC with milliseconds, as in requests and in the mirror. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Returns null for the open end of a range. */
+/** Formats an instant, or returns null for the open end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }

@@ -1,7 +1,7 @@
 export interface Timestamp {
   /** Milliseconds since 1970, rounded down. */
   ms: number;
-  /** 0 to 999. Further digits are dropped. */
+  /** The microseconds after `ms`, from 0 to 999. Further digits are dropped. */
   micros: number;
   /** False for a date without a time or a time without seconds. */
   hasSeconds: boolean;

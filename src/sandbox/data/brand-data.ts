@@ -19,7 +19,7 @@ export interface BrandOptions {
   name?: string;
 }
 
-/** The same options always produce the same brand. */
+/** Creates a realistic brand. The same options always produce the same brand. */
 export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandOptions): Brand {
   const many = <T>(count: number, create: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => create(index));
@@ -51,7 +51,7 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
   };
 }
 
-/** Four in five hosts are on the roster. The others have left or have not joined yet. */
+/** Creates a roster of four in five hosts. The others have left or have not joined yet. */
 function createRoster(source: BrandMaterial, now: number) {
   return source.people.flatMap((person, index) => {
     const random = createRandom(source.seed, "relationship", index);
@@ -60,7 +60,7 @@ function createRoster(source: BrandMaterial, now: number) {
   });
 }
 
-/** Two in five hosts recommend products. The API document does not name the fields `note` and `url`. */
+/** Creates recommendations by two in five hosts. The names `note` and `url` are not documented. */
 function createRecommendations({ seed, people, products }: BrandMaterial) {
   const weightedProducts = repeatByWeight(products);
   return people.flatMap(({ motto, profile }, index) => {
@@ -77,7 +77,7 @@ function createRecommendations({ seed, people, products }: BrandMaterial) {
   });
 }
 
-/** The files are spread over 600 days, and a few share a timestamp. */
+/** Spreads the files over 600 days. A few share a timestamp. */
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(

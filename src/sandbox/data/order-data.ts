@@ -100,7 +100,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // Both formats are valid ISO 8601.
+      // The API may send dates with and without milliseconds.
       order_date: isManualOrder ? `${formatInstant(date).slice(0, 19)}Z` : formatInstant(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
@@ -158,7 +158,7 @@ function createLine(random: RandomStream, weightedProducts: readonly Product[]) 
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Refunds an additional amount, or the complete order. */
+/** Refunds an additional amount, or the complete order if no amount is given. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -192,7 +192,7 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
   return history.reverse();
 }
 
-/** The number of orders per day doubles over the history, and only a few orders are placed at night. */
+/** Doubles the number of orders per day over the history, and places only a few orders at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;

@@ -104,7 +104,7 @@ export function createRosterEntry(
   };
 }
 
-/** Counts a host's assignments by status; null for some hosts without assignments. */
+/** Counts a host's assignments by status. Returns null for some hosts without assignments. */
 function campaignsOf(hostId: string, opportunities: readonly Campaign[]): RosterEntry["campaigns"] {
   const counts = { PROPOSED: 0, ACTIVE: 0, COMPLETED: 0, DECLINED: 0 };
   const all = opportunities.flatMap(({ assignments }) => assignments);
