@@ -22,110 +22,6 @@ import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncRun, SyncStrategy } from "./run.js";
 
-/** The number of concurrent requests. The rate limit counts requests, not connections. */
-const inFlight = 4;
-
-export interface Parent {
-  id: number;
-  key: string;
-  /** The record's ID as it appears in API URLs. */
-  idInUrl: string;
-  /** True if the details have not been read since the record was added or changed. */
-  isPending: boolean;
-  /** True if this run must read the details. */
-  isDue: boolean;
-  detailedAt: string | null;
-}
-
-/**
- * Calls `work` for each record, four at a time. After a 404 or an invalid response, marks the record's details as
- * outdated and continues with the other records.
- * @returns the number of 404 responses
- * @throws the first error other than a 404; all records are processed first, unless the error affects other records as
- * well
- */
-async function requestEach<Item extends { id: number }>(
-  run: SyncRun,
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
-): Promise<number> {
-  const { mirror, progress } = run;
-  const failures: BrandapiError[] = [];
-  let next = 0;
-  async function takeTurns(): Promise<void> {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) {
-      const { id } = item;
-      await work(item).catch((error: unknown) => {
-        if (!concernsOneRecord(error)) {
-          next = items.length;
-          throw error;
-        }
-        failures.push(error);
-        mirror.transaction(() => markDetailsOutdated(mirror, id));
-      });
-      progress.advance(items.length - next);
-    }
-  }
-  const turns = await Promise.allSettled(Array.from({ length: inFlight }, takeTurns));
-  for (const turn of turns) if (turn.status === "rejected") throw turn.reason;
-  const failure = failures.find((error) => !(error instanceof NotFound));
-  if (failure) throw failure;
-  return failures.length;
-}
-
-function concernsOneRecord(error: unknown): error is BrandapiError {
-  if (error instanceof UnsafeResponse) return false;
-  return [NotFound, Incomplete, UnexpectedResponse].some((kind) => error instanceof kind);
-}
-
-/**
- * Reads details that form a resource of their own, such as survey results. A record's details are replaced in one
- * transaction, and removed together with the record.
- */
-async function syncDetailRecords(
-  run: SyncRun,
-  due: readonly Parent[],
-  pathOf: (id: string) => string,
-  { resource, parent }: { resource: Resource; parent: string },
-): Promise<void> {
-  const { api, clock, runId, mirror, progress, reporter } = run;
-  const { name } = run.resource;
-  const writer = new RecordWriter(mirror, resource, { runId, reporter, coverage: [] });
-  let notFound = 0;
-
-  function replace(owner: Parent, results: readonly Json[], readAt: number): void {
-    const context = { [parent]: owner.idInUrl };
-    const ids = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
-    const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
-    const removed = before.filter((recordId) => !ids.includes(recordId));
-    const refusal = refuseRemovals(run, removed.length, removed.length + ids.length);
-    if (refusal) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${refusal.text}.`, { hint: refusal.hint });
-    writer.remove(removed, readAt);
-    progress.addRows(results.length);
-    markDetailsRead(mirror, owner.id, readAt);
-  }
-
-  const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([idInUrl, ids]) =>
-    isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
-  );
-  if (orphans.length > 0) mirror.transaction(() => writer.remove(orphans, clock.now()));
-  await requestEach(run, due, async (owner) => {
-    const readAt = clock.now();
-    const path = pathOf(owner.idInUrl);
-    const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
-      if (error instanceof NotFound) return null;
-      throw error;
-    });
-    if (list === null) notFound += 1;
-    else if (!list.isComplete)
-      throw new Incomplete(`${path} ${whyIncomplete(list)}.`, { hint: "run the same command again" });
-    const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
-    mirror.transaction(() => replace(owner, results, readAt));
-  });
-  if (notFound > 0)
-    reporter.note(`${name}: the API returned 404 for the details of ${pluralize(notFound, "record")}`);
-}
-
 type DetailsRun = SyncRun<DetailsStrategy>;
 
 /** Reads the complete list, and then the details of each record that may have changed. */
@@ -152,12 +48,24 @@ async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   const { into, path } = run.resource.strategy;
   try {
     if (into === "merge") return await mergeDetails(run, path);
-    await syncDetailRecords(run, dueParents(run), path, into);
+    await replaceDetailRecords(run, path, into);
     return [];
   } catch (error) {
     if (!(error instanceof Incomplete)) throw error;
     return [{ text: error.message, ...(error.hint && { hint: error.hint }) }];
   }
+}
+
+interface Parent {
+  id: number;
+  key: string;
+  /** The record's ID as it appears in API URLs. */
+  idInUrl: string;
+  /** True if the details have not been read since the record was added or changed. */
+  isPending: boolean;
+  /** True if this run must read the details. */
+  isDue: boolean;
+  detailedAt: string | null;
 }
 
 /** Returns the mirrored records whose details can be requested, in the order in which they were added. */
@@ -187,11 +95,19 @@ function dueParents(run: DetailsRun): Parent[] {
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
 
-/** True if the details can change while the list item remains unchanged. */
+/**
+ * True if the details can change while the list item remains unchanged. The stored record and the list item can differ,
+ * for example in their status, because the details were read later.
+ */
 function canDetailsChange({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
-  const whole = value as JsonObject;
-  const listed = readListItem(mirror, id) as JsonObject | null;
-  return resource.strategy.canChange(whole) || resource.strategy.canChange({ ...whole, ...listed });
+  const record = value as JsonObject;
+  const listItem = readListItem(mirror, id) as JsonObject | null;
+  return resource.strategy.canChange(record) || resource.strategy.canChange({ ...record, ...listItem });
+}
+
+/** Returns the number of mirrored records with outdated details. */
+export function countPending(run: DetailsRun): number {
+  return parentsOf(run).filter(({ isPending }) => isPending).length;
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
@@ -209,7 +125,93 @@ async function requestDetails(run: DetailsRun, parent: Parent, path: string): Pr
   mirror.transaction(() => writer.write([data], { readAt: requestedAt, isDetail: true }));
 }
 
-/** Returns the number of mirrored records with outdated details. */
-export function countPending(run: DetailsRun): number {
-  return parentsOf(run).filter(({ isPending }) => isPending).length;
+/**
+ * Reads details that are records of another resource, such as survey results. A record's details are replaced in one
+ * transaction, and removed together with the record.
+ */
+async function replaceDetailRecords(
+  run: DetailsRun,
+  pathOf: (id: string) => string,
+  { resource, parent }: { resource: Resource; parent: string },
+): Promise<void> {
+  const { api, clock, runId, mirror, progress, reporter } = run;
+  const { name } = run.resource;
+  const writer = new RecordWriter(mirror, resource, { runId, reporter, coverage: [] });
+  let notFound = 0;
+
+  function replace(owner: Parent, results: readonly Json[], readAt: number): void {
+    const context = { [parent]: owner.idInUrl };
+    const ids = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
+    const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
+    const removed = before.filter((recordId) => !ids.includes(recordId));
+    const refusal = refuseRemovals(run, removed.length, removed.length + ids.length);
+    if (refusal) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${refusal.text}.`, { hint: refusal.hint });
+    writer.remove(removed, readAt);
+    progress.addRows(results.length);
+    markDetailsRead(mirror, owner.id, readAt);
+  }
+
+  const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([idInUrl, ids]) =>
+    isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
+  );
+  if (orphans.length > 0) mirror.transaction(() => writer.remove(orphans, clock.now()));
+  await requestEach(run, dueParents(run), async (owner) => {
+    const readAt = clock.now();
+    const path = pathOf(owner.idInUrl);
+    const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
+      if (error instanceof NotFound) return null;
+      throw error;
+    });
+    if (list === null) notFound += 1;
+    else if (!list.isComplete)
+      throw new Incomplete(`${path} ${whyIncomplete(list)}.`, { hint: "run the same command again" });
+    const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
+    mirror.transaction(() => replace(owner, results, readAt));
+  });
+  if (notFound > 0)
+    reporter.note(`${name}: the API returned 404 for the details of ${pluralize(notFound, "record")}`);
+}
+
+/** The number of concurrent requests. The rate limit counts requests, not connections. */
+const inFlight = 4;
+
+/**
+ * Calls `work` for each record, four at a time. After a 404 or an invalid response, marks the record's details as
+ * outdated and continues with the other records.
+ * @returns the number of 404 responses
+ * @throws the first error other than a 404; all records are processed first, unless the error affects other records as
+ * well
+ */
+async function requestEach(
+  run: SyncRun,
+  parents: readonly Parent[],
+  work: (parent: Parent) => Promise<void>,
+): Promise<number> {
+  const { mirror, progress } = run;
+  const queue = [...parents];
+  const failures: BrandapiError[] = [];
+  async function processQueue(): Promise<void> {
+    for (let parent = queue.shift(); parent !== undefined; parent = queue.shift()) {
+      const { id } = parent;
+      await work(parent).catch((error: unknown) => {
+        if (!concernsOneRecord(error)) {
+          queue.length = 0;
+          throw error;
+        }
+        failures.push(error);
+        mirror.transaction(() => markDetailsOutdated(mirror, id));
+      });
+      progress.advance(queue.length);
+    }
+  }
+  const workers = await Promise.allSettled(Array.from({ length: inFlight }, processQueue));
+  for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
+  const failure = failures.find((error) => !(error instanceof NotFound));
+  if (failure) throw failure;
+  return failures.length;
+}
+
+function concernsOneRecord(error: unknown): error is BrandapiError {
+  if (error instanceof UnsafeResponse) return false;
+  return [NotFound, Incomplete, UnexpectedResponse].some((kind) => error instanceof kind);
 }

@@ -57,14 +57,10 @@ interface TotalsComparison {
   drift: AmountDrift | null;
 }
 
-/** A difference between the mirror and the API, and the dates it affects. */
-export interface Difference extends Range {
-  /** The date and the kind of difference. */
+/** A day on which the mirror differs from the API, apart from counts. */
+interface DayDifference extends Range {
+  day: string;
   text: string;
-  /** The kind of difference, for a day that has no differing count. */
-  kind?: string;
-  /** The differing count, or undefined for other kinds of differences. */
-  count?: CountComparison;
 }
 
 export interface DatedComparison {
@@ -74,7 +70,9 @@ export interface DatedComparison {
   filters: string[];
   /** The comparison of daily totals, or null if the API returned no totals. */
   dailyTotals: TotalsComparison | null;
-  differences: Difference[];
+  dayDifferences: DayDifference[];
+  /** The smallest ranges that were found to have differing counts. */
+  differingParts: CountComparison[];
   /** The ranges with unread records, oldest first. */
   unread: CountComparison[];
   /** The records dated in the future, or null if there are none. */
@@ -98,12 +96,9 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
-  const differences = (dailyTotals?.changed ?? []).map((day) =>
-    dayDifference(day, "totals have changed since the last read"),
-  );
+  const differingParts: CountComparison[] = [];
   for (const count of differing)
-    for await (const part of bisect(run, count, remaining, isOneDay)) differences.push(countDifference(part));
-  differences.push(...missingDifferences(run));
+    for await (const part of bisect(run, count, remaining, isOneDay)) differingParts.push(part);
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
@@ -117,7 +112,8 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     counts,
     filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     dailyTotals,
-    differences,
+    dayDifferences: [...changedDifferences(dailyTotals), ...missingDifferences(run)],
+    differingParts,
     totals: {
       ...sumTotals(counts, differing.length),
       // Marked slices are not covered, so the sums of the counts do not include their records.
@@ -144,16 +140,16 @@ async function compareDailyTotals(
   return { requestedAt, totals, changed, unknown, drift };
 }
 
+function changedDifferences(dailyTotals: TotalsComparison | null): DayDifference[] {
+  const changed = dailyTotals?.changed ?? [];
+  return changed.map((day) => dayDifference(day, "totals have changed since the last read"));
+}
+
 /** Returns a difference for each missing record, except for records that the API returned in a marked slice. */
-function missingDifferences({ state }: DatedRun): Difference[] {
+function missingDifferences({ state }: DatedRun): DayDifference[] {
   const markedIds = state.markedIds();
-  return state.missing
-    .all()
-    .flatMap(({ id, dated }) =>
-      dated === null || markedIds.has(id)
-        ? []
-        : dayDifference(utcDay(dated), "the API no longer returns a record"),
-    );
+  const dates = state.missing.all().flatMap(({ id, dated }) => (markedIds.has(id) ? [] : (dated ?? [])));
+  return dates.map((date) => dayDifference(utcDay(date), "the API no longer returns a record"));
 }
 
 /**
@@ -178,33 +174,30 @@ function isOneDay({ from, to }: Range): boolean {
   return Number.isFinite(from) && utcDay(from) === utcDay(to);
 }
 
-function dayDifference(day: string, kind: string): Difference {
-  return { ...dayRange(day), text: `${day}: ${kind}`, kind };
+function dayDifference(day: string, text: string): DayDifference {
+  return { ...dayRange(day), day, text };
 }
 
 /** The maximum number of count differences listed for a month. */
 const maxListedCounts = 3;
 
-/** Describes differences in one line. Days with the same kind of difference are described together. */
-function summarize(differences: readonly Difference[]): string {
-  const days = new Map<string, Set<string>>();
-  const counts: string[] = [];
-  for (const { from, kind, text } of differences)
-    if (kind === undefined) counts.push(text);
-    else days.set(kind, (days.get(kind) ?? new Set()).add(utcDay(from)));
-  const dayTexts = [...days].map(([kind, dates]) => {
+/** Describes differences in one line. Days with the same difference are described together. */
+function summarize(days: readonly DayDifference[], counts: readonly CountComparison[]): string {
+  const daysByText = new Map<string, Set<string>>();
+  for (const { day, text } of days) daysByText.set(text, (daysByText.get(text) ?? new Set()).add(day));
+  const dayTexts = [...daysByText].map(([text, dates]) => {
     const [first = "", ...others] = [...dates].sort();
-    return `${others.length === 0 ? first : `${dates.size} days, ${first} to ${others.at(-1)}`}: ${kind}`;
+    return `${others.length === 0 ? first : `${dates.size} days, ${first} to ${others.at(-1)}`}: ${text}`;
   });
-  const more =
-    counts.length > maxListedCounts ? [`${counts.length - maxListedCounts} more counts differ`] : [];
-  return [...dayTexts, ...counts.slice(0, maxListedCounts), ...more].join("; ");
+  const countTexts = counts.slice(0, maxListedCounts).map(describeCount);
+  const unlisted = counts.length - countTexts.length;
+  return [...dayTexts, ...countTexts, ...(unlisted > 0 ? [`${unlisted} more counts differ`] : [])].join("; ");
 }
 
-function countDifference(count: CountComparison): Difference {
-  const { apiCount, fault, filter, from, mirrorCount, to } = count;
+function describeCount(count: CountComparison): string {
+  const { apiCount, fault, filter, mirrorCount } = count;
   const text = fault ?? `${apiCount} in the API, ${mirrorCount} in the mirror`;
-  return { from, to, count, text: `${describeRange(count)}: ${filter.name}: ${text}` };
+  return `${describeRange(count)}: ${filter.name}: ${text}`;
 }
 
 /**
@@ -256,7 +249,7 @@ function unreadPart(
 /** Returns the results for all months between the oldest and the newest covered date. */
 function verifyMonths(
   { mirror, resource, state }: DatedRun,
-  { differences, filters, dailyTotals, unread }: DatedComparison,
+  { dayDifferences, differingParts, filters, dailyTotals, unread }: DatedComparison,
 ): PartResult[] {
   const coverage = state.coverage();
   const covered = mergeRanges(coverage);
@@ -265,7 +258,7 @@ function verifyMonths(
   const newestRead = last.to;
   const oldestRecord =
     findNthDate(mirror, resource.name, { from: first.from, to: newestRead }, 0) ?? newestRead;
-  const oldest = Math.min(oldestRecord, ...differences.map(({ to }) => to));
+  const oldest = Math.min(oldestRecord, ...[...dayDifferences, ...differingParts].map(({ to }) => to));
   const hasNewer = unread.some(({ to }) => to > newestRead);
   const drift = dailyTotals?.drift;
   const compared = dailyTotals && !drift ? "daily totals and counts agree" : "counts agree";
@@ -274,8 +267,9 @@ function verifyMonths(
   function verifyMonth({ month, ...range }: ReturnType<typeof monthsIn>[number]): PartResult {
     const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
     const part = { kind: "month", month, read_at: formatInstantOrNull(Math.min(...readings)) } as const;
-    const differing = differences.filter((difference) => overlaps(difference, range));
-    if (differing.length > 0) return { ...part, state: "different", why: summarize(differing) };
+    const days = dayDifferences.filter((day) => overlaps(day, range));
+    const counts = differingParts.filter((count) => overlaps(count, range));
+    if (days.length + counts.length > 0) return { ...part, state: "different", why: summarize(days, counts) };
     if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), range)))
       return { ...part, state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))

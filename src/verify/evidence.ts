@@ -119,9 +119,10 @@ const recordsPerRequest = 98;
 
 /** Returns every number that was compared, and the dates by which undetectable changes will have been read. */
 export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evidence[] {
-  const { differences, undatedCount, filters, counts, future, unread, allDates } = comparison;
-  const allCounts = new Set([...counts, ...differences.flatMap(({ count }) => count ?? [])]);
-  const days = differences.filter(({ count }) => !count);
+  const { allDates, counts, dayDifferences, differingParts, filters, future, undatedCount, unread } =
+    comparison;
+  // A range that was not split is in both lists.
+  const allCounts = new Set([...counts, ...differingParts]);
   const notRead =
     undatedCount > 0
       ? `${undatedCount} more than in all date ranges combined`
@@ -134,8 +135,8 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
         : countEvidence(run, count, { note: "the filter does not count the records with this status" }),
     ),
     ...dailyTotalsEvidence(run, comparison),
-    ...days.map(({ text, ...range }) =>
-      createEvidence(run, checks.day, range, { agrees: false, note: text }),
+    ...dayDifferences.map(({ day, text, ...range }) =>
+      createEvidence(run, checks.day, range, { agrees: false, note: `${day}: ${text}` }),
     ),
     ...unread.map((count) => countEvidence(run, count, { note: "never read" })),
     ...(future ? [countEvidence(run, future.count, { note: "dated in the future, so not due yet" })] : []),
