@@ -1,4 +1,3 @@
-import type { Statement } from "better-sqlite3";
 import type { ScalarType } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
@@ -55,16 +54,11 @@ export class Projection {
   }
 }
 
-interface Insert {
-  statement: Statement<unknown[]>;
-  width: number;
-}
-
 /** Writes to a shape's two tables: one for current records and one for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
-  readonly #inserts: Record<RecordState, Insert>;
-  readonly #deletes;
+  /** The INSERT statements, which change when a column is discovered. */
+  readonly #inserts = new Map<RecordState, { sql: string; width: number }>();
 
   constructor(
     private readonly mirror: Mirror,
@@ -74,14 +68,10 @@ class TableWriter {
     private readonly schema: SchemaName,
   ) {
     this.#rows = new RowBuilder(mirror, shape, main, { discovers: schema === "main", report });
-    createTables(mirror, shape, this.#rows.columns(), schema);
-    this.#inserts = { current: this.#prepareInsert("current"), removed: this.#prepareInsert("removed") };
-    this.#deletes = recordStates.map((state) => ({
-      state,
-      statement: mirror.db.prepare(
-        `DELETE FROM ${this.#tableIn(state)} WHERE ${rowIdColumn(shape)} BETWEEN ? AND ?`,
-      ),
-    }));
+    const find = `SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`;
+    for (const state of recordStates)
+      if (mirror.selectValue(find, tableName(shape, state)) === undefined)
+        mirror.db.exec(createTableSql(shape, this.#rows.columns(), { state, schema }));
   }
 
   /**
@@ -105,22 +95,23 @@ class TableWriter {
     const { recordId } = record;
     const first = list ? recordId * positionsPerRecord : recordId;
     const last = list ? first + positionsPerRecord - 1 : recordId;
-    for (const { state, statement } of this.#deletes)
-      if (list || state !== recordState(record)) statement.run(first, last);
+    const condition = `${rowIdColumn(this.shape)} BETWEEN ? AND ?`;
+    for (const state of recordStates)
+      if (list || state !== recordState(record))
+        this.mirror.run(`DELETE FROM ${this.#tableIn(state)} WHERE ${condition}`, first, last);
   }
 
   #insert(row: TableRow, state: RecordState): void {
-    // If a column has just been discovered, the row has more values than the prepared statement.
-    if (row.length !== this.#inserts[state].width) this.#inserts[state] = this.#prepareInsert(state);
-    this.#inserts[state].statement.run(row);
-  }
-
-  #prepareInsert(state: RecordState): Insert {
-    const names = this.#rows.names(state);
-    const columns = names.map(quote).join(", ");
-    const values = names.map(() => "?").join(", ");
-    const insert = `INSERT OR REPLACE INTO ${this.#tableIn(state)} (${columns}) VALUES (${values})`;
-    return { statement: this.mirror.db.prepare<unknown[]>(insert), width: names.length };
+    let insert = this.#inserts.get(state);
+    if (insert?.width !== row.length) {
+      const names = this.#rows.names(state);
+      const columns = names.map(quote).join(", ");
+      const values = names.map(() => "?").join(", ");
+      const sql = `INSERT OR REPLACE INTO ${this.#tableIn(state)} (${columns}) VALUES (${values})`;
+      insert = { sql, width: names.length };
+      this.#inserts.set(state, insert);
+    }
+    this.mirror.run(insert.sql, row);
   }
 
   #tableIn(state: RecordState): string {
@@ -131,9 +122,21 @@ class TableWriter {
 /** A row's values in the order of `columnNames`, with the integer key last. */
 export type TableRow = (SqlValue | bigint)[];
 
+export type SqlValue = string | number | null;
+
+/** The sources of a row's values. */
+interface RowSource {
+  /** The record, or the list item for a child row. */
+  item: JsonObject;
+  context: JsonObject;
+  /** The main table's row for the same record; empty for the main table. */
+  parent: TableRow;
+  /** The item's position in the list. */
+  position: number;
+}
+
 export class RowBuilder {
   readonly #columns: TableColumns;
-  #cells: readonly CellReader[];
   /** The index of the main date column, or null if the table has none. */
   readonly #dateIndex: number | null;
 
@@ -148,7 +151,6 @@ export class RowBuilder {
     private readonly options: { discovers: boolean; report: ReportIssue },
   ) {
     this.#columns = new TableColumns(mirror, shape, options.report);
-    this.#cells = this.#createCells();
     const date = mainDateColumn(shape);
     this.#dateIndex = date ? shape.columns.indexOf(date) : null;
   }
@@ -190,17 +192,20 @@ export class RowBuilder {
     }
   }
 
-  #columnValues(source: CellSource): TableRow {
+  #columnValues(source: RowSource): TableRow {
     if (this.shape.discoversColumns && this.options.discovers)
-      if (this.#columns.discover(source.item, source.context)) this.#cells = this.#createCells();
+      this.#columns.discover(source.item, source.context);
     const row: TableRow = [];
-    for (const read of this.#cells) row.push(read(source));
+    for (const column of this.#columns.all()) row.push(this.#columnValue(column, source));
     return row;
   }
 
-  #createCells(): readonly CellReader[] {
-    const { main, shape } = this;
-    return this.#columns.all().map((column) => createCell(column, shape.name, main, this.options.report));
+  #columnValue(column: TableColumn, { context, item, parent, position }: RowSource): SqlValue | bigint {
+    const { from, path } = column;
+    if (from === "position") return position;
+    if (from === "parent") return parent[this.main.columns.findIndex(({ name }) => name === path[0])] ?? null;
+    const value = valueAt(from === "context" ? context : item, path);
+    return toColumnValue(column, value, this.shape.name, this.options.report);
   }
 
   #reportType(found: string): void {
@@ -223,89 +228,50 @@ function utcDates(date: TableRow[number] | undefined): [string | null, string | 
   return [text.slice(0, 10), text.slice(0, 7), text];
 }
 
-interface CellSource {
-  item: JsonObject;
-  context: JsonObject;
-  parent: TableRow;
-  position: number;
-}
-
-type CellReader = (source: CellSource) => SqlValue | bigint;
-
-/** Returns a function that reads one cell. Everything that does not depend on the row is computed here. */
-function createCell(column: TableColumn, table: string, main: TableShape, report: ReportIssue): CellReader {
-  const { from, path } = column;
-  if (from === "position") return ({ position }) => position;
-  if (from === "parent") {
-    const index = main.columns.findIndex(({ name }) => name === path[0]);
-    return ({ parent }) => parent[index] ?? null;
-  }
-  const read = createReader(path);
-  if (from === "context") return ({ context }) => toColumnValue(column, read(context), table, report);
-  return ({ item }) => toColumnValue(column, read(item), table, report);
-}
-
-/** Returns a version of `valueAt` that is faster for short, fixed paths. */
-function createReader(path: readonly string[]): (object: JsonObject) => unknown {
-  const [first, second] = path;
-  if (first === undefined || path.length > 2 || path.some((member) => member in Object.prototype))
-    return (object) => valueAt(object, path);
-  if (second === undefined) return (object) => object[first];
-  return (object) => {
-    const inner = object[first];
-    return typeof inner === "object" && inner !== null ? (inner as JsonObject)[second] : undefined;
-  };
-}
-
-export function createTables(
-  { db }: Mirror,
-  shape: TableShape,
-  columns: readonly TableColumn[],
-  schema: SchemaName = "main",
-): void {
-  const find = db.prepare(`SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`);
-  for (const state of recordStates)
-    if (find.get(tableName(shape, state)) === undefined)
-      db.exec(createTableSql(shape, columns, { state, schema }));
-}
-
-/**
- * Creates the indexes of a resource's tables. Call this after the first read, because inserting into indexed
- * tables is slower.
- */
-export function indexTables(mirror: Mirror, resource: Resource): void {
-  for (const statement of tablesOf(resource).flatMap(createIndexSql)) mirror.db.exec(statement);
-}
-
-export type SqlValue = string | number | null;
-
 /**
  * Converts a value to its column's type. If the value has an unexpected type, reports it, and returns null unless it is
  * a string that contains a number.
  */
-export function toColumnValue(
+function toColumnValue(
   column: TableColumn,
   value: unknown,
   table: string,
   report: ReportIssue,
 ): SqlValue | bigint {
   if (value === undefined || value === null) return null;
-  const { isDiscovered, type } = column;
-  // SQLite would store a lone surrogate as invalid UTF-8.
-  if (typeof value === "string" && (isDiscovered || isText(type))) return value.toWellFormed();
-  // better-sqlite3 binds numbers as REAL, and a column without a declared type would store them that way.
-  if (typeof value === "boolean" && (isDiscovered || type === "boolean"))
-    return isDiscovered ? BigInt(value) : Number(value);
-  if (typeof value === "number") {
-    if (isDiscovered) return Number.isSafeInteger(value) ? BigInt(value) : value;
-    if (type === "number" || (type === "integer" && Number.isSafeInteger(value))) return value;
-  }
-  if (isDiscovered) return null;
-  if (type === "json") return JSON.stringify(value);
-  const number = typeof value === "string" ? parseNumber(value, type) : undefined;
+  if (column.isDiscovered) return toUntypedValue(value);
+  const typed = toTypedValue(column.type, value);
+  if (typed !== undefined) return typed;
+  const number = typeof value === "string" ? parseNumber(value, column.type) : undefined;
   const found = number === undefined ? jsonType(value) : numberAsText;
   report({ kind: "type", table, column: column.name, found });
   return number ?? null;
+}
+
+/** Converts a value for a column without a declared type, which stores any scalar value. */
+function toUntypedValue(value: unknown): SqlValue | bigint {
+  if (typeof value === "string") return value.toWellFormed();
+  // better-sqlite3 binds numbers as REAL, and the column would store them that way.
+  if (typeof value === "boolean") return BigInt(value);
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
+  return null;
+}
+
+/** Converts a value for a column with a declared type. Returns undefined for a value of a different type. */
+function toTypedValue(type: ScalarType, value: unknown): SqlValue | undefined {
+  switch (type) {
+    case "json":
+      return JSON.stringify(value);
+    case "boolean":
+      return typeof value === "boolean" ? Number(value) : undefined;
+    case "number":
+      return typeof value === "number" ? value : undefined;
+    case "integer":
+      return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+    default:
+      // SQLite would store a lone surrogate as invalid UTF-8.
+      return typeof value === "string" ? value.toWellFormed() : undefined;
+  }
 }
 
 /** Parses a string as a number if the column can store that number. */
@@ -315,6 +281,10 @@ function parseNumber(text: string, type: ScalarType): number | undefined {
   return type === "integer" && !Number.isSafeInteger(number) ? undefined : number;
 }
 
-function isText(type: ScalarType): boolean {
-  return type === "text" || type === "timestamp" || type === "date";
+/**
+ * Creates the indexes of a resource's tables. Call this after the first read, because inserting into indexed tables is
+ * slower.
+ */
+export function indexTables(mirror: Mirror, resource: Resource): void {
+  for (const sql of tablesOf(resource).flatMap(createIndexSql)) mirror.db.exec(sql);
 }

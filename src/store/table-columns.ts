@@ -22,16 +22,15 @@ const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
 /**
- * A table's columns: the declared columns, and the columns discovered in records of resources without
- * documented fields. In the name of a discovered column, `_` replaces characters that would need quoting, and
- * a suffix such as `_2` makes the name unique.
+ * A table's columns: the declared columns, and the columns discovered in records of resources without documented fields.
+ * In the name of a discovered column, `_` replaces characters that would need quoting, and a suffix such as `_2` makes
+ * the name unique.
  */
 export class TableColumns {
-  readonly #declared: readonly TableColumn[];
-  readonly #discovered: TableColumn[];
+  /** The declared columns, followed by the discovered columns. */
+  readonly #columns: TableColumn[];
   readonly #takenNames: Set<string>;
-  /** The columns by path. */
-  readonly #byPath = new Map<string, TableColumn | null>();
+  readonly #byPath = new Map<string, TableColumn>();
 
   /** @param report called for columns whose name differs from the field's name, and for fields without a column */
   constructor(
@@ -39,71 +38,66 @@ export class TableColumns {
     private readonly shape: TableShape,
     private readonly report: ReportIssue = () => {},
   ) {
-    this.#declared = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
-    this.#discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
-    const columns = this.all();
-    const names = columns.map(({ name }) => name.toLowerCase());
+    const declared = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
+    this.#columns = [...declared, ...(shape.discoversColumns ? readDiscovered(mirror, shape.name) : [])];
+    const names = this.#columns.map(({ name }) => name.toLowerCase());
     this.#takenNames = new Set([...names, ...reservedNames, ...sqlValueNames]);
-    for (const column of columns)
+    for (const column of this.#columns)
       if (column.from === "record") this.#byPath.set(pathKey(column.path), column);
   }
 
   all(): readonly TableColumn[] {
-    return [...this.#declared, ...this.#discovered];
+    return this.#columns;
   }
 
-  /**
-   * Adds columns for scalar values that have none.
-   * @returns true if any were added
-   */
-  discover(item: JsonObject, context: JsonObject): boolean {
-    return this.#scan(item, [], context);
+  /** Adds columns for scalar values that have none. Request parameters in `context` already have columns. */
+  discover(item: JsonObject, context: JsonObject): void {
+    this.#scan(item, [], context);
   }
 
-  #scan(object: JsonObject, parent: readonly string[], context: JsonObject): boolean {
-    let hasNew = false;
+  #scan(object: JsonObject, parent: readonly string[], context: JsonObject): void {
     for (const [member, value] of Object.entries(object)) {
       if (value === null || Array.isArray(value)) continue;
       const path = [...parent, member];
-      if (typeof value === "object") {
-        if (path.length <= maxDepth) hasNew = this.#scan(value, path, {}) || hasNew;
-        else this.#reportNoColumn(path);
-        continue;
-      }
-      // Request parameters already have columns.
-      if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
-      const column = this.#byPath.get(pathKey(path));
-      const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
-      if (!column) hasNew = this.#add(path, type) || hasNew;
-      else if (
-        column.isDiscovered &&
-        column.type !== mixedType &&
-        (column.type === "boolean") !== (type === "boolean")
-      )
-        // From now on, a 1 in this column can mean `true` or a number. Only the record shows which.
-        markMixed(this.mirror, this.shape.name, column);
+      if (typeof value !== "object") {
+        const isParameter = Object.hasOwn(context, member) && String(context[member]) === String(value);
+        if (!isParameter) this.#addScalar(path, value);
+      } else if (path.length <= maxDepth) this.#scan(value, path, {});
+      else this.#reportNoColumn(path);
     }
-    return hasNew;
   }
 
-  #add(path: readonly string[], type: ScalarType): boolean {
-    if (this.#discovered.length >= maxDiscoveredColumns || !path.every(isReadable)) {
+  #addScalar(path: readonly string[], value: string | number | boolean): void {
+    const column = this.#byPath.get(pathKey(path));
+    const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
+    if (!column) this.#addColumn(path, type);
+    else if (column.isDiscovered && column.type !== mixedType && isMixture(column.type, type))
+      markMixed(this.mirror, this.shape.name, column);
+  }
+
+  #addColumn(path: readonly string[], type: ScalarType): void {
+    const position = this.#columns.length - this.shape.columns.length;
+    if (position >= maxDiscoveredColumns || !path.every(isReadable)) {
       this.#reportNoColumn(path);
-      return false;
+      return;
     }
     const table = this.shape.name;
     const name = uniqueName(columnName(path), this.#takenNames, maxNameLength);
     if (name !== path.join("_")) this.report({ kind: "column", table, path: path.join("."), name });
-    const column = saveDiscovered(this.mirror, table, { name, path, type }, this.#discovered.length);
-    this.#discovered.push(column);
+    const column = saveDiscovered(this.mirror, table, { name, path, type }, position);
+    this.#columns.push(column);
     this.#takenNames.add(name.toLowerCase());
     this.#byPath.set(pathKey(path), column);
-    return true;
   }
 
   #reportNoColumn(path: readonly string[]): void {
     this.report({ kind: "column", table: this.shape.name, path: path.join("."), name: null });
   }
+}
+
+/** True if a column has both booleans and other values. A 1 in the column can then mean `true` or a number. */
+function isMixture(columnType: ScalarType, type: ScalarType): boolean {
+  return (columnType === "boolean") !== (type === "boolean");
 }
 
 /** True if SQLite can find a field with this name in JSON. */
@@ -128,32 +122,30 @@ function discoveredColumn({ name, path, type }: Discovered): TableColumn {
 }
 
 /** Returns a table's discovered columns, oldest first. */
-export function readDiscovered({ db }: Mirror, table: string): TableColumn[] {
-  const rows = db
-    .prepare("SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position")
-    .all(table) as { name: string; path: string; type: ScalarType }[];
+export function readDiscovered(mirror: Mirror, table: string): TableColumn[] {
+  const rows = mirror.selectRows<{ name: string; path: string; type: ScalarType }>(
+    "SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position",
+    table,
+  );
   return rows.map((row) => discoveredColumn({ ...row, path: JSON.parse(row.path) as string[] }));
 }
 
-/**
- * Adds a column to the tables for current and removed records if it is missing, and stores the path of its
- * values.
- */
-function saveDiscovered({ db }: Mirror, table: string, column: Discovered, position: number): TableColumn {
+/** Adds a column to the tables for current and removed records if it is missing, and stores the path of its values. */
+function saveDiscovered(mirror: Mirror, table: string, column: Discovered, position: number): TableColumn {
   for (const state of recordStates) {
     const name = quote(tableName({ name: table }, state));
-    const columns = db.pragma(`table_info(${name})`) as { name: string }[];
+    const columns = mirror.db.pragma(`table_info(${name})`) as { name: string }[];
     if (!columns.some((one) => one.name.toLowerCase() === column.name.toLowerCase()))
-      db.exec(`ALTER TABLE ${name} ADD COLUMN ${quote(column.name)}`);
+      mirror.db.exec(`ALTER TABLE ${name} ADD COLUMN ${quote(column.name)}`);
   }
-  const insert = db.prepare("INSERT OR REPLACE INTO open_columns VALUES (?, ?, ?, ?, ?)");
-  insert.run(table, column.name, position, JSON.stringify(column.path), column.type);
+  const insert = "INSERT OR REPLACE INTO open_columns VALUES (?, ?, ?, ?, ?)";
+  mirror.run(insert, table, column.name, position, JSON.stringify(column.path), column.type);
   return discoveredColumn(column);
 }
 
-function markMixed({ db }: Mirror, table: string, column: TableColumn): void {
-  const update = db.prepare("UPDATE open_columns SET type = ? WHERE table_name = ? AND name = ?");
-  update.run(mixedType, table, column.name);
+function markMixed(mirror: Mirror, table: string, column: TableColumn): void {
+  const update = "UPDATE open_columns SET type = ? WHERE table_name = ? AND name = ?";
+  mirror.run(update, mixedType, table, column.name);
   column.type = mixedType;
 }
 
