@@ -4,7 +4,7 @@ import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { suggestName } from "../util/suggestions.js";
-import { parseDuration, parseInstant } from "../util/times.js";
+import { parseDuration, parseInstant } from "../util/time-input.js";
 
 /** Adds the global options, which every command accepts and `brandapi --help` describes. */
 export function addGlobalOptions(program: Command): Command {

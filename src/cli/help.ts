@@ -1,7 +1,7 @@
 import { Argument, Command, Help } from "commander";
 import type { Deps } from "../deps.js";
 import { wrap } from "../util/terminal-text.js";
-import { durationFormats, timeFormats } from "../util/times.js";
+import { durationFormats, timeFormats } from "../util/time-input.js";
 import { withChoices } from "./flags.js";
 
 /**

@@ -14,7 +14,8 @@ import { acceptsDates, type Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
-import { formatInstant, parseInstant } from "../util/times.js";
+import { parseInstant } from "../util/time-input.js";
+import { formatInstant } from "../util/times.js";
 import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 

@@ -46,7 +46,7 @@ import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
-import { parseDuration } from "../util/times.js";
+import { parseDuration } from "../util/time-input.js";
 import { views } from "../views/all-views.js";
 
 interface ExportFlags extends OutputFlags, GlobalFlags {

@@ -20,7 +20,8 @@ import { printJson, type Style } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText, wrapLines } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
-import { formatAge, formatDuration, formatMinute, parseDuration } from "../util/times.js";
+import { parseDuration } from "../util/time-input.js";
+import { formatAge, formatDuration, formatMinute } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };

@@ -30,7 +30,7 @@ import {
 } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
-import { parseWindow } from "../util/times.js";
+import { parseWindow } from "../util/time-input.js";
 import { dayMs } from "../util/timestamp.js";
 
 interface SyncFlags extends GlobalFlags {

@@ -1,5 +1,4 @@
-import { utcDay } from "../util/ranges.js";
-import { dayRange, monthRange } from "../util/times.js";
+import { dayRange, monthRange, utcDay } from "../util/ranges.js";
 import { dayMs } from "../util/timestamp.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 import type { DayRange } from "./report-figures.js";

@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../errors.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/lock.js";
-import { utcDay } from "../util/ranges.js";
-import { dayRange, formatInstant } from "../util/times.js";
+import { dayRange, utcDay } from "../util/ranges.js";
+import { formatInstant } from "../util/times.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
 import { readReportData } from "./report-data.js";

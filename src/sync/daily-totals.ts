@@ -4,9 +4,9 @@ import type { TotalsSource } from "../resources/resource.js";
 import type { DayTotals, TotalsByDay } from "../store/sync-state.js";
 import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
-import { contains, mergeRanges, overlaps, type Range } from "../util/ranges.js";
+import { contains, dayRange, mergeRanges, overlaps, type Range } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayRange, formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/times.js";
 import { daysSince1970 } from "../util/timestamp.js";
 import type { DailyPoints, DatedRun, SyncRun } from "./run.js";
 

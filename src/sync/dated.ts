@@ -1,9 +1,9 @@
 import { pagesFor } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
 import { readFinishedRuns, updateRun } from "../store/runs.js";
-import { allTime, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
+import { allTime, dayRange, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayRange, formatInstantOrNull } from "../util/times.js";
+import { formatInstantOrNull } from "../util/times.js";
 import { audit } from "./audit.js";
 import { compareCount, countFilters } from "./counts.js";
 import { findAmountDrift, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";

@@ -6,9 +6,17 @@ import { readCurrentRecords } from "../store/records.js";
 import { updateRun } from "../store/runs.js";
 import { amountsEqual } from "../util/amounts.js";
 import { asObject, type Json, valueAt } from "../util/json-value.js";
-import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges, utcDay } from "../util/ranges.js";
+import {
+  clipRanges,
+  mergeRanges,
+  monthRange,
+  overlaps,
+  type Range,
+  subtractRanges,
+  utcDay,
+} from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { formatInstant, monthRange } from "../util/times.js";
+import { formatInstant } from "../util/times.js";
 import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
 import type { DailyPoints, SyncRun, SyncStrategy } from "./run.js";

@@ -1,8 +1,8 @@
 import { readRun } from "../store/runs.js";
 import { isFirstNotice } from "../store/schema-issues.js";
-import { allTime, contains, describeRange, mergeRanges } from "../util/ranges.js";
+import { allTime, contains, dayRange, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayRange, formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/times.js";
 import {
   allRecords,
   bisect,

@@ -1,4 +1,4 @@
-import { formatInstant, formatMinute, monthRange } from "./times.js";
+import { formatInstant, formatMinute } from "./times.js";
 import { dayMs } from "./timestamp.js";
 
 /**
@@ -68,6 +68,24 @@ export function utcDay(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
+/** Returns the UTC month of an instant, such as `2026-01`. */
+export function utcMonth(ms: number): string {
+  return formatInstant(ms).slice(0, 7);
+}
+
+/** Returns the first and last millisecond of a UTC day such as `2026-01-31`. */
+export function dayRange(day: string): Range {
+  const from = Date.parse(`${day}T00:00:00.000Z`);
+  return { from, to: from + dayMs - 1 };
+}
+
+/** Returns the first and last millisecond of a UTC month such as `2026-01`. */
+export function monthRange(month: string): Range {
+  const { from } = dayRange(`${month}-01`);
+  const next = new Date(from);
+  return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
+}
+
 export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
@@ -86,7 +104,7 @@ export function clipToCompleteDays({ from, to }: Range): Range {
 export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];
   for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
-    const month = formatInstant(at).slice(0, 7);
+    const month = utcMonth(at);
     months.push({ month, ...monthRange(month) });
   }
   return months;

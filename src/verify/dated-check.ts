@@ -31,6 +31,7 @@ import { describeMarked } from "../sync/slices.js";
 import {
   allTime,
   contains,
+  dayRange,
   describeRange,
   mergeRanges,
   monthsIn,
@@ -39,7 +40,7 @@ import {
   utcDay,
 } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayRange, formatInstantOrNull } from "../util/times.js";
+import { formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
 

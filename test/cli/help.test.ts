@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { durationFormats, timeFormats } from "../../src/util/times.js";
+import { durationFormats, timeFormats } from "../../src/util/time-input.js";
 import { commands, examplesOf } from "../support/commands.js";
 import { brandapi } from "../support/program.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { choosePeriod, type ReadRanges } from "../../src/report/period.js";
-import { parseInstant } from "../../src/util/times.js";
+import { parseInstant } from "../../src/util/time-input.js";
 
 /** Returns the period that `--since` and `--until` select for a mirror whose orders were read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: ReadRanges) {

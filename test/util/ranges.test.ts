@@ -4,6 +4,7 @@ import {
   allTime,
   clipRanges,
   contains,
+  dayRange,
   describeRange,
   findGaps,
   mergeRanges,
@@ -13,7 +14,6 @@ import {
   subtractRanges,
   utcDay,
 } from "../../src/util/ranges.js";
-import { dayRange } from "../../src/util/times.js";
 import fc from "../support/property.js";
 
 const end = fc.integer({ min: 0, max: 30 });

@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.js";
-import {
-  formatDuration,
-  formatInstant,
-  parseDuration,
-  parseInstant,
-  parseWindow,
-} from "../../src/util/times.js";
+import { parseDuration, parseInstant, parseWindow } from "../../src/util/time-input.js";
+import { formatDuration, formatInstant } from "../../src/util/times.js";
 import { parseTimestamp } from "../../src/util/timestamp.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");

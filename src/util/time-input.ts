@@ -1,0 +1,66 @@
+import { UsageError } from "../errors.js";
+import { dayRange, monthRange, type Range, utcDay, utcMonth } from "./ranges.js";
+import {
+  dayMs,
+  daysSince1970,
+  hourMs,
+  minTimestampMs,
+  minuteMs,
+  parseTimestamp,
+  secondMs,
+} from "./timestamp.js";
+
+const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
+
+export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
+
+/** Returns milliseconds. @throws UsageError if the text is not in one of `durationFormats` */
+export function parseDuration(text: string): number {
+  const ms = durationMs(text);
+  if (ms !== undefined) return ms;
+  throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use a value such as ${durationFormats}` });
+}
+
+/** Parses the value of `--window`, which can be a number of days. */
+export function parseWindow(text: string): number {
+  return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
+}
+
+function durationMs(text: string): number | undefined {
+  const match = /^(\d{1,9})([smhdw])$/.exec(text.trim());
+  if (!match) return undefined;
+  return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
+}
+
+export const timeFormats =
+  "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
+  "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
+
+/**
+ * Parses the value of `--since` or `--until` in UTC, in one of `timeFormats`. For a day or a month, `start`
+ * returns its first millisecond and `end` its last.
+ * @param now the current time in milliseconds since 1970
+ * @returns milliseconds since 1970
+ * @throws UsageError if it is not a time
+ */
+export function parseInstant(text: string, edge: "start" | "end", now: number): number {
+  const age = durationMs(text);
+  if (age !== undefined && now - age >= minTimestampMs) return now - age;
+  const period = parsePeriod(text, now);
+  if (period) return edge === "start" ? period.from : period.to;
+  const ms = parseTimestamp(text.trim());
+  if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
+  // The result is a whole number of milliseconds, because a range includes its entire last millisecond.
+  return Math.floor(ms);
+}
+
+function parsePeriod(text: string, now: number): Range | undefined {
+  const today = dayRange(utcDay(now));
+  const thisMonth = monthRange(utcMonth(now));
+  if (text === "today") return today;
+  if (text === "yesterday") return dayRange(utcDay(today.from - 1));
+  if (text === "this-month") return thisMonth;
+  if (text === "last-month") return monthRange(utcMonth(thisMonth.from - 1));
+  if (/^\d{4}-\d{2}$/.test(text) && daysSince1970(`${text}-01`) !== undefined) return monthRange(text);
+  return daysSince1970(text) === undefined ? undefined : dayRange(text);
+}
