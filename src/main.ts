@@ -1,10 +1,9 @@
 import { reportError } from "./cli/error-output.js";
-import { findCommandName } from "./cli/flags.js";
 import { readKeysInUse } from "./config/stored-profiles.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
 import { limitHeapGrowth } from "./heap.js";
-import { continuesWithoutReader, isResumable, runProgram } from "./program.js";
+import { commandTraits, runProgram } from "./program.js";
 import { ProcessSignals, reportIfKilled } from "./signals.js";
 import { refuseKeys } from "./util/redact-keys.js";
 import { errorReason } from "./util/system-errors.js";
@@ -18,7 +17,7 @@ const resumeHint = "everything read so far is kept; run the same command again t
 /** Runs the program with the real streams, signals and exit code. */
 export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
-  const isResumed = isResumable(findCommandName(argv)) && !argv.includes("--dry-run");
+  const isResumed = commandTraits(argv).isResumable && !argv.includes("--dry-run");
   const signals = new ProcessSignals(isResumed ? resumeHint : undefined);
   const { signal, runKillable, runGracefully } = signals;
   const deps = systemDeps({
@@ -76,7 +75,7 @@ function noteKeys(argv: readonly string[], deps: Deps): void {
 function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (cause.code === "EPIPE")
-      return continuesWithoutReader(findCommandName(argv)) ? undefined : exit(exitCodes.done);
+      return commandTraits(argv).continuesWithoutReader ? undefined : exit(exitCodes.done);
     const hint = "free some space, or check the program that reads the output";
     const failure = new ConfigurationError(`Cannot write the output: ${errorReason(cause)}`, { hint, cause });
     const withoutJson = argv.filter((word) => word !== "--json");

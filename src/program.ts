@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { addGlobalOptions } from "./cli/flags.js";
+import { addGlobalOptions, findCommandName } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalFlags } from "./config/settings.js";
@@ -152,57 +152,58 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
 
 const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/**
- * True for a command that continues when nobody reads stdout.
- * @param name the command that was typed, if any
- */
-export function continuesWithoutReader(name: string | undefined): boolean {
-  return entries.get(name ?? "")?.continuesWithoutReader ?? false;
+/** Returns how the typed command behaves when it is interrupted or nobody reads its output. */
+export function commandTraits(
+  argv: readonly string[],
+): Pick<Entry, "continuesWithoutReader" | "isResumable"> {
+  return entries.get(findCommandName(argv) ?? "") ?? {};
 }
 
-/**
- * True for a command that continues where it was interrupted.
- * @param name the command that was typed, if any
- */
-export function isResumable(name: string | undefined): boolean {
-  return entries.get(name ?? "")?.isResumable ?? false;
+/** Commander's tree of all commands. A command has only its name and summary until its module has been loaded. */
+interface Program {
+  root: Command;
+  /** Loads a command's module, and adds its description and options. Does nothing for an unknown name. */
+  load(name: string | undefined): Promise<void>;
 }
 
-/**
- * Builds commander's tree of all commands, which is used for help, completion and the documentation.
- * @param words the names of the commands to load; default: all commands
- * @param onExit called with the command's exit code, because commander does not return it
- */
-export async function buildProgram(
-  context: Context,
-  words: readonly string[] = [...entries.keys()],
-  onExit: (code: ExitCode) => void = () => {},
-): Promise<Command> {
-  const program = addGlobalOptions(new Command("brandapi"))
+/** @param onExit called with the command's exit code, because commander does not return it */
+function createProgram(context: Context, onExit: (code: ExitCode) => void): Program {
+  const root = addGlobalOptions(new Command("brandapi"))
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and verified.")
     .usage("<command> [options]")
     .version(readVersion(), "-V, --version", "print the version")
     .exitOverride()
     .showSuggestionAfterError(false);
-  configureHelp(program, context.deps);
-  program.hook("preSubcommand", inheritOptions);
+  configureHelp(root, context.deps);
+  root.hook("preSubcommand", inheritOptions);
   for (const [heading, group] of Object.entries(groups))
-    for (const [name, { summary, load, takesRequestFlags }] of Object.entries(group)) {
-      const command = program.command(name).summary(summary).helpGroup(heading);
-      if (!words.includes(name)) continue;
-      const { about, define, examples, run } = await load();
-      define?.(command);
-      command
-        .description(about)
-        .addHelpText("after", formatExamples(examples, context.deps))
-        .action(async () => {
-          const flags: GlobalFlags = command.optsWithGlobals();
-          if (!takesRequestFlags) refuseRequestFlags(name, flags);
-          const code = await run(flags, context, ...command.processedArgs);
-          onExit(code ?? exitCodes.done);
-        });
-    }
-  return program.addCommand(createHelpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
+    for (const [name, { summary }] of Object.entries(group))
+      root.command(name).summary(summary).helpGroup(heading);
+  const load = async (name = "") => {
+    const entry = entries.get(name);
+    const command = root.commands.find((each) => each.name() === name);
+    if (!entry || !command) return;
+    const { about, define, examples, run } = await entry.load();
+    define?.(command);
+    command
+      .description(about)
+      .addHelpText("after", formatExamples(examples, context.deps))
+      .action(async () => {
+        const flags: GlobalFlags = command.optsWithGlobals();
+        if (!entry.takesRequestFlags) refuseRequestFlags(name, flags);
+        const code = await run(flags, context, ...command.processedArgs);
+        onExit(code ?? exitCodes.done);
+      });
+  };
+  root.addCommand(createHelpCommand(root, load).helpGroup("Help:").copyInheritedSettings(root));
+  return { root, load };
+}
+
+/** Returns commander's tree with all modules loaded, for the documentation. */
+export async function buildProgram(context: Context): Promise<Command> {
+  const { root, load } = createProgram(context, () => {});
+  for (const name of entries.keys()) await load(name);
+  return root;
 }
 
 /** @throws UsageError if a command that sends no requests was given a flag for requests */
@@ -242,21 +243,23 @@ function keepComment(argument: string): string {
  */
 export async function runProgram(argv: readonly string[], deps: Deps): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  const program = await buildProgram({ deps, argv, brandapi: runProgram }, argv, (code) => {
+  const { root, load } = createProgram({ deps, argv, brandapi: runProgram }, (code) => {
     exitCode = code;
   });
   // Shell completion scripts run this command.
-  if (argv[0] === "__complete") {
+  const [first, ...words] = argv;
+  await load(findCommandName(first === "__complete" ? words : argv));
+  if (first === "__complete") {
     const { printCompletions } = await import("./commands/completion.js");
-    await printCompletions(program, argv.slice(1), deps);
+    await printCompletions(root, words, deps);
     return exitCodes.done;
   }
   try {
-    if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync(argv.map(keepComment), { from: "user" });
+    if (argv.length === 0) root.outputHelp();
+    else await root.parseAsync(argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw toUsageError(error, program, argv);
+    if (error.exitCode !== 0) throw toUsageError(error, root, argv);
   }
   return exitCode;
 }

@@ -37,16 +37,11 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
   return worst;
 }
 
-/**
- * Returns the dependencies for one profile's run, with output streams that print a heading. BRANDAPI_PING is removed
- * from the environment, because that URL is pinged once for all profiles.
- */
+/** Returns the dependencies for one profile's run, with output streams that print a heading. */
 function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
-  const { BRANDAPI_PING, ...env } = deps.env;
   const withHeading = (stream: OutputStream) =>
-    prependHeading(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
-  const stdout = json ? deps.stdout : withHeading(deps.stdout);
-  return { ...deps, env, stdout, stderr: withHeading(deps.stderr) };
+    prependHeading(stream, styleFor(stream, { color }, deps.env).bold(`[${profile}]`));
+  return { ...deps, stdout: json ? deps.stdout : withHeading(deps.stdout), stderr: withHeading(deps.stderr) };
 }
 
 /** Returns a stream that prints a heading before its first output. */

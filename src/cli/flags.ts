@@ -1,5 +1,5 @@
 import { type Argument, Command, Option } from "commander";
-import { parseRateLimit } from "../config/settings.js";
+import { type GlobalFlags, parseRateLimit } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
@@ -59,7 +59,12 @@ export function waitOption(): Option {
 export function allProfilesOption(
   about = "run for every configured brand; exit with the most urgent code",
 ): Option {
-  return new Option("--all-profiles", about).conflicts(["profile", "db", "baseUrl", "keyFile"]);
+  return new Option("--all-profiles", about).conflicts([
+    "profile",
+    "db",
+    "baseUrl",
+    "keyFile",
+  ] satisfies (keyof GlobalFlags)[]);
 }
 
 /** The limit exists because the sandbox keeps all orders in memory. */

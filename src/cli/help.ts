@@ -103,12 +103,21 @@ function commandFooter(command: Command): string[] {
   ];
 }
 
-/** Creates the `help` command for all commands that have been added to the program so far. */
-export function createHelpCommand(program: Command): Command {
+/**
+ * Creates the `help` command for all commands that have been added to the program so far.
+ * @param load loads the options and the description of the named command
+ */
+export function createHelpCommand(
+  program: Command,
+  load: (name: string | undefined) => Promise<void>,
+): Command {
   const { commands } = program;
   const names = commands.map((command) => command.name());
   return new Command("help")
     .summary("Show help for a command")
     .addArgument(withChoices(new Argument("[command]"), "command", names))
-    .action((name?: string) => (commands.find((command) => command.name() === name) ?? program).outputHelp());
+    .action(async (name?: string) => {
+      await load(name);
+      (commands.find((command) => command.name() === name) ?? program).outputHelp();
+    });
 }

@@ -2,7 +2,7 @@ import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
 import type { GlobalFlags, Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { BrandapiError, Forbidden, Unauthorized } from "../errors.js";
+import { BrandapiError, Forbidden, failureScope, Unauthorized } from "../errors.js";
 import { addRestoreHint } from "../store/backups.js";
 import { checkForDamage, closeMirror, type Mirror, withMirror, withMirrorFile } from "../store/database.js";
 import { lockMirror, writeProgress } from "../store/lock.js";
@@ -38,6 +38,16 @@ interface ApiCommand {
   settings: Settings;
 }
 
+/** The steps in which the commands differ when they open the mirror. */
+interface MirrorSteps {
+  /** True to reject a missing mirror instead of creating one. */
+  requiresMirror?: boolean;
+  /** True to check the file for damage, at most once a day. */
+  checksForDamage?: boolean;
+  /** True to apply the profile's list of omitted fields to the stored records. */
+  appliesOmit?: boolean;
+}
+
 /** A command with an open API client. */
 interface ConnectedCommand extends ApiCommand {
   reporter: TerminalReporter;
@@ -53,23 +63,27 @@ type Work = (session: MirrorSession) => Promise<void>;
  * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or is replaced while `work` is running;
  * MirrorBusy; errors from `work`
  */
-export async function withMirrorSession(command: ApiCommand, work: Work): Promise<void> {
+export async function withMirrorSession(command: ApiCommand, steps: MirrorSteps, work: Work): Promise<void> {
   await withApi(command, async (connected) => {
     const { deps, flags, reporter, settings } = connected;
-    const owner = await readMirrorOwner(connected);
-    const lock = await lockMirror(settings.dbPath, {
-      wait: flags.wait ?? false,
-      clock: deps.clock,
-      signal: deps.signal,
-      onQueued: reporter.note,
-    });
+    const { clock, signal } = deps;
+    // Reads the owner before locking, so that an unusable mirror is reported even while another run has the lock.
+    const owner = await withMirror(
+      deps.runKillable(() => openMirrorOrEmpty(settings.dbPath)),
+      (mirror) => {
+        if (steps.requiresMirror && mirror.id === null) throw noMirrorError(settings.dbPath);
+        return readOwner(mirror);
+      },
+    );
+    const { wait = false } = flags;
+    const lock = await lockMirror(settings.dbPath, { wait, clock, signal, onQueued: reporter.note });
     try {
       const identity = await identify(connected).catch(async (error: unknown) => {
-        if (!deps.signal.aborted) await recordFailure(connected, null, error);
+        if (!signal.aborted) await recordFailure(connected, null, error);
         throw error;
       });
       checkOwner(owner, identity.brand, settings.brand);
-      await withOpenMirror(connected, identity, work);
+      await withOpenMirror(connected, steps, identity, work);
     } finally {
       lock.release();
     }
@@ -108,29 +122,26 @@ async function withApi(
   }
 }
 
-/**
- * Reads which brand the mirror belongs to. The brand is read before the mirror is locked and any request is sent, so
- * that an unusable mirror is reported immediately, even during another run.
- */
-async function readMirrorOwner({ deps, name, settings: { dbPath } }: ConnectedCommand) {
-  const opening = deps.runKillable(() => openMirrorOrEmpty(dbPath));
-  return await withMirror(opening, (mirror) => {
-    if (name === "verify" && mirror.id === null) throw noMirrorError(dbPath);
-    return readOwner(mirror);
-  });
-}
-
-/** Opens the mirror for writing, and closes it when `work` has finished. */
-async function withOpenMirror(command: ConnectedCommand, identity: Identity, work: Work): Promise<void> {
+/** Opens the mirror for writing, assigns it to the key's brand, and closes it when `work` has finished. */
+async function withOpenMirror(
+  command: ConnectedCommand,
+  { checksForDamage, appliesOmit }: MirrorSteps,
+  identity: Identity,
+  work: Work,
+): Promise<void> {
   const { deps, reporter, settings } = command;
   const mirror = await deps.runKillable(() => openMirror(settings.dbPath, { reporter }));
   try {
-    await checkAndClaim(mirror, command, identity);
+    if (checksForDamage) await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
+    claimMirror(mirror, identity.brand);
+    writeFailedRun(mirror, null);
+    if (appliesOmit) await deps.runKillable(async () => applyOmit(mirror, command));
     reporter.onProgress((progress) => saveProgress(mirror, command, progress));
     await work(createSession(command, identity, mirror));
   } catch (error) {
-    // `/me` has already succeeded, so any other error is recorded with the run in which it occurred.
-    if (isRejection(error)) await recordFailure(command, mirror, error);
+    // Other errors are recorded with the run of the resource that failed.
+    const isRejected = error instanceof Unauthorized || error instanceof Forbidden;
+    if (isRejected && failureScope(error) === "command") await recordFailure(command, mirror, error);
     throw error;
   } finally {
     reporter.onProgress(null);
@@ -149,15 +160,6 @@ async function identify({ api, deps, reporter, settings }: ConnectedCommand): Pr
   return identity;
 }
 
-/** Checks a newly opened mirror and assigns it to this brand. */
-async function checkAndClaim(mirror: Mirror, command: ConnectedCommand, identity: Identity): Promise<void> {
-  const { deps, name } = command;
-  if (name === "sync") await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
-  claimMirror(mirror, identity.brand);
-  writeFailedRun(mirror, null);
-  if (name !== "verify") await deps.runKillable(async () => applyOmit(mirror, command));
-}
-
 function createSession(command: ConnectedCommand, identity: Identity, mirror: Mirror): MirrorSession {
   const { api, deps, reporter, settings } = command;
   const { clock, keys } = deps;
@@ -170,11 +172,6 @@ function saveProgress(mirror: Mirror, { name: command, deps }: ConnectedCommand,
   const requests_left = isKnown ? left : null;
   const at = formatInstant(deps.clock.now());
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at });
-}
-
-/** True if the API rejected the key or this machine's address. */
-function isRejection(error: unknown): boolean {
-  return error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
 }
 
 /**

@@ -55,7 +55,8 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   const range = parseRange(flags, deps.clock.now());
   const folder = expandPath(flags.out ?? defaultFolder, deps);
   const settings = await readSettings(flags, deps);
-  await withMirrorSession({ name: "download", deps, flags, settings }, async (session) => {
+  const command = { name: "download", deps, flags, settings } as const;
+  await withMirrorSession(command, { appliesOmit: true }, async (session) => {
     const { api, mirror, reporter } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
     if (flags.where !== undefined) warnAboutUnquotedDate(reporter, flags.where);

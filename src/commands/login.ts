@@ -1,5 +1,5 @@
 import { addAbortSignal } from "node:stream";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { fetchIdentity, printIdentity } from "../cli/api-session.js";
 import { checkName, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
@@ -38,7 +38,7 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .option("--key-stdin", "read the key from stdin")
+    .addOption(new Option("--key-stdin", "read the key from stdin").conflicts("keyFile"))
     .addOption(
       parsedOption(
         "--ping <url>",

@@ -112,41 +112,39 @@ export function define(command: Command): void {
 
 export async function run(flags: SyncFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const { deps } = context;
-  const { ping, ...profileFlags } = flags;
   const { allProfiles, dryRun } = flags;
   const chosen = chooseResources(names);
   refuseUselessFlags(chosen, flags);
   const options = readSyncOptions(flags, deps.clock.now());
-  if (!allProfiles) return await syncProfile(chosen, options, flags, context);
+  const commandPing = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
+  if (!allProfiles) return await syncProfile(chosen, options, flags, context, commandPing);
   const syncAll = () =>
-    runForAllProfiles(profileFlags, context, (flagsOfProfile, profileContext) =>
-      syncProfile(chosen, options, flagsOfProfile, profileContext),
+    runForAllProfiles(flags, context, (profileFlags, profileContext) =>
+      syncProfile(chosen, options, profileFlags, profileContext),
     );
-  // The URL from `--ping` is pinged once for all profiles. In addition, each profile's own URL is pinged.
-  return dryRun ? await syncAll() : await withPings(ping ?? deps.env.BRANDAPI_PING, flags, deps, syncAll);
+  // The command's URL is pinged once for all profiles, in addition to the URLs of the profiles.
+  return await withPings(dryRun ? undefined : commandPing, flags, deps, syncAll);
 }
 
 /** Throws a UsageError if a flag has no effect on a named resource. */
 function refuseUselessFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
   for (const resource of named ? chosen : []) {
     const { kind } = resource.strategy;
-    const effective = {
-      since: acceptsDates(resource),
-      until: acceptsDates(resource),
-      window: kind === "dated" || kind === "monthly",
-      audit: kind === "dated",
-      details: kind === "details",
-      groupBy: kind === "monthly",
-      host: kind === "monthly",
-      perHost: kind === "monthly",
-    };
-    for (const [name, isEffective] of Object.entries(effective)) {
-      if (isEffective || flags[name as keyof typeof effective] === undefined) continue;
-      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-      throw new UsageError(`\`${resource.name}\` takes no \`${flag}\`.`, {
+    const usedFlags: [flag: string, value: unknown, isUsed: boolean][] = [
+      ["--since", flags.since, acceptsDates(resource)],
+      ["--until", flags.until, acceptsDates(resource)],
+      ["--window", flags.window, kind === "dated" || kind === "monthly"],
+      ["--audit", flags.audit, kind === "dated"],
+      ["--details", flags.details, kind === "details"],
+      ["--group-by", flags.groupBy, kind === "monthly"],
+      ["--host", flags.host, kind === "monthly"],
+      ["--per-host", flags.perHost, kind === "monthly"],
+    ];
+    const useless = usedFlags.find(([, value, isUsed]) => value !== undefined && !isUsed);
+    if (useless)
+      throw new UsageError(`\`${resource.name}\` takes no \`${useless[0]}\`.`, {
         hint: `omit it, or sync \`${resource.name}\` separately`,
       });
-    }
   }
 }
 
@@ -173,12 +171,16 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/** Syncs one profile's mirror or, with `--dry-run`, prints the plan. */
+/**
+ * Syncs one profile's mirror or, with `--dry-run`, prints the plan.
+ * @param ping the URL to ping (default: the profile's URL)
+ */
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
   flags: SyncFlags,
   context: Context,
+  ping?: string,
 ): Promise<ExitCode> {
   const { deps } = context;
   // The settings are read only once, because `--key-file` can be a pipe.
@@ -192,7 +194,7 @@ async function syncProfile(
     return exitCodes.done;
   }
   const sync = async () => {
-    await withMirrorSession(command, async (session) => {
+    await withMirrorSession(command, { checksForDamage: true, appliesOmit: true }, async (session) => {
       const selection = selectAllowed(chosen, session);
       const results = await syncResources({ ...session, options }, selection, (run) => {
         if (flags.json) printJson(deps.stdout, { profile: context.profile, ...run });
@@ -202,7 +204,7 @@ async function syncProfile(
     });
     return exitCodes.done;
   };
-  return await withPings(flags.ping ?? settings.ping, flags, deps, sync);
+  return await withPings(ping ?? settings.ping, flags, deps, sync);
 }
 
 /**

@@ -50,7 +50,7 @@ export function define(command: Command): void {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "re-read differences, and rebuild inconsistent tables")
     .option("--evidence", "print each number with the request and the SQL query that reproduce it")
-    .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
+    .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"] satisfies (keyof VerifyFlags)[]))
     .option("--full", "with --delta, also compare all rows, to find damaged files")
     .option("--accept-removals", "apply removals even if they look implausible")
     .addOption(waitOption());
@@ -70,7 +70,8 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   const { resources: chosen, named } = chooseResources(names);
   const { acceptRemovals = false, evidence = false, json = false, repair = false } = flags;
   const settings = await readSettings(flags, deps);
-  await withMirrorSession({ name: "verify", deps, flags, settings }, async (mirrorSession) => {
+  const command = { name: "verify", deps, flags, settings } as const;
+  await withMirrorSession(command, { requiresMirror: true }, async (mirrorSession) => {
     const session = { ...mirrorSession, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)

@@ -56,7 +56,7 @@ export interface Settings {
   rateLimit: number | null;
   /** Time without progress after which the API is considered unavailable, in milliseconds. */
   maxWaitMs: number;
-  /** The URL that a sync pings, from `BRANDAPI_PING` or the profile. */
+  /** The profile's URL for pings. `--ping` and `BRANDAPI_PING` belong to a command, not to a profile. */
   ping: string | undefined;
   /** The fields that are never stored. */
   omit: readonly string[];
@@ -116,7 +116,7 @@ export async function readSettings(
     },
     rateLimit: limit === "none" ? null : limit,
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
-    ping: deps.env.BRANDAPI_PING || profile.ping,
+    ping: profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
     output: flags,
   };
@@ -179,14 +179,20 @@ function explainUnknown(
   name: string,
   stored: Profiles,
   flags: GlobalFlags,
-  { env }: Deps,
+  deps: Deps,
 ): { text: string; hint: string } | undefined {
+  const { env } = deps;
   if (stored.has(name)) return undefined;
   const ignored = ["BRANDAPI_BASE_URL", "BRANDAPI_KEY"].filter((variable) => flags.profile && env[variable]);
   if (ignored.length > 0)
     return {
       text: `With \`--profile\`, ${ignored.join(" and ")} ${ignored.length === 1 ? "is" : "are"} ignored.`,
       hint: `omit \`--profile\` to use ${ignored.join(" and ")}, or run \`brandapi login --profile ${name}\` to add the profile`,
+    };
+  if (env.BRANDAPI_CONFIG_DIR && stored.size === 0)
+    return {
+      text: `There are no profiles in BRANDAPI_CONFIG_DIR: ${configPath(deps)}.`,
+      hint: `check BRANDAPI_CONFIG_DIR, or run \`brandapi login${name === "default" ? "" : ` --profile ${name}`}\``,
     };
   if (stored.size === 0 || name === "default") return undefined;
   return {
