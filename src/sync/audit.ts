@@ -41,8 +41,8 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
 }
 
 /**
- * Returns the newest covered range before the cursor that has not been read recently, extended by all adjacent older
- * dates.
+ * Returns the newest covered range up to the cursor that has not been read recently, extended by all adjacent older
+ * dates, because the budget limits the number of requests anyway.
  */
 function nextDue(
   coverage: readonly CoveredRange[],

@@ -10,9 +10,7 @@ import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { CountTotals, DatedRun, SyncRun } from "./run.js";
 
-/**
- * Selects either all records or the records with a given status. `flags` is the bit for the status in `records.flags`.
- */
+/** Selects all records, or the records with a status. `flags` is the status's bit in `records.flags`. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
@@ -26,10 +24,7 @@ export interface CountComparison extends Range {
   requestedAt: number;
   /** The date of the API's newest record, in milliseconds, or null if that record has no readable date. */
   newestDate: number | null;
-  /**
-   * Describes that record's date if it violates A2 or A3, so that the count is meaningless for the range, or null
-   * otherwise.
-   */
+  /** The problem with that record's date (A2, A3), which makes the count meaningless, or null if the date is valid. */
   fault: string | null;
 }
 
@@ -66,10 +61,7 @@ export async function compareCount(
   };
 }
 
-/**
- * Sums the counts of all records, ignoring the counts for status filters.
- * @param differing the number of differing counts
- */
+/** Sums the counts of all records. Counts for status filters are not included. */
 export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
   const all = counts.filter(({ filter }) => filter === allRecords);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
@@ -79,16 +71,11 @@ export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mi
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
-/**
- * Returns the totals for a list without dates.
- * @param listed the number of records that the API lists
- */
 export function listTotals({ mirror, resource }: SyncRun, listed: number): CountTotals {
   const mirrored = countCurrent(mirror, resource.name);
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
 
-/** Returns the counts that differ, except the counts for distrusted filters. */
 export function differingCounts(
   counts: readonly CountComparison[],
   distrusted: ReadonlySet<string> = new Set(),
@@ -148,7 +135,6 @@ export async function* bisect(
     if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isSmallEnough);
 }
 
-/** Computes the count for the rest of a range by subtraction, without a request. */
 function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {
   const apiCount = total.apiCount - part.apiCount;
   const mirrorCount = total.mirrorCount - part.mirrorCount;
@@ -167,7 +153,7 @@ export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
 export interface FutureRecords {
   count: CountComparison;
   records: number;
-  /** The newest date, as returned by the API. */
+  /** The newest date, in the API's format. */
   until: string;
 }
 
@@ -210,7 +196,6 @@ function mayHaveFuture(
   return hasRecords && (newestDate === null || newestDate >= now);
 }
 
-/** Describes the records dated in the future. */
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
   const newest = formatMinute(until);
   return records === 1

@@ -11,9 +11,8 @@ import { daysSince1970 } from "../util/timestamp.js";
 import type { DailyPoints, DatedRun, SyncRun } from "./run.js";
 
 export interface DailyTotalsResponse {
-  /** The totals for the days with activity, or null if the API returned no totals. */
+  /** Excludes days without activity. Null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
-  /** The error if the request failed, or null if it succeeded or the resource has no daily totals. */
   error: BrandapiError | null;
 }
 
@@ -42,7 +41,7 @@ function totalsOf(point: Json, totalsSource: TotalsSource): DayTotals {
   return { count: numberAt(totalsSource.countField), amounts: totalsSource.amountFields.map(numberAt) };
 }
 
-/** Reports that the API returned no daily totals. This is a warning, or a note if the API has never returned any. */
+/** Warns about missing daily totals, or prints a note if the API has never returned any. */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
@@ -53,10 +52,6 @@ export function warnOfMissingTotals(
   );
 }
 
-/**
- * Returns the analytics point for each day, keyed by day (`2026-01-31`). Resources that use the same points share a
- * request.
- */
 export async function requestDailyPoints(run: SyncRun, totalsSource: TotalsSource): Promise<DailyPoints> {
   const points = run.dailyPoints.get(totalsSource) ?? fetchDailyPoints(run, totalsSource);
   run.dailyPoints.set(totalsSource, points);
@@ -82,11 +77,9 @@ export function dayOfPoint(point: Json, { dayField }: TotalsSource): string {
   return String(valueAt(point, [dayField])).slice(0, "2026-01-31".length);
 }
 
-/** The API's daily totals, and how a run compares them with the stored totals. */
 export interface ComparedTotals {
-  /** The totals to compare, or null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
-  /** True if only the number of records per day is compared, because the amounts have drifted on most days. */
+  /** True to compare only the number of records per day, because the amounts have drifted on most days. */
   ignoresAmounts: boolean;
 }
 
@@ -116,7 +109,7 @@ export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefine
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
 }
 
-/** Merges days into ranges that fit on one page. Returns the least recently read range first. */
+/** Merges days that are adjacent or fit on one page. Returns the least recently read range first. */
 export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);
@@ -145,10 +138,6 @@ export interface AmountDrift {
 /** The maximum number of records in a sample of more than one day. */
 const maxSampledRecords = 500;
 
-/**
- * Returns a drift if the amounts, but not the number of records, changed on more than half of the days, or null
- * otherwise.
- */
 export function findAmountDrift(
   { state }: Pick<DatedRun, "state">,
   apiTotals: TotalsByDay | null,
@@ -162,6 +151,7 @@ export function findAmountDrift(
     compared += 1;
     if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
+  // Fewer days can change because of their records.
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
@@ -180,7 +170,6 @@ export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string
   return groupDays(run, sample);
 }
 
-/** Explains why amounts were not compared. */
 export function driftText({ compared, days }: AmountDrift): string {
   return `amounts were not compared, because they changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no record on the oldest of these days changed`;
 }

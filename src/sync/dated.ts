@@ -14,7 +14,7 @@ import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSync, PlanStep, SyncStrategy } from "./run.js";
 import { describeMarked, readByPage } from "./slices.js";
 
-/** Reads the resources with dates (orders and content), newest first. `README.md` describes the loop. */
+/** Reads resources with dates (orders and content), newest first. `README.md` describes the steps. */
 export const dated: SyncStrategy<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];

@@ -6,11 +6,9 @@ import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 
 export interface DateCheck {
-  /**
-   * The date of each record in milliseconds since 1970, truncated to seconds. The list is empty if there is a fault.
-   */
+  /** The second of each record, in milliseconds since 1970. Empty if there is a fault. */
   seconds: number[];
-  /** Describes the first record that violates A1, A2 or A3, or null if there is none. */
+  /** The first violation of A1, A2 or A3, or null if there is none. */
   fault: string | null;
 }
 

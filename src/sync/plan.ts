@@ -55,10 +55,7 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
   };
 }
 
-/**
- * Returns the floor after this run.
- * @param before the floor from earlier runs
- */
+/** Returns the floor after a run. @param before the floor after the previous run, or null before the first run */
 export function findFloor(
   { full, since }: Pick<PlanOptions, "full" | "since">,
   before: number | null,

@@ -6,21 +6,20 @@ import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./run.js";
 import { readByPage, readSlice, resolveCopies, writeSlice } from "./slices.js";
 
-/** A response with the newest records in a range, up to one page. */
+/** The first page of a range: its newest records. */
 interface NewestRecords {
   records: readonly Json[];
-  /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The number of records in the range, according to the API. */
+  /** The API's number of records in the range. */
   total: number;
   /** True if the response violates A1, A2 or A3. The range must then be read by page number. */
   hasFault: boolean;
-  /** The dates for which the response has all records, or null if it has only part of a dense second. */
+  /** The dates with all their records in the response, or null if it has only part of a dense second. */
   coveredRange: Range | null;
   /** The number of records in `coveredRange`. */
   coveredCount: number;
-  /** The oldest record's second, in milliseconds, or the end of the range if there are no records. */
-  oldest: number;
+  /** The start of `coveredRange` or of the dense second, in milliseconds. */
+  reached: number;
 }
 
 /**
@@ -43,10 +42,10 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   const from = isFull && records.length > 0 ? oldest + 1_000 : range.from;
   const coveredRange = from <= range.to ? { from, to: range.to } : null;
   const coveredCount = seconds.filter((second) => second >= from).length;
-  return { records, requestedAt, total, hasFault: fault !== null, coveredRange, coveredCount, oldest };
+  const reached = coveredRange?.from ?? oldest;
+  return { records, requestedAt, total, hasFault: fault !== null, coveredRange, coveredCount, reached };
 }
 
-/** A response that covers some dates, because it contains all records with these dates. */
 type CoveringResponse = NewestRecords & { coveredRange: Range };
 
 /**
@@ -66,9 +65,10 @@ export async function readRange(
   let previous: CoveringResponse | null = null;
   for (;;) {
     const newest = await response;
+    // If the totals are inconsistent, the records have changed between the requests, or the previous response lacked some.
     if (previous && newest.total !== previous.total - previous.coveredCount) {
       await queue.write();
-      if (await isIncomplete(run, previous))
+      if (await lacksRecords(run, previous))
         return await readByPage(run, { from, to: previous.coveredRange.to }, remaining);
     }
     if (newest.hasFault) {
@@ -76,13 +76,13 @@ export async function readRange(
       return await readByPage(run, { from, to }, remaining);
     }
 
-    const { coveredRange, oldest } = newest;
+    const { coveredRange, reached } = newest;
     if (!coveredRange) {
       await queue.write();
-      await readDenseSecond(run, { from: oldest, to });
+      await readDenseSecond(run, { from: reached, to });
     }
-    const reached = coveredRange?.from ?? oldest;
     to = reached - 1;
+    // The API processes the next request while earlier responses are being written.
     const next = reached > from && remaining() > 0 ? requestNewest(run, { from, to }) : null;
     // A failure is thrown when the response is awaited, not as an unhandled rejection.
     next?.catch(() => {});
@@ -94,10 +94,10 @@ export async function readRange(
 }
 
 /**
- * True if a response lacked some of the records that the API has for its dates. In that case, its order was right only
- * by coincidence (A1), or its dates are less precise than the dates that the API filters by (A3).
+ * True if a response lacked some of the API's records for its dates. In that case, its order was right only by
+ * coincidence (A1), or its dates are less precise than the dates that the API filters by (A3).
  */
-async function isIncomplete(
+async function lacksRecords(
   run: DatedSync,
   { coveredCount, coveredRange }: CoveringResponse,
 ): Promise<boolean> {

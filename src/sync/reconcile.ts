@@ -39,7 +39,6 @@ interface Reconciliation {
   totals: CountTotals;
   /** True if the API has records that it does not return in any date range (A11). */
   hasUndated: boolean;
-  /** True if amounts were not compared, because they have drifted. */
   ignoresAmounts: boolean;
 }
 
@@ -95,7 +94,7 @@ function differenceText(resource: string, count: CountComparison): string {
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-/** Returns the reason why the run is incomplete if the budget was too small to read all changed days. */
+/** Returns the reason for an incomplete run if the budget was too small for all changed days. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];
@@ -155,7 +154,6 @@ async function isDriftWithoutChanges(
   return isSampleRead && unread.length > 0;
 }
 
-/** Warns about drifting amounts, once per mirror. */
 function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
   const at = formatInstant(clock.now());
   if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))

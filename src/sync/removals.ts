@@ -2,9 +2,8 @@ import { countCurrent } from "../store/records.js";
 import type { IncompleteReason, SyncRun } from "./run.js";
 
 /**
- * Refuses to remove all records, or more than half of a table with more than 20 records, unless `--accept-removals` is
- * given.
- * @returns the reason, or null if the removals are accepted
+ * Returns the reason to refuse implausible removals, or null if they are accepted. It is implausible that all records, or
+ * more than half of over 20 records, were removed.
  */
 export function refuseRemovals(
   { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,

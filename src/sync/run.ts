@@ -61,7 +61,7 @@ export const defaultOptions: SyncOptions = {
 /** The API's daily analytics points, keyed by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
-/** A command's mirror, API client and options. */
+/** The parts of a command that all its runs share. */
 export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
@@ -88,7 +88,6 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
 
 export type DatedRun = SyncRun<DatedStrategy>;
 
-/** A `sync` run for a resource with dates. */
 export interface DatedSync extends DatedRun {
   /** The API's daily totals, requested before any record was read, or null if the API returned none. */
   readonly apiTotals: TotalsByDay | null;
@@ -139,7 +138,7 @@ export interface SyncResult {
   comparesTotals?: boolean;
 }
 
-/** Counts a run's rows and requests, both for `sync_runs` and for the progress bar. */
+/** Counts a run's rows and requests for `sync_runs` and for the progress bar. */
 class RunProgress {
   readonly #before: Readonly<ApiClient["stats"]>;
   #responses = 0;
@@ -178,7 +177,6 @@ class RunProgress {
     this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
   }
 
-  /** True if the API has returned at least one response with data. */
   hasResponses(): boolean {
     return this.#responses > 0;
   }
@@ -224,7 +222,7 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
 export interface RunEnd {
   outcome: RunOutcome;
   error: Error | null;
-  /** The problems that `verify` found, or null if there are none. They are stored like an error. */
+  /** The problems found by `verify`, which are stored like an error, or null if there are none. */
   problems?: string | null;
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountTotals>>;
 }
@@ -257,7 +255,7 @@ export function finishRun(run: SyncRun, { outcome, error, problems = null, colum
   return readRun(mirror, runId);
 }
 
-/** Starts a request budget. The returned function returns the number of requests left. */
+/** Returns a function that returns the number of requests left in a budget. */
 export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;
