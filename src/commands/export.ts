@@ -271,7 +271,7 @@ async function writeTables(
   if (!first) return;
   const sources: RowSources = [first, ...others];
   const written: WrittenTables[] = [];
-  if (!output.isFolder && (others.length === 0 || output.format.holdsMany)) {
+  if (!output.isFolder && (others.length === 0 || output.format.isMultiTable)) {
     written.push(await writeRows(sources, output, session, bookmarks));
   } else {
     for (const source of sources) {

@@ -40,7 +40,7 @@ export interface Format {
   /** True if the output can be printed to a terminal and compressed (`.gz`). */
   isText: boolean;
   /** True if one file can contain several tables. */
-  holdsMany: boolean;
+  isMultiTable: boolean;
   /** Imports the format's module on demand, so that other commands start fast. */
   load(): Promise<{ write: Writer }>;
 }
@@ -57,14 +57,14 @@ export const formats: readonly Format[] = [
   ),
   define("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js"), {
     isText: false,
-    holdsMany: true,
+    isMultiTable: true,
   }),
   define("parquet", "for DuckDB, Spark, BigQuery and others", [".parquet"], () => import("./parquet.js"), {
     isText: false,
   }),
   define("singer", "messages for Singer and Meltano targets", [], () => import("./singer.js"), {
     alsoExtensions: [".ndjson", ".jsonl"],
-    holdsMany: true,
+    isMultiTable: true,
   }),
 ];
 
@@ -83,7 +83,7 @@ function define(
     extensions,
     alsoExtensions: [],
     isText: true,
-    holdsMany: false,
+    isMultiTable: false,
     load,
     ...options,
   };

@@ -25,7 +25,7 @@ import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
 /** A range of ISO 8601 times. A null `from` means that there is no lower bound. */
-type DateRange = { from: string | null; to: string };
+export type DateRange = { from: string | null; to: string };
 
 /** A resource's health. Times are ISO 8601 strings, and ages are in seconds. */
 export interface ResourceHealth {

@@ -38,7 +38,7 @@ export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
 
-/** Returns the resource that must be synced so that a given resource is read. The two differ only for details. */
+/** Returns the resource to sync, which is a different resource only for the details of a list. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
@@ -58,6 +58,13 @@ export function knownTableNames(): readonly string[] {
     ...[...typedTables(), ...exportedSystemTables, ...views].map(({ name }) => name),
     ...removedTableNames(),
   ];
+}
+
+/** Returns the names of all tables and views except helper views and tables of removed records. */
+export function mainTableNames(): readonly string[] {
+  const helpers = views.filter(({ isHelper }) => isHelper).map(({ name }) => name);
+  const others = new Set([...helpers, ...removedTableNames()]);
+  return knownTableNames().filter((name) => !others.has(name));
 }
 
 export interface ReadableColumn {
@@ -157,7 +164,7 @@ const removedAt: ReadableColumn = {
   about: "the time of the first complete read that no longer returned the record",
 };
 
-/** Describes the columns with the main date in UTC. */
+/** Returns the computed columns that contain the main date in UTC. */
 function utcColumns(shape: TableShape): ReadableColumn[] {
   const about = `${shape.resource.date} in UTC`;
   return utcDateColumns(shape).map(({ name, type }) => ({ name, type, about, isComputed: true }));

@@ -2,8 +2,7 @@ import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
 import { closestName, findOwnColumn } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
-import { views } from "../views/all-views.js";
-import { knownTableNames, removedTableNames } from "./readable-tables.js";
+import { knownTableNames, mainTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
 /** An explanation that replaces SQLite's message, and a hint. */
@@ -124,13 +123,11 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
 
 /** Returns up to three tables that have the column. Tables with similar columns to those in scope come first. */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
-  const isHelper = (name: string) =>
-    removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
-  const known = knownTableNames().filter((name) => !isHelper(name));
+  const names = mainTableNames();
   const inScope = new Set(scope.flatMap(({ columns }) => columns));
   const sharedColumns = ({ columns }: SchemaTable) => columns.filter((name) => inScope.has(name)).length;
   return tables
-    .filter((table) => known.includes(table.name) && hasColumn(table, column))
+    .filter((table) => names.includes(table.name) && hasColumn(table, column))
     .sort((a, b) => sharedColumns(b) - sharedColumns(a))
     .slice(0, 3)
     .map(({ name }) => name);

@@ -4,9 +4,9 @@ import { views } from "../views/all-views.js";
 import {
   describeTable,
   knownTableNames,
+  mainTableNames,
   type ReadableColumn,
   type ReadableTable,
-  removedTableNames,
   wasResourceRead,
 } from "./readable-tables.js";
 
@@ -39,9 +39,7 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
  * @param all true to include helper views and tables for removed records
  */
 export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
-  const isHelper = (name: string) =>
-    removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
-  const names = knownTableNames().filter((name) => all || !isHelper(name));
+  const names = all ? knownTableNames() : mainTableNames();
   const isView = (name: string) => views.some((view) => view.name === name);
   return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }

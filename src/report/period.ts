@@ -1,3 +1,4 @@
+import type { DateRange } from "../query/health.js";
 import { dayRange, monthRange, utcDay } from "../util/ranges.js";
 import { dayMs } from "../util/timestamp.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
@@ -23,20 +24,18 @@ export interface Period extends DayRange {
   year_ago: Comparison | null;
 }
 
-/** Date ranges that have been read completely (ISO 8601). A null `from` means that the range has no start. */
-export type ReadRanges = readonly { from: string | null; to: string }[];
-
 /**
  * Returns the requested period. The default is the month of the last complete day. Only complete days are compared, so
  * an unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since 1970
  * @param reached the time up to which the orders were read, in milliseconds since 1970
+ * @param read the ranges that have been read completely
  * @param firstDay the day of the first order; earlier days are not compared
  */
 export function choosePeriod(
   requested: { since: number | undefined; until: number | undefined },
   reached: number,
-  read: ReadRanges,
+  read: readonly DateRange[],
   firstDay: string | null = null,
 ): Period {
   const until = chooseUntil(requested, reached);
@@ -47,10 +46,11 @@ export function choosePeriod(
   const lastIncluded = isPartial ? lastComplete : until;
   const through = lastIncluded < since ? since : lastIncluded;
   const isComplete = through <= lastComplete && isRead(read, { since, until: through }, reached);
-  const comparison = (other: DayRange) =>
-    isComplete && isRead(read, other, reached) && other.until >= (firstDay ?? other.until)
-      ? { ...other, name: formatDays(other, formatShortMonth) }
-      : null;
+  const comparison = (other: DayRange): Comparison | null => {
+    const canCompare = isComplete && isRead(read, other, reached);
+    if (!canCompare || (firstDay !== null && other.until < firstDay)) return null;
+    return { ...other, name: formatDays(other, formatShortMonth) };
+  };
   const isMonth = isFullMonth(days);
   const dates = since === until ? since : `${since}-to-${until}`;
   return {
@@ -73,7 +73,7 @@ function chooseUntil(
 }
 
 /** Returns the end of the range that includes the start of a day, in milliseconds since 1970. */
-function endOfRangeAt(read: ReadRanges, day: string): number | undefined {
+function endOfRangeAt(read: readonly DateRange[], day: string): number | undefined {
   const { from: start } = dayRange(day);
   const range = read.find(
     ({ from, to }) => (from === null || Date.parse(from) <= start) && Date.parse(to) >= start,
@@ -82,7 +82,7 @@ function endOfRangeAt(read: ReadRanges, day: string): number | undefined {
 }
 
 /** True if all days through `until` or `reached` have been read completely. */
-function isRead(read: ReadRanges, { since, until }: DayRange, reached: number): boolean {
+function isRead(read: readonly DateRange[], { since, until }: DayRange, reached: number): boolean {
   return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 

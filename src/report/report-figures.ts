@@ -1,4 +1,4 @@
-import { type ResourceHealth, readResourceHealth } from "../query/health.js";
+import { type DateRange, type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders as resource } from "../resources/orders.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
@@ -33,7 +33,7 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
 }
 
 /** Returns the date ranges for which orders are stored, including unverified slices with unexpected dates. */
-export function readStoredRanges(mirror: Mirror): { from: string | null; to: string }[] {
+export function readStoredRanges(mirror: Mirror): DateRange[] {
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
   return ranges.map(({ from, to }) => ({ from: formatInstantOrNull(from), to: formatInstant(to) }));
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { choosePeriod, type ReadRanges } from "../../src/report/period.js";
+import type { DateRange } from "../../src/query/health.js";
+import { choosePeriod } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/time-input.js";
 
 /** Returns the period that `--since` and `--until` select for a mirror whose orders were read up to `reached`. */
-function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: ReadRanges) {
+function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: DateRange[]) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
   const asked = { since: instant(since, "start"), until: instant(until, "end") };
@@ -59,7 +60,7 @@ describe("choosePeriod: comparison", () => {
 });
 
 describe("choosePeriod: no comparison", () => {
-  const since = (from: string): ReadRanges => [{ from, to: "2026-11-22T17:00:00.000Z" }];
+  const since = (from: string): DateRange[] => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
   test("a period has no comparison if the mirror begins during the preceding days", () => {
     const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
