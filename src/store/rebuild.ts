@@ -10,7 +10,7 @@ import { rebuildHostNames } from "./host-names.js";
 import { indexTables, Projection } from "./projection.js";
 import { recordDate, utcMonth } from "./record-key.js";
 import { readRecords } from "./records.js";
-import { AttributeWatch, clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
+import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
 import { forgetColumns } from "./table-columns.js";
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 
@@ -62,13 +62,11 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   clearUnexpectedValues(mirror, resource.name);
 
   const issues = new SchemaIssues(mirror, resource);
-  const attributes = new AttributeWatch(resource, issues.report);
   const projection = new Projection(mirror, shapes, issues.report);
   let hasRecords = false;
   for (const record of readRecords(mirror, [resource.name])) {
     hasRecords = true;
-    issues.startRecord(record.recordId, record.sinceAt);
-    attributes.check(record.value);
+    issues.startRecord(record, { isNew: true, readAt: record.sinceAt });
     projection.write(record, true);
     const date = recordDate(resource, record.value);
     if (date !== record.row.dated_at)

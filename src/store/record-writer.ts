@@ -13,7 +13,7 @@ import { filterFlags, recordDate, recordKey } from "./record-key.js";
 import { parseRecord, type RecordRow } from "./records.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
-import { AttributeWatch, SchemaIssues } from "./schema-issues.js";
+import { SchemaIssues } from "./schema-issues.js";
 
 export interface RecordWriterOptions extends ReadHistory {
   /** The run that counts the new, changed and removed records. */
@@ -95,7 +95,6 @@ export class RecordWriter {
   readonly #changes: ChangeLog | null;
   readonly #hostNames;
   readonly #issues: SchemaIssues;
-  readonly #attributes: AttributeWatch;
   readonly #projection: Projection;
   readonly #mergesDetails: boolean;
 
@@ -109,7 +108,6 @@ export class RecordWriter {
     this.#changes = resource.history ? new ChangeLog(mirror, resource, options) : null;
     this.#hostNames = openHostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, options.reporter);
-    this.#attributes = new AttributeWatch(resource, this.#issues.report);
     this.#projection = new Projection(mirror, tablesOf(resource), this.#issues.report);
     this.#mergesDetails = mergesDetails(resource);
   }
@@ -147,8 +145,8 @@ export class RecordWriter {
         removedAt,
         id,
       );
-      this.#issues.startRecord(id, removedAt);
       const record = parseRecord(this.mirror, { ...row, since_at: removedAt, removed_at: removedAt });
+      this.#issues.startRecord(record, { isNew: false, readAt: removedAt });
       this.#projection.write(record, false);
       removed += 1;
     }
@@ -280,18 +278,16 @@ export class RecordWriter {
   }
 
   #writeRows(
-    record: { id: number; value: Json; sinceAt: string; effect: WriteEffect },
-    { options: { context = {} }, readAt }: ReceivedRecord,
+    { id, value, sinceAt, effect }: { id: number; value: Json; sinceAt: string; effect: WriteEffect },
+    { options, readAt }: ReceivedRecord,
   ): void {
-    const { effect, id, sinceAt } = record;
-    const value = asObject(record.value);
+    const { context = {} } = options;
     const isNew = effect === "added";
-    this.#issues.startRecord(id, readAt);
-    if (!isNew) this.#issues.clear();
+    const record = { recordId: id, value: asObject(value), context, sinceAt, removedAt: null };
     // A record without a new version may contain outdated names.
-    if (effect !== "rewritten") this.#hostNames.addFrom(value, readAt);
-    this.#attributes.check(value);
-    this.#projection.write({ recordId: id, value, context, sinceAt, removedAt: null }, isNew);
+    if (effect !== "rewritten") this.#hostNames.addFrom(record.value, readAt);
+    this.#issues.startRecord(record, { isNew, readAt });
+    this.#projection.write(record, isNew);
   }
 }
 

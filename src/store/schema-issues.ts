@@ -5,6 +5,8 @@ import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import { pluralize } from "../util/text.js";
 import type { Mirror } from "./database.js";
+import type { StoredRecord } from "./records.js";
+
 /**
  * A difference between a record and its resource's columns. It affects only the tables, because records are stored as
  * the API sent them.
@@ -23,13 +25,11 @@ export type ReportIssue = (issue: SchemaIssue) => void;
 export const numberAsText = "number as text";
 
 /**
- * Reports schema issues while rows are written. Values of unexpected types are recorded in
- * `unexpected_values`. Unknown attributes and renamed columns are reported once per mirror.
+ * Reports schema issues while rows are written. Values of unexpected types are recorded in `unexpected_values`. Unknown
+ * attributes and renamed columns are reported once per mirror.
  */
 export class SchemaIssues {
-  readonly #insert;
-  readonly #delete;
-  readonly #printed = new Set<string>();
+  readonly #attributes: AttributeWatch;
   #recordId = 0;
   #readAt = "";
 
@@ -39,34 +39,34 @@ export class SchemaIssues {
     private readonly resource: Resource,
     private readonly reporter?: Pick<Reporter, "note" | "warn">,
   ) {
-    this.#insert = mirror.db.prepare("INSERT OR IGNORE INTO unexpected_values VALUES (?, ?, ?, ?)");
-    this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
+    this.#attributes = new AttributeWatch(resource, this.report);
   }
 
   /**
-   * Sets the record that later issues belong to.
+   * Starts a record, whose rows are written next. Deletes its stored issues unless it is new, and reports its unknown
+   * attributes.
    * @param readAt the time of the request (ISO 8601)
    */
-  startRecord(recordId: number, readAt: string): void {
+  startRecord(
+    { recordId, value }: Pick<StoredRecord, "recordId" | "value">,
+    { isNew, readAt }: { isNew: boolean; readAt: string },
+  ): void {
     this.#recordId = recordId;
     this.#readAt = readAt;
-  }
-
-  /** Deletes the record's stored issues before its rows are rewritten. */
-  clear(): void {
-    this.#delete.run(this.#recordId);
+    if (!isNew) this.mirror.run("DELETE FROM unexpected_values WHERE record_id = ?", recordId);
+    this.#attributes.check(value);
   }
 
   readonly report: ReportIssue = (issue) => {
-    if (issue.kind === "type") this.#insert.run(this.#recordId, issue.table, issue.column, issue.found);
-    else this.#print(issue);
+    if (issue.kind !== "type") this.#print(issue);
+    else {
+      const insert = "INSERT OR IGNORE INTO unexpected_values VALUES (?, ?, ?, ?)";
+      this.mirror.run(insert, this.#recordId, issue.table, issue.column, issue.found);
+    }
   };
 
   #print(issue: Notice): void {
-    const subject = noticeSubject(issue);
-    if (!this.reporter || this.#printed.has(subject)) return;
-    this.#printed.add(subject);
-    if (!isFirstNotice(this.mirror, subject, this.#readAt)) return;
+    if (!this.reporter || !isFirstNotice(this.mirror, noticeSubject(issue), this.#readAt)) return;
     // A new attribute requires no action from users, so it is not a warning.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
   }
@@ -119,16 +119,10 @@ export function readUnexpectedColumns(mirror: Mirror, resource: string): Unexpec
   );
 }
 
-function countUnexpectedRecords(mirror: Mirror, resource: string): number {
-  const select = `SELECT count(DISTINCT record_id) FROM unexpected_values CROSS JOIN records AS r USING (record_id)
-     WHERE r.resource = ? AND r.removed_at IS NULL`;
-  return mirror.selectValue<number>(select, resource) ?? 0;
-}
-
 /** Deletes a resource's stored unexpected values before all its rows are rewritten. */
-export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
+export function clearUnexpectedValues(mirror: Mirror, resource: string): void {
   const records = "SELECT record_id FROM records WHERE resource = ?";
-  db.prepare(`DELETE FROM unexpected_values WHERE record_id IN (${records})`).run(resource);
+  mirror.run(`DELETE FROM unexpected_values WHERE record_id IN (${records})`, resource);
 }
 
 const maxNamedColumns = 10;
@@ -137,7 +131,10 @@ const maxNamedColumns = 10;
 export function describeUnexpectedValues(mirror: Mirror, resource: string): string | null {
   const columns = readUnexpectedColumns(mirror, resource);
   if (columns.length === 0) return null;
-  const records = pluralize(countUnexpectedRecords(mirror, resource), "record");
+  const countRecords = `SELECT count(DISTINCT record_id)
+    FROM unexpected_values CROSS JOIN records AS r USING (record_id)
+    WHERE r.resource = ? AND r.removed_at IS NULL`;
+  const records = pluralize(mirror.selectValue<number>(countRecords, resource) ?? 0, "record");
   const parts = columns.slice(0, maxNamedColumns).map(describeUnexpectedColumn);
   if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
@@ -165,7 +162,7 @@ const maxReportedAttributes = 100;
  * should be objects but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources
  * without documented fields are not checked.
  */
-export class AttributeWatch {
+class AttributeWatch {
   readonly #root: KnownObject | null;
   #reported = 0;
 
