@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
+import { brandapi } from "../support/program.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
 /**
@@ -40,10 +41,7 @@ test("sync sends a ping when it starts and ends, includes the exit code of a fai
   const { heard, url } = await startSwitch();
   const sync = async (more: string[], extra: Record<string, string> = {}) => {
     heard.length = 0;
-    const ran = await spawnBrandapi(["sync", "orders", ...more], {
-      env: { ...env, ...extra },
-      home: brand.home,
-    }).ended;
+    const ran = await brandapi(["sync", "orders", ...more], { env: { ...env, ...extra }, home: brand.home });
     return [ran.code, ...heard];
   };
   expect(await sync(["--ping", `${url}/?a=b`])).toEqual([
@@ -63,7 +61,7 @@ test("sync sends a ping when it starts and ends, includes the exit code of a fai
 test("sync sends the failure ping if the API refuses a resource that was synced before", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
-  const sync = () => spawnBrandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home }).ended;
+  const sync = () => brandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home });
   expect((await sync()).code).toBe(0);
   brand.setKey({ hasAnalyticsPlan: false });
   heard.length = 0;
@@ -73,8 +71,7 @@ test("sync sends the failure ping if the API refuses a resource that was synced 
 test("sync retries a failed ping once, warns, and does not change its exit code", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => 500);
-  const ran = await spawnBrandapi(["sync", "orders", "--quiet", "--ping", url], { env, home: brand.home })
-    .ended;
+  const ran = await brandapi(["sync", "orders", "--quiet", "--ping", url], { env, home: brand.home });
   expect(ran.code).toBe(0);
   expect(heard).toHaveLength(4);
   expect(ran.err).toMatch(/^warning: the ping failed: HTTP 500\n$/);
@@ -83,11 +80,10 @@ test("sync retries a failed ping once, warns, and does not change its exit code"
 test("the warning about an unreachable service does not contain the password from the service's URL", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
-    const sync = spawnBrandapi(["sync", "orders", "--quiet"], {
+    const { code, err } = await brandapi("sync orders --quiet", {
       env: { ...env, BRANDAPI_PING: url },
       home: brand.home,
     });
-    const { code, err } = await sync.ended;
     return [code, err];
   };
   const { server, url } = await startSwitch();
@@ -115,13 +111,9 @@ test("login --ping stores the URL, and cron adds it to the sync line", async () 
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const { BRANDAPI_KEY: key = "", ...rest } = env;
-  const login = spawnBrandapi(["login", "--key-stdin", "--ping", url], {
-    env: rest,
-    home: brand.home,
-    stdin: key,
-  });
-  expect((await login.ended).code).toBe(0);
-  expect((await spawnBrandapi(["sync", "orders"], { env: rest, home: brand.home }).ended).code).toBe(0);
+  const options = { env: rest, home: brand.home };
+  expect((await brandapi(["login", "--key-stdin", "--ping", url], { ...options, stdin: key })).code).toBe(0);
+  expect((await brandapi("sync orders", options)).code).toBe(0);
   expect(heard).toEqual(["GET /ping/7c1f/start", "GET /ping/7c1f"]);
   const lines = (await brand.run("cron --ping https://hc.example/x")).out
     .split("\n")
@@ -136,13 +128,11 @@ test("sync --all-profiles pings each profile's URL", async () => {
   const home = brand.home;
   for (const profile of ["aaa", "bbb"]) {
     const flags = ["--key-stdin", "--profile", profile, "--ping", `${url}/${profile}`];
-    const login = spawnBrandapi(["login", ...flags], { env: rest, home, stdin: key });
-    expect((await login.ended).code).toBe(0);
+    expect((await brandapi(["login", ...flags], { env: rest, home, stdin: key })).code).toBe(0);
   }
   const path = join(home, ".config/brandapi/config.json");
   writeFileSync(path, readFileSync(path, "utf8").replace(key, "brk_revoked"));
-  const sync = spawnBrandapi(["sync", "orders", "--all-profiles"], { env: rest, home });
-  expect((await sync.ended).code).toBe(4);
+  expect((await brandapi("sync orders --all-profiles", { env: rest, home })).code).toBe(4);
   const at = "/ping/7c1f";
   const first = [`GET ${at}/aaa/start`, `POST ${at}/aaa/fail 4`];
   expect(heard).toEqual([...first, `GET ${at}/bbb/start`, `GET ${at}/bbb`]);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -14,10 +14,11 @@ const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 // Runs a process that treats its stdout as a terminal.
 const onTerminal = [process.execPath, "--import", "data:text/javascript,process.stdout.isTTY=true"] as const;
 
-async function hostileMirror(count: number): Promise<string> {
+/** Creates a mirror whose output is large enough to be written in several chunks. Returns its path. */
+async function createHostileMirror(): Promise<string> {
   const mirror = await makeMirror();
   const order = (n: number, text: string) => anOrder(n, { order_number: text, external_order_id: text });
-  const numbers = Array.from({ length: count }, (_, n) => n);
+  const numbers = Array.from({ length: 1_500 }, (_, n) => n);
   const first = numbers.map((n) => order(n, "before"));
   writeRead(mirror, "orders", first);
   const second = numbers.map((n) => order(n, hostile));
@@ -25,6 +26,12 @@ async function hostileMirror(count: number): Promise<string> {
   mirror.db.close();
   return mirror.path;
 }
+
+let path: string;
+
+beforeAll(async () => {
+  path = await createHostileMirror();
+});
 
 const commands = [
   ["export", "orders", "--csv"],
@@ -40,10 +47,9 @@ const commands = [
 test.each(commands)(
   "`%s` escapes control characters on a terminal and writes them unchanged to a pipe",
   async (_, argv) => {
-    // The output is large enough to arrive in several chunks.
-    const command = [...argv, "--db", await hostileMirror(1_500)];
-    const piped = await spawnBrandapi(command).ended;
-    const shown = await spawnBrandapi(command, { node: onTerminal }).ended;
+    const command = [...argv, "--db", path];
+    const piped = await brandapi(command);
+    const shown = await brandapi(command, { tty: true });
     expect([piped.code, shown.code]).toEqual([0, 0]);
     expect(piped.out).toContain("\u009b2J\u007f\u202efdp.exe");
     expect(shown.out.replaceAll("\r\n", "\n")).not.toMatch(acting);
@@ -55,9 +61,17 @@ test.each(commands)(
   },
 );
 
+test("a process escapes control characters in its output on a terminal", async () => {
+  const { code, out } = await spawnBrandapi(["export", "orders", "--csv", "--db", path], { node: onTerminal })
+    .ended;
+  expect(code).toBe(0);
+  expect(out.replaceAll("\r\n", "\n")).not.toMatch(acting);
+  expect(out).toContain("\\u009b2J\\u007f\\u202efdp.exe");
+});
+
 test("a file receives the exact data even if stdout is a terminal", async () => {
   const home = makeHome();
-  const command = ["export", "orders", "--csv", "--db", await hostileMirror(3)];
+  const command = ["export", "orders", "--csv", "--db", path];
   const piped = await brandapi(command);
   const { code, out } = await brandapi([...command, "-o", "out.csv"], { home, tty: true });
   expect({ code, out }).toEqual({ code: 0, out: "" });
