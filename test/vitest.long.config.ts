@@ -8,6 +8,7 @@ import { baseConfig } from "./vitest.config.js";
 export default mergeConfig(baseConfig, {
   test: {
     include: ["test/**/*.long.ts", "test/properties/*.test.ts", "test/commands/challenge.test.ts"],
+    testTimeout: 600_000,
     env: { TEST_LONG: "yes", PROPERTY_RUNS: process.env.PROPERTY_RUNS ?? "40" },
   },
 });

@@ -23,7 +23,7 @@ describe("the examples in the help run against a synced mirror and a sandbox", (
     mkdirSync(join(brand.home, "disk"));
     expect((await brand.run("sync")).code).toBe(0);
     expect((await brand.run("backup")).code).toBe(0);
-  }, 60_000);
+  });
 
   const lines = examples.filter(({ command }) => !sandboxCommands.includes(command)).map(({ line }) => line);
 

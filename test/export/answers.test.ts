@@ -61,4 +61,4 @@ test("the documented example queries return the same results from Parquet files 
       expect(found).not.toEqual([]);
     }
   }
-}, 120_000);
+});

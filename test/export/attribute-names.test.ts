@@ -151,7 +151,7 @@ test("every format exports undocumented attributes with any name and any scalar 
     fc.asyncProperty(surveys, (records) => checkAttributes(records as JsonObject[])),
     { numRuns: 6 },
   );
-}, 60_000);
+});
 
 test("an upgrade renames a column named `true` and keeps its values", async () => {
   const mirror = await makeMirror();

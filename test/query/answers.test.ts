@@ -30,4 +30,4 @@ test("each documented example is a SELECT statement of at most three lines that 
     const rows = JSON.parse(out) as Record<string, unknown>[];
     expect([question, code, rows.length > 0]).toEqual([question, 0, true]);
   }
-}, 60_000);
+});

@@ -26,7 +26,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   beforeAll(async () => {
     for (const name of brandNames) writeFileSync(fileOf(name), await createReportPage(name));
     browser = await openBrowser();
-  }, 120_000);
+  });
   afterAll(async () => await browser?.close());
 
   const fileOf = (name: string) => join(home, `${name}.html`);

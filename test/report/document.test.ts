@@ -38,7 +38,7 @@ beforeAll(async () => {
   expect((await brand.run("sync")).code).toBe(0);
   report = await reportOf(brand);
   page = (await brand.run("report -o -")).out;
-}, 60_000);
+});
 
 async function reportOf(one: TestBrand, words = ""): Promise<Report> {
   const { code, out, err } = await one.run(`report --json ${words}`);

@@ -13,6 +13,7 @@ import { type Fault, injectFault } from "./faults.js";
 import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
+import { createEmptyMirror } from "./mirror.js";
 import { noon } from "./records.js";
 import { Sqlite } from "./sqlite.js";
 
@@ -211,6 +212,8 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     async run(command, { env, ...rest } = {}) {
       const root = beside ?? brand;
       const before = root.asked.length;
+      // Creating the tables and views takes longer than most of the syncs in tests.
+      if (String(command).startsWith("sync")) await createEmptyMirror(brand.db);
       const stop = rest.signal;
       const result = await brandapi(command, {
         home,
