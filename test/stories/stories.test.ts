@@ -20,7 +20,7 @@ test.each(pages)("the story %s prints the output on its page", async (name) => {
 
 /** Runs the commands and events on a page, and returns the page with their output. */
 async function runStory(page: string): Promise<string> {
-  let brand = makeBrand();
+  let brand = makeBrand({ createsMirror: true });
   const lines: string[] = [];
   let isCode = false;
   for (const line of page.split("\n")) {
@@ -51,7 +51,7 @@ function applyEvent(brand: TestBrand, call: string): TestBrand {
   const [first, second, third] = args;
   const at = (date: unknown) => Date.parse(String(date));
   const events: Record<string, () => TestBrand | unknown> = {
-    history: () => makeBrand({ history: Number(first) }),
+    history: () => makeBrand({ createsMirror: true, history: Number(first) }),
     orders: () => brand.add("orders", ...ordersBefore(noon - hour, Number(first), Number(second) * hour)),
     order: () => brand.add("orders", orderAt(String(first), at(second), { ...(third as object) })),
     member: () => brand.add("roster", memberOf(String(first), { ...(second as object) })),

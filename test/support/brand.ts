@@ -12,8 +12,8 @@ import { type ApiVariants, createVariantApi, type VariantApi } from "./api-varia
 import { type Fault, injectFault } from "./faults.js";
 import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
-import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { createEmptyMirror } from "./mirror.js";
+import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { noon } from "./records.js";
 import { Sqlite } from "./sqlite.js";
 
@@ -41,6 +41,11 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   now?: number;
   rateLimit?: number;
   home?: string;
+  /**
+   * True if the first sync creates the mirror. By default, it opens a copy of an empty mirror, because creating the
+   * tables and views takes longer than most of the syncs in tests.
+   */
+  createsMirror?: boolean;
   /**
    * Another brand with which this one shares the API, the clock and the home folder, as a second profile of the same
    * user.
@@ -121,6 +126,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     variants = {},
     lags,
     rateLimit,
+    createsMirror = false,
     beside,
     copyOf,
     now = copyOf?.now() ?? noon,
@@ -212,8 +218,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     async run(command, { env, ...rest } = {}) {
       const root = beside ?? brand;
       const before = root.asked.length;
-      // Creating the tables and views takes longer than most of the syncs in tests.
-      if (String(command).startsWith("sync")) await createEmptyMirror(brand.db);
+      if (!createsMirror && String(command).startsWith("sync")) await createEmptyMirror(brand.db);
       const stop = rest.signal;
       const result = await brandapi(command, {
         home,
