@@ -43,7 +43,6 @@ export const details: SyncStrategy<DetailsStrategy> = {
   },
 };
 
-/** Reads the details that are due. If some of them could not be read, returns the reasons. */
 async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   const { into, path } = run.resource.strategy;
   try {
@@ -63,12 +62,11 @@ interface Parent {
   idInUrl: string;
   /** True if the details have not been read since the record was added or changed. */
   isPending: boolean;
-  /** True if this run must read the details. */
   isDue: boolean;
   detailedAt: string | null;
 }
 
-/** Returns the mirrored records whose details can be requested, in the order in which they were added. */
+/** Returns the mirrored records whose details can be requested, oldest first. */
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(
@@ -87,9 +85,7 @@ function parentsOf(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/**
- * Returns the records whose details are due, least recently read first, so that even interrupted runs make progress.
- */
+/** Returns the least recently read records first, so that even interrupted runs make progress. */
 function dueParents(run: DetailsRun): Parent[] {
   const due = parentsOf(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
@@ -105,7 +101,6 @@ function canDetailsChange({ mirror, resource }: DetailsRun, { id, value }: Curre
   return resource.strategy.canChange(record) || resource.strategy.canChange({ ...record, ...listItem });
 }
 
-/** Returns the number of mirrored records with outdated details. */
 export function countPending(run: DetailsRun): number {
   return parentsOf(run).filter(({ isPending }) => isPending).length;
 }

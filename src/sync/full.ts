@@ -13,7 +13,7 @@ export const full: SyncStrategy = {
   read: readCompleteList,
 };
 
-/** Requests the number of records in a list. Returns null if the list's pagination is undocumented. */
+/** Returns null if the list's pagination is undocumented. */
 export async function countList(run: SyncRun): Promise<number | null> {
   return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
 }

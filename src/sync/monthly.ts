@@ -21,9 +21,9 @@ import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
 import type { DailyPoints, SyncRun, SyncStrategy } from "./run.js";
 
-/** A month to request, for one host or for all hosts (null). */
 interface Month extends Range {
   groupBy: string;
+  /** The requested host, or null for all hosts. */
   hostId: string | null;
 }
 
@@ -90,10 +90,7 @@ function requestedRange({ readUntil, options, state }: SyncRun): Range {
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : state.floor()), to: Math.min(until, readUntil) };
 }
 
-/**
- * Marks months without activity as covered if they lie between months that were read, because their clicks are known to
- * be 0.
- */
+/** Covers the months without activity between months that were read, because their clicks are known to be 0. */
 function coverIdleMonths({ mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
@@ -116,7 +113,7 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }
 
-/** Returns the months in which a day's point differs from the mirror. A day without activity may have no point. */
+/** Returns the months in which a day's point differs from the mirror. Days without activity may have no points. */
 function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
@@ -131,7 +128,6 @@ function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Dai
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
 }
 
-/** True if two points are equal, ignoring rounding differences in amounts. */
 function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
   const isSameAmount = (name: string) => {
     const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];

@@ -7,12 +7,10 @@ import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { SyncRun } from "./run.js";
 
-/** The parts of a run that are needed to read a list. */
 type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;
 
 export interface ListRecord {
   record: Json;
-  /** The time of the request that returned the record, in milliseconds since 1970. */
   requestedAt: number;
 }
 
@@ -26,22 +24,19 @@ export interface List {
   requestedAt: number;
   /** The value of `total_items` in the last response, or the number of items if the list is unpaginated. */
   total: number;
-  /** The number of distinct records in the responses. */
+  /** The number of distinct records in all readings. */
   rowCount: number;
-  /** True if the list has all of the API's records. */
   isComplete: boolean;
   /** The IDs that the API lists more than once. A list with repeated IDs is never complete. */
   repeated: string[];
 }
 
-/** A list, or part of a list, to read. */
 interface ListQuery {
   /** Default: the resource's own path. */
   path?: string;
   query?: QueryParameters;
-  /** Returns a record's ID, or null if it has none. */
   idOf?: (record: Json) => string | null;
-  /** Returns the keys of the mirrored records. The list is read a second time if it lacks one of them. */
+  /** Returns the keys of the mirrored records. If the list lacks one of them, it is read a second time. */
   mirrored?: () => readonly string[];
 }
 
@@ -50,7 +45,7 @@ type Wanted = Required<Omit<ListQuery, "mirrored">>;
 /** The result of reading all pages once. */
 interface Reading {
   records: Map<string, ListRecord>;
-  /** The IDs in the order in which the API returned them, including repeated IDs. */
+  /** The IDs in the API's order, including repeated IDs. */
   ids: string[];
   /** The value of `total_items` in each response. */
   totals: number[];
@@ -90,7 +85,7 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   });
 }
 
-/** A list and the IDs of all records that any reading returned. */
+/** `ids` are the records in all readings. A complete reading replaces earlier readings, which may have had more. */
 type SettledList = Omit<List, "rowCount"> & { ids: ReadonlySet<string> };
 
 function toList({ ids, ...list }: SettledList): List {
@@ -109,13 +104,12 @@ async function readUntilSettled(run: ListRun, wanted: Wanted): Promise<SettledLi
 }
 
 interface MergedReadings {
-  /** The number of readings. */
   count: number;
   records: RecordsById;
   requestedAt: number;
-  /** The `total_items` of all responses, or null if the responses have different values. */
+  /** The value of `total_items` in all responses, or null if it has changed. */
   steadyTotal: number | null;
-  /** The IDs in their order, or null if the readings have different orders. */
+  /** The IDs in the API's order, or null if the order has changed. */
   steadyOrder: readonly string[] | null;
   /** The number of the last reading that found new records. */
   lastGrowth: number;
@@ -164,7 +158,7 @@ function settledList(merged: MergedReadings, newest: Reading): SettledList | nul
   return { ids, total, records, requestedAt, isComplete: false, repeated };
 }
 
-/** Merges two readings. The newer records come first and replace the older records. */
+/** The newer records come first and replace the older records. */
 function mergeRecords(older: RecordsById, newer: RecordsById): RecordsById {
   const merged = new Map(newer);
   for (const [id, record] of older) if (!merged.has(id)) merged.set(id, record);
@@ -257,10 +251,7 @@ function addPage(
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
 }
 
-/**
- * True if `next` has a newer date than `earlier`, or if the dates are equal or unreadable and `next` was returned
- * later.
- */
+/** Compares the dates or, if they are equal or unreadable, the times of the requests. */
 function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boolean {
   const [date, earlierDate] = [recordDate(resource, next.record), recordDate(resource, earlier.record)];
   return date !== null && earlierDate !== null && date !== earlierDate
@@ -268,13 +259,11 @@ function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boo
     : next.requestedAt > earlier.requestedAt;
 }
 
-/** Describes why a list is incomplete. */
 export function whyIncomplete({ records, repeated, total }: List): string {
   if (repeated.length > 0) return `contains IDs more than once: ${nameIds(repeated)}`;
   return `never settled: ${records.size} distinct records were read, but the API counts ${total}`;
 }
 
-/** Lists the first few IDs. */
 export function nameIds(ids: readonly string[]): string {
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : "";
   return (

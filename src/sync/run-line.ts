@@ -9,11 +9,10 @@ interface RunFacts {
   floor: string | null;
   /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals: boolean;
-  /** The number of rows from the list, excluding rows from the details. */
   listRows?: number | undefined;
 }
 
-/** Formats a run's line in the log. Numbers have no separators, because scripts read these lines. */
+/** Formats a run's output line. Numbers have no separators, because scripts read these lines. */
 export function runLine(run: RunRow, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
@@ -27,7 +26,7 @@ export function runLine(run: RunRow, facts: RunFacts): string {
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
 }
 
-/** Formats the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
+/** Returns a number such as `5`, or `9 surveys and 12 results` if the details have their own table. */
 function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);

@@ -16,7 +16,7 @@ const maxSliceRecords = 2_000;
 const maxSplits = 12;
 /** The length assumed for a range without a start when the range is first split. */
 const openRangeMs = 20 * 365 * dayMs;
-/** Slices with more unexpected dates than this are marked as a whole, without reading their days separately. */
+/** If a slice has more faulty records, the complete slice is marked, without reading its days separately. */
 const maxFaultsToLocate = 10;
 /** The request budget for reading a slice's days separately. */
 const maxLocateRequests = 100;
@@ -72,10 +72,7 @@ async function* splitIntoSlices(
   for (const half of halves) yield* splitIntoSlices(run, half, half.total, splits + 1);
 }
 
-/**
- * Counts the records in the two parts of a slice, newest first.
- * @param middle the start of the newer part
- */
+/** Returns the API's counts for the parts of a slice from `middle` on and before `middle`. */
 async function countHalves(
   run: DatedRun,
   { from, to }: Range,
@@ -91,7 +88,7 @@ async function countHalves(
   ];
 }
 
-/** Returns the start of the day in the middle of a range, or null if that day does not start within the range. */
+/** Returns the start of the day in the middle of a range, or null if it does not split the range. */
 function middleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);
@@ -99,8 +96,8 @@ function middleDay({ from, to }: Range): number | null {
 }
 
 /**
- * Reads a slice. If a few of its records have unexpected dates, bisects it repeatedly, so that only the days that
- * return these records are marked.
+ * Reads a slice. If it has a few faulty records, bisects it repeatedly, so that only the days that return these records
+ * are marked.
  * @param remaining returns the number of requests left for reading halves
  */
 async function* locateFaults(
@@ -119,10 +116,7 @@ async function* locateFaults(
   for (const { from, to } of halves) yield* locateFaults(run, { from, to }, remaining);
 }
 
-/**
- * Returns the start of the day that splits the records with expected dates in half, or null if there are no such
- * records, or if the slice is one day long.
- */
+/** Returns the start of the day that splits a slice's sound records in half, or null if no day splits the slice. */
 function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
   const dates = [...list.records].flatMap(([name, { record }]) =>
     faults.has(name) ? [] : (recordDate(resource, record) ?? []),
@@ -133,15 +127,14 @@ function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading
   return middle <= slice.to ? middle : null;
 }
 
-/** The result of reading all pages for a date range, regardless of the order of the records. */
 interface SliceReading {
   slice: Range;
   list: List;
-  /** The problem with each record whose date is unreadable or unexpected. The keys are the same as in the list. */
+  /** The problem with each faulty record, by ID. */
   faults: ReadonlyMap<string, string>;
 }
 
-/** Reads all pages for a slice without writing anything. */
+/** Reads all pages for a slice, and writes nothing. */
 export async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
@@ -207,7 +200,6 @@ export function writeSlice(run: DatedSync, { slice, list, faults }: SliceReading
   });
 }
 
-/** @param isOutsideRange true if the records' dates are not in the range for which the list was requested */
 function writeList(
   { writer }: DatedSync,
   records: readonly ListRecord[],
@@ -224,10 +216,7 @@ function writeList(
   };
 }
 
-/**
- * Updates the list of missing records after a reading. The API returns a faulty record outside its date's range, so a
- * faulty record with a readable date is missing at that date.
- */
+/** The API returns a faulty record outside the range of its date, so a new one with a readable date is missing there. */
 function updateMissing({ mirror, state }: DatedSync, sound: WrittenRecords, faulty: WrittenRecords): void {
   state.missing.delete(sound.ids);
   state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
@@ -237,13 +226,12 @@ function updateMissing({ mirror, state }: DatedSync, sound: WrittenRecords, faul
   );
 }
 
-/** The maximum number of dates to read in order to resolve the copies in one response or slice. */
+/** The maximum number of seconds to read for the copies in one response or slice. */
 const maxLookups = 10;
 
 /**
  * Resolves copies of records that are older than the mirrored record with the same ID. If the run has not yet read the
  * mirrored record's date, reads its second first, to find out whether the API still returns the mirrored record there.
- * @param requestedAt the time of the request that returned the copies, in milliseconds since 1970
  */
 export async function resolveCopies(
   run: DatedSync,
@@ -305,10 +293,7 @@ function isReadByRun({ runId, state }: DatedRun, { from }: Range): boolean {
   return readings.some((range) => range.runId === runId && containsInstant(range, from));
 }
 
-/**
- * Describes the records with unexpected dates: the newest problem, and how many of these records there are. Returns
- * null if there are none.
- */
+/** Describes the faulty records: the newest problem and the number of records. Returns null if there are none. */
 export function describeMarked({
   mirror,
   resource,

@@ -38,9 +38,7 @@ export interface ResourceResults {
   notTried: readonly Resource[];
 }
 
-/** The outcome of the work on one resource. */
 interface WorkEnd {
-  /** The reason why the work failed or was skipped, or null if it succeeded. */
   error: Error | null;
   /** True if the error does not count as a failure. */
   isSkipped?: boolean;
@@ -71,9 +69,7 @@ export async function forEachResource(
   return results;
 }
 
-/** The resources to sync. */
 export interface Selection {
-  /** The resources to read. The API may nevertheless refuse some of them. */
   allowed: readonly Resource[];
   /** The resources whose scope the key lacks. They are not requested. */
   withoutScope: readonly WithoutScope[];
@@ -84,14 +80,10 @@ export interface Selection {
 export interface WithoutScope {
   resource: Resource;
   why: string;
-  /** True if an earlier run read the resource, so that its data is now outdated. */
+  /** True if an earlier run read the resource, whose data is now outdated. */
   isLost: boolean;
 }
 
-/**
- * Syncs resources sequentially.
- * @param onRunEnd called with each finished run's row
- */
 export async function syncResources(
   session: SyncSession,
   { allowed, withoutScope, named }: Selection,
@@ -119,10 +111,7 @@ export async function syncResources(
   return results;
 }
 
-/**
- * Records an incomplete run, without sending a request, for a resource that was read before and whose scope the key has
- * lost.
- */
+/** Records an incomplete run without any requests. */
 function recordLostScope(
   session: SyncSession,
   resource: Resource,
@@ -217,13 +206,11 @@ export async function syncResource(
 }
 
 interface ExpectedAccess {
-  /** True if the resource is skipped when the API refuses it. */
   isOptional: boolean;
-  /** True if an earlier run read the resource. */
   wasReadBefore: boolean;
 }
 
-/** Reads a resource. Returns how the run ended, and the result, which is null after an error. */
+/** The result is null after an error. */
 async function readResource(
   run: SyncRun,
   access: ExpectedAccess,
@@ -268,7 +255,6 @@ function endOfError(error: Error): RunEnd {
   return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
 }
 
-/** Converts a thrown value to an `Error`. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
@@ -293,10 +279,7 @@ function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[
   });
 }
 
-/**
- * Warns about values of an unexpected type. Every run repeats the warning until the mirror no longer contains values of
- * unexpected types.
- */
+/** Repeats the warning in every run until the mirror no longer contains values of unexpected types. */
 export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   resource: Resource,

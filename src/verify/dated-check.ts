@@ -44,7 +44,7 @@ import { formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
 
-/** The maximum number of requests for locating differing days. */
+/** The request budget for locating differing days. */
 const maxRequests = 100;
 
 /** The API's daily totals, compared with the totals that were stored when each day was last read. */
@@ -54,7 +54,7 @@ interface TotalsComparison {
   changed: string[];
   /** The days that interrupted runs read only partially, so that no totals are stored for them. */
   unknown: string[];
-  /** The reason why amounts were not compared, or null if they were. */
+  /** The drift because of which amounts were not compared, or null if they were. */
   drift: AmountDrift | null;
 }
 
@@ -69,14 +69,13 @@ export interface DatedComparison {
   counts: CountComparison[];
   /** The names of the filters that were compared, starting with `all`. */
   filters: string[];
-  /** The comparison of daily totals, or null if the API returned no totals. */
+  /** Null if the API returned no totals. */
   dailyTotals: TotalsComparison | null;
   dayDifferences: DayDifference[];
-  /** The smallest ranges that were found to have differing counts. */
+  /** The smallest ranges that were found to have differing counts, at least a day long. */
   differingParts: CountComparison[];
   /** The ranges with unread records, oldest first. */
   unread: CountComparison[];
-  /** The records dated in the future, or null if there are none. */
   future: FutureRecords | null;
   /** The count of all records, without a date range. */
   allDates: CountComparison;
@@ -126,7 +125,6 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   };
 }
 
-/** Compares the API's daily totals with the stored totals. */
 async function compareDailyTotals(
   run: DatedRun,
   totals: TotalsByDay,
@@ -153,10 +151,7 @@ function missingDifferences({ state }: DatedRun): DayDifference[] {
   return dates.map((date) => dayDifference(utcDay(date), "the API no longer returns a record"));
 }
 
-/**
- * Reads the oldest of the given days without writing anything. Returns true if their records equal the mirrored
- * records.
- */
+/** Reads the oldest of the given days, and writes nothing. */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
@@ -182,7 +177,6 @@ function dayDifference(day: string, text: string): DayDifference {
 /** The maximum number of count differences listed for a month. */
 const maxListedCounts = 3;
 
-/** Describes differences in one line. Days with the same difference are described together. */
 function summarize(days: readonly DayDifference[], counts: readonly CountComparison[]): string {
   const daysByText = new Map<string, Set<string>>();
   for (const { day, text } of days) daysByText.set(text, (daysByText.get(text) ?? new Set()).add(day));
@@ -201,10 +195,7 @@ function describeCount(count: CountComparison): string {
   return `${describeRange(count)}: ${filter.name}: ${text}`;
 }
 
-/**
- * Verifies a resource with dates by comparing counts and daily totals. Records are read only if the amounts have
- * drifted.
- */
+/** Compares counts and daily totals. Records are read only if the amounts have drifted. */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor();
@@ -235,7 +226,6 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   };
 }
 
-/** Returns the result for a range with unread records. @param floor the oldest date that a plain sync reads */
 function unreadPart(
   name: string,
   { apiCount, mirrorCount, ...range }: CountComparison,

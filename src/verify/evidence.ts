@@ -14,7 +14,6 @@ import { dayMs } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { DatedComparison } from "./dated-check.js";
 
-/** A shell filter that extracts `total_items` from a response. */
 const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
@@ -29,7 +28,7 @@ function curlLine(path: string, query: QueryParameters, filter: string): string 
   return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${url}" | ${filter}`;
 }
 
-/** Returns an sqlite3 command that opens the mirror read-only and prints a statement's result. */
+/** Returns an sqlite3 command that opens the mirror read-only. */
 function sqliteLine({ path }: Mirror, sql: string): string {
   const escaped = encodeURI(path).replace(/[?#']/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
@@ -85,7 +84,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** Creates an evidence row. @param known the fields that are not null; `sql` is the bare SQL statement */
+/** @param known the fields that are not null; `sql` is the bare SQL statement */
 export function createEvidence(
   run: SyncRun,
   check: string,
@@ -106,7 +105,6 @@ export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: 
   return createEvidence(run, checks.list, allTime, { api: total, asked_at, request, sql, ...known });
 }
 
-/** Returns the evidence for a resource that cannot be verified, because the API may restate its values at any time. */
 export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countCurrent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, allTime);
@@ -160,7 +158,6 @@ function countEvidence(run: DatedRun, count: CountComparison, known: Partial<Evi
   return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
-/** Returns SQL that counts the records in a range that match a filter, excluding missing records. */
 function filterSql({ resource, state }: DatedRun, range: Range, filter?: string): string {
   const conditions: string[] = [];
   const field = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.field;

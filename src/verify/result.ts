@@ -19,7 +19,6 @@ export interface PartResult {
   /** The name of the part of the data: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
   month: string;
   state: "proven" | "unproven" | "different";
-  /** The reason for this state. */
   why: string;
   /** The time (ISO 8601) at which the least recently read record was read, or null if that time is unknown. */
   read_at: string | null;
@@ -33,19 +32,15 @@ export interface RecordsResult extends CountTotals {
   blind_spot: string;
   /** The number of unread records that are not older than the floor. */
   unread?: number;
-  /** The number of records dated in the future, and their newest date. */
   future?: { records: number; until: string } | null;
   /** The number of mirrored records that have no readable date. */
   undated?: number;
   /** True if the API's counts contradict each other, or if the API's list changed every time it was read. */
   unsettled?: boolean;
-  /** The sync run that repaired the resource. */
   repaired?: Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
-  /** Returns every number that was compared. */
   readEvidence?: () => Evidence[];
 }
 
-/** The result of comparing a resource's tables with its records. */
 export interface TablesResult {
   state: "proven" | "different" | "repaired";
   /** The tables that differ from the records, including tables that were rebuilt. */
@@ -57,7 +52,6 @@ export interface Problem {
   text: string;
 }
 
-/** The verification result for a resource's records and tables. */
 export interface VerificationResult extends RecordsResult {
   /** The number of requests, including those sent by the repair. */
   requests: number;
@@ -74,14 +68,12 @@ export function unprovenPart(kind: PartKind, name: string, why: string): PartRes
   return { kind, month: name, state: "unproven", why, read_at: null };
 }
 
-/** Returns the result for a resource whose records were not compared. */
 export function unprovenResult(resource: string, why: string): RecordsResult {
   const months = [unprovenPart("list", "all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
   return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
 }
 
-/** Combines the states of all parts. `different` takes precedence over `unproven`, which takes precedence over `proven`. */
 export function combineParts(parts: readonly PartResult[]): PartResult["state"] {
   const states = new Set(parts.map(({ state }) => state));
   if (states.has("different")) return "different";

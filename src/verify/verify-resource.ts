@@ -65,7 +65,7 @@ export async function verifyResource(
   return { result: { ...records, state, requests, tables, problems }, error };
 }
 
-/** Compares the tables with the records they are built from. If `repair` is true, rebuilds the tables that differ. */
+/** Compares the tables with the records they are built from. */
 function verifyTables(
   { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
   resource: Resource,
@@ -91,10 +91,7 @@ function combineStates(
   return records === "proven" ? tables : records;
 }
 
-/**
- * Compares the records with the API, and repairs them if `repair` is true.
- * @param tableError a description of inconsistent tables, or null
- */
+/** @param tableError a description of inconsistent tables, which is recorded with the run, or null */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
