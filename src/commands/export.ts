@@ -139,17 +139,24 @@ interface ExportRequest {
 }
 
 export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
-  const { allProfiles = false, delta } = flags;
-  if (allProfiles && delta === undefined)
-    throw new UsageError("`--all-profiles` applies only to `--delta`.", {
-      hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
-    });
+  const { allProfiles = false, delta, retain } = flags;
+  if (delta === undefined) {
+    if (allProfiles)
+      throw new UsageError("`--all-profiles` applies only to `--delta`.", {
+        hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
+      });
+    if (retain !== undefined)
+      throw new UsageError("`--retain` applies only to `--delta`.", {
+        hint: "add `--delta FOLDER`, or omit `--retain`",
+      });
+    await exportFiles(flags, context, names);
+    return exitCodes.done;
+  }
   if (allProfiles)
     return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
       exportDeltaTables(names, profileFlags, profileContext, { manyBrands: true }),
     );
-  if (delta === undefined) await exportFiles(flags, context, names);
-  else await exportDeltaTables(names, flags, context);
+  await exportDeltaTables(names, flags, context);
   return exitCodes.done;
 }
 
@@ -181,10 +188,6 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
  * @throws UsageError for the first mistake found
  */
 function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
-  if (flags.retain !== undefined)
-    throw new UsageError("`--retain` applies only to `--delta`.", {
-      hint: "add `--delta FOLDER`, or omit `--retain`",
-    });
   const tables = [...new Set(names.map((name) => checkExportedName(name, flags.columns)))];
   const singer = flags.singer || flags.state !== undefined;
   const output = chooseOutput({ ...flags, singer }, tables.length, deps);

@@ -114,37 +114,34 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
   return [current];
 }
 
-/**
- * Reads all rows and returns, for each column, the first candidate type that fits all values.
- * @param options.visit is called for each row
- * @param options.currentType returns a column's type in existing files, which can become wider but not narrower
- */
-export function findTypes(
-  columns: readonly ReadableColumn[],
-  batches: Iterable<readonly Row[]>,
-  {
-    visit,
-    currentType,
-  }: { visit?: (row: Row) => void; currentType?: (column: string) => ColumnType | undefined } = {},
-): readonly ColumnType[] {
-  const remaining = columns.map(({ name, type }) => {
-    const current = currentType?.(name);
-    const candidates = candidateTypes[type];
-    return current ? widerTypes(current).filter((wider) => candidates.includes(wider)) : [...candidates];
-  });
-  // If a column of a query result contains no values, it is stored as text.
-  const isKnown = columns.map(({ type }) => type !== "any");
-  for (const rows of batches)
-    for (const row of rows) {
-      visit?.(row);
-      for (const [index, types] of remaining.entries()) {
-        const value = row[index] ?? null;
-        if (types.length === 0 || value === null) continue;
-        isKnown[index] = true;
-        while (types[0] && types[0].convert(value) === undefined) types.shift();
-      }
+/** Finds, for each column, the first candidate type that fits all values. */
+export class TypeFinder {
+  readonly #candidates: ColumnType[][];
+  /** False for a column of a query result that has had no values, which is stored as text. */
+  readonly #isKnown: boolean[];
+
+  /** @param currentType returns a column's type in existing files, which can become wider but not narrower */
+  constructor(columns: readonly ReadableColumn[], currentType?: (column: string) => ColumnType | undefined) {
+    this.#isKnown = columns.map(({ type }) => type !== "any");
+    this.#candidates = columns.map(({ name, type }) => {
+      const current = currentType?.(name);
+      const candidates = candidateTypes[type];
+      return current ? widerTypes(current).filter((wider) => candidates.includes(wider)) : [...candidates];
+    });
+  }
+
+  add(row: Row): void {
+    for (const [index, types] of this.#candidates.entries()) {
+      const value = row[index] ?? null;
+      if (types.length === 0 || value === null) continue;
+      this.#isKnown[index] = true;
+      while (types[0] && types[0].convert(value) === undefined) types.shift();
     }
-  return remaining.map(([best], index) => (isKnown[index] && best) || textType);
+  }
+
+  types(): readonly ColumnType[] {
+    return this.#candidates.map(([best], index) => (this.#isKnown[index] && best) || textType);
+  }
 }
 
 /** The maximum numbers of rows and characters in a row group, which is kept in memory. */
@@ -153,8 +150,9 @@ const groupCharacters = 16e6;
 
 /** Reads the rows twice: once to determine the column types, and once to write them. */
 export function* write([source]: RowSources): Iterable<Chunk> {
-  const types = findTypes(source.columns, source.rows());
-  yield* writeParquetFile(source, types, source.rows());
+  const finder = new TypeFinder(source.columns);
+  for (const rows of source.rows()) for (const row of rows) finder.add(row);
+  yield* writeParquetFile(source, finder.types(), source.rows());
 }
 
 const digestKey = "brandapi.digest";

@@ -48,7 +48,7 @@ export interface ResourceHealth {
   refused: Refusal | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
-  /** The time of the oldest read that the data comes from, or null for a resource that is not read by date. */
+  /** The time of the oldest read that returned current data, or null for a resource that is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
@@ -126,7 +126,7 @@ export function readResourceHealth(
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // The coverage of a list with details describes only the list.
+  // A list with details has coverage even if its details have not been read.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);

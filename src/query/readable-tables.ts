@@ -38,7 +38,7 @@ export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
 
-/** Returns the resource to sync, which is a different resource only for the details of a list. */
+/** Returns the resource whose sync reads the given resource. For details, this is the list. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }

@@ -9,14 +9,14 @@ import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-table
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
-/** The rows of a table that a user asked for. */
+/** A user's selection of a table's rows and columns. */
 export interface Selection {
   table: ReadableTable;
   /** The column names, or undefined for all columns. */
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` accepted. */
   where?: string | undefined;
-  /** The range of the main date, in milliseconds since 1970, including both ends. */
+  /** The inclusive range of the main date, in milliseconds since 1970. */
   since?: number | undefined;
   until?: number | undefined;
   /** The maximum number of rows, or undefined if there is no limit. */

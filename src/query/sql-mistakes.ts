@@ -121,7 +121,7 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   }
 }
 
-/** Returns up to three tables that have the column. Tables with similar columns to those in scope come first. */
+/** Returns up to three tables that have the column. Tables that share columns with the tables in scope come first. */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const names = mainTableNames();
   const inScope = new Set(scope.flatMap(({ columns }) => columns));

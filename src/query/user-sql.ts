@@ -13,7 +13,7 @@ import type { SqlParameters } from "./statement-reads.js";
 /** Comments and the first keyword. SQLite's own check is not sufficient, because ATTACH passes as read-only. */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** Error codes that are caused by the statement rather than the file. */
+/** The codes of errors that are caused by the statement, not by the file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**

@@ -2,7 +2,7 @@ import type { Chart } from "./document.js";
 import { formatCompact } from "./formatting.js";
 import { type Html, html } from "./html-template.js";
 
-/** The maximum number of labels, of which narrow screens show every second one. */
+/** The maximum number of labels. Narrow screens show every second label. */
 const maxLabels = 7;
 /** The minimum number of bar positions, which prevents a single bar from filling the chart. */
 const minSlots = 7;

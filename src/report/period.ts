@@ -12,7 +12,7 @@ export interface Comparison extends DayRange {
 export interface Period extends DayRange {
   /** The title, such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
-  /** The name in file names, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
+  /** The period as part of a file name, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
   /** The last complete day of the period, or the first day if none is complete. */
   through: string;
@@ -81,7 +81,7 @@ function endOfRangeAt(read: readonly DateRange[], day: string): number | undefin
   return range && Date.parse(range.to);
 }
 
-/** True if all days through `until` or `reached` have been read completely. */
+/** True if all days through the earlier of `until` and `reached` have been read completely. */
 function isRead(read: readonly DateRange[], { since, until }: DayRange, reached: number): boolean {
   return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
@@ -95,7 +95,10 @@ function precedingDays(since: string, through: string): DayRange {
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
-/** Returns the days of a month that is `count` months earlier. For an unfinished month, they end like `through`. */
+/**
+ * Returns the corresponding days of the month `count` months earlier. For an unfinished month, these end on the day of
+ * `through`.
+ */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };

@@ -8,7 +8,7 @@ export interface ReportData {
   /** The days of the period through its last complete day. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
-  /** The main currencies, largest gross amount first. If all currencies are minor, the largest one. */
+  /** The main currencies, sorted by gross amount, or only the largest currency if all are minor. */
   currencies: (string | null)[];
   /** The currencies with only one order, and null for orders without a currency. */
   minorCurrencies: (string | null)[];
@@ -69,7 +69,7 @@ export function inCurrency<Row extends { currency: string | null }>(
   return rows.filter((row) => row.currency === currency);
 }
 
-/** Sorts rows like the report's currencies. Rows with other currencies come last. */
+/** Sorts rows in the order of the report's currencies. Rows with other currencies come last. */
 export function sortByCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   { currencies, minorCurrencies }: ReportData,

@@ -4,10 +4,10 @@ import { ConfigurationError } from "../../errors.js";
 import { parseJson } from "../../util/json-value.js";
 import {
   type ColumnType,
-  findTypes,
   openParquetFile,
   type ParquetFile,
   readDigest,
+  TypeFinder,
   typeOfDelta,
 } from "../parquet.js";
 import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
@@ -50,19 +50,20 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
   );
+  const finder = new TypeFinder(source.columns, (name) => {
+    const shared = sharedFields.get(name.toLowerCase());
+    return shared && typeOfDelta(shared.type);
+  });
   const digests = new Map<string, string>();
   let rows = 0;
-  const types = findTypes(source.columns, source.rows(), {
-    visit(row) {
+  for (const batch of source.rows())
+    for (const row of batch) {
+      finder.add(row);
       const month = String(row.at(-1));
       digests.set(month, hash("sha256", (digests.get(month) ?? "") + JSON.stringify(row)));
       rows += 1;
-    },
-    currentType(name) {
-      const shared = sharedFields.get(name.toLowerCase());
-      return shared && typeOfDelta(shared.type);
-    },
-  });
+    }
+  const types = finder.types();
   const columns = source.columns.map(({ name }) => ({
     name: sharedFields.get(name.toLowerCase())?.name ?? name,
   }));
