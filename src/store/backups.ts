@@ -22,6 +22,7 @@ import {
   findDamage,
   type Mirror,
   readInfo,
+  readJsonInfo,
   withMirror,
   withMirrorFile,
 } from "./database.js";
@@ -55,7 +56,7 @@ export async function copyMirror(
       cause,
     });
   };
-  const summarize = ({ db }: Mirror) => db.prepare(summary).pluck().get() as string;
+  const summarize = (mirror: Mirror) => mirror.selectValue<string>(summary) ?? "";
   const expected = await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw failed("it is empty", "run `brandapi sync` first");
@@ -154,7 +155,7 @@ export function replaceMirror(file: string, place: string, aside: string): void 
 
 /** Returns the newest recorded backup, or null if there is none or its file no longer exists. */
 export function findLastBackup(mirror: Mirror): Backup | null {
-  const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+  const last = readJsonInfo<Backup>(mirror, "last_backup");
   return last && existsSync(last.path) ? last : null;
 }
 

@@ -2,7 +2,7 @@ import type { Resource } from "../resources/resource.js";
 import { asObject, type Json } from "../util/json-value.js";
 import { type CoveredRange, lastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
-import { diffRecords } from "./record-diff.js";
+import { diffRecords, type FieldChange } from "./record-diff.js";
 import { recordDate, utcMonth } from "./record-key.js";
 import type { RecordRow } from "./records.js";
 
@@ -16,63 +16,49 @@ export interface ReadHistory {
   lastSeen?(recordId: number): string | null;
 }
 
-type ChangeKind = "added" | "changed" | "removed" | "returned";
+export interface RecordChange {
+  row: RecordRow;
+  before: Json;
+  after: Json;
+  /** True if the new value is the record's details, false if it is a list item. */
+  isDetail: boolean;
+  /** True if the API returned the record for a range that does not include its date. */
+  isOutsideRange: boolean;
+}
 
 /**
  * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and the record's earlier version to
  * `record_versions`. The API does not report when a record changed, so each change is logged with an interval: from the
- * last time the old value was seen to the first time the new value was seen. All methods must be called in the
- * transaction that writes the record.
+ * last time the old value was seen to the first time the new value was seen (`at`, ISO 8601). All methods must be called
+ * in the transaction that writes the record.
  */
 export class ChangeLog {
-  readonly #insertChange;
-  readonly #insertVersion;
-  readonly #findRemoval;
-  /** The coverage before this run. It excludes this run's reads, because they reveal nothing about earlier times. */
+  /** The coverage without this run's reads, because they reveal nothing about earlier times. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
-    mirror: Mirror,
+    private readonly mirror: Mirror,
     private readonly resource: Resource,
     private readonly options: ReadHistory & { runId: number },
   ) {
-    const { db } = mirror;
-    this.#insertChange = db.prepare(
-      `INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.#insertVersion = db.prepare(
-      "INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id, month) VALUES (?, ?, ?, ?, ?, ?, ?)",
-    );
-    this.#findRemoval = db
-      .prepare<[string, string, string], string | null>(
-        `SELECT last_seen_unchanged_at FROM changes
-         WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`,
-      )
-      .pluck();
     this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
   }
 
-  /**
-   * Logs a new record if its date was already covered. A record on a date that was not covered does not count as a
-   * change.
-   */
+  /** Logs a new record if its date was already covered. On other dates, a new record is not a change. */
   logAdded(key: string, value: Json, at: string): void {
     const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
-    if (readBefore !== null) this.#logChange("added", key, readBefore, at);
+    if (readBefore !== null) this.#insert("added", key, readBefore, at);
   }
 
-  /** @param change.before the record's earlier value */
-  logChanged({ row, before, after, isDetail, isOutsideRange, at }: RecordChange): void {
-    const { key } = row;
+  logChanged({ row, before, after, isDetail, isOutsideRange }: RecordChange, at: string): void {
     this.logVersion(row, at);
     // The record's old date is used, because its new date may be in a range that was read at a different time.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
       // The record may have reappeared at any time after its removal.
-      unchangedAt = this.#findRemoval.get(this.resource.name, key, row.removed_at) ?? row.since_at;
+      unchangedAt = this.#lastSeenBeforeRemoval(row) ?? row.since_at;
       const readBefore = isOutsideRange ? null : this.#lastReadAt(recordDate(this.resource, after));
-      this.#logChange("returned", key, readBefore ?? unchangedAt, at);
+      this.#insert("returned", row.key, readBefore ?? unchangedAt, at);
     }
     const listItem = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
     for (const change of diffRecords(before, after, this.resource)) {
@@ -80,33 +66,51 @@ export class ChangeLog {
       const member = change.field.split(/[.[]/)[0] ?? "";
       const isInDetailsOnly = listItem !== null && !(member in listItem);
       const lastSeen = isInDetailsOnly ? (row.detailed_at ?? unchangedAt) : unchangedAt;
-      this.#logChange("changed", key, lastSeen, at, change);
+      this.#insert("changed", row.key, lastSeen, at, change);
     }
   }
 
   logRemoved(row: RecordRow, at: string): void {
     this.logVersion(row, at);
-    this.#logChange("removed", row.key, this.#lastSeenAt(row), at);
+    this.#insert("removed", row.key, this.#lastSeenAt(row), at);
   }
 
-  /**
-   * Stores a record's earlier version without logging a change, for example when the record's first details are added.
-   */
+  /** Stores a record's earlier version without logging a change. */
   logVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
-    const month = utcMonth(row.dated_at);
-    this.#insertVersion.run(row.record_id, row.json, row.since_at, at, isPresent, this.options.runId, month);
+    this.mirror.run(
+      `INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id, month)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      row.record_id,
+      row.json,
+      row.since_at,
+      at,
+      isPresent,
+      this.options.runId,
+      utcMonth(row.dated_at),
+    );
   }
 
-  #logChange(
-    kind: ChangeKind,
+  #insert(
+    kind: "added" | "changed" | "removed" | "returned",
     key: string,
     lastSeen: string,
     at: string,
-    change: { field: string; old: string | null; new: string | null } | null = null,
+    change?: FieldChange,
   ): void {
-    const fields = [change?.field ?? null, change?.old ?? null, change?.new ?? null];
-    this.#insertChange.run(this.resource.name, key, kind, ...fields, lastSeen, at, this.options.runId);
+    this.mirror.run(
+      `INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      this.resource.name,
+      key,
+      kind,
+      change?.field ?? null,
+      change?.old ?? null,
+      change?.new ?? null,
+      lastSeen,
+      at,
+      this.options.runId,
+    );
   }
 
   /**
@@ -118,22 +122,15 @@ export class ChangeLog {
     return seenAt !== null && seenAt > row.since_at ? seenAt : row.since_at;
   }
 
-  /**
-   * Returns the last time a date was read completely, or null if it has never been read completely or is unreadable.
-   */
+  #lastSeenBeforeRemoval({ key, removed_at }: RecordRow): string | null {
+    const select = `SELECT last_seen_unchanged_at FROM changes
+      WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
+    return this.mirror.selectValue<string>(select, this.resource.name, key, removed_at) ?? null;
+  }
+
+  /** Returns the last time a date was read completely, or null if that has never happened or the date is unreadable. */
   #lastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return lastReadAt(this.#coverage, date);
   }
-}
-
-export interface RecordChange {
-  row: RecordRow;
-  before: Json;
-  after: Json;
-  /** True if the new value is the record's details, false if it is a list item. */
-  isDetail: boolean;
-  /** True if the API returned the record for a range that does not include its date. */
-  isOutsideRange: boolean;
-  at: string;
 }

@@ -138,6 +138,18 @@ export function deleteInfo(mirror: Mirror, name: string): void {
   mirror.run("DELETE FROM mirror_info WHERE name = ?", name);
 }
 
+/** Returns the value of a `mirror_info` entry that contains JSON, or null if the entry does not exist. */
+export function readJsonInfo<T>(mirror: Mirror, name: string): T | null {
+  const json = readInfo(mirror, name);
+  return json === null ? null : (JSON.parse(json) as T);
+}
+
+/** Stores a value as JSON in a `mirror_info` entry. Null deletes the entry. */
+export function writeJsonInfo(mirror: Mirror, name: string, value: object | null): void {
+  if (value) writeInfo(mirror, name, JSON.stringify(value));
+  else deleteInfo(mirror, name);
+}
+
 /**
  * Opens any SQLite file. Loads a read-only file in a read-only folder into memory.
  * @throws MirrorUnusable if SQLite cannot open the file

@@ -6,7 +6,7 @@ import { loadSqlite } from "../util/sqlite.js";
 import { errorCode } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration, formatInstant, formatMinute } from "../util/times.js";
-import { connect, type Mirror, readInfo, withMirror, writeInfo } from "./database.js";
+import { connect, type Mirror, readJsonInfo, withMirror, writeJsonInfo } from "./database.js";
 import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 
 const pollMs = 250;
@@ -54,13 +54,18 @@ export async function lockMirror(
 /** Returns the run that has locked a mirror, or null if the mirror is not locked. */
 export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
-  const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
-  if (since === undefined || !(await isLocked(lockPath))) return null;
-  const unknown = { started_at: new Date(since).toISOString(), progress: null };
-  if (!existsSync(path)) return unknown;
-  const read = (mirror: Mirror) => readCurrentRun(mirror, since);
-  // Problems with the mirror are ignored here, because the command that opens it reports them.
-  return await withMirror(connect(path, { readonly: true }), read).catch(() => unknown);
+  const lockedAt = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
+  if (lockedAt === undefined || !(await isLocked(lockPath))) return null;
+  const progress = existsSync(path) ? await readProgress(path) : null;
+  // Older progress belongs to a run that was killed.
+  const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedAt);
+  return { started_at: formatInstant(lockedAt), progress: isCurrent ? progress : null };
+}
+
+/** Returns the last stored progress. Ignores problems with the mirror, because the command that opens it reports them. */
+async function readProgress(path: string): Promise<RunProgress | null> {
+  const read = (mirror: Mirror) => readJsonInfo<RunProgress>(mirror, "under_way");
+  return await withMirror(connect(path, { readonly: true }), read).catch(() => null);
 }
 
 function tryLock(db: Database): boolean {
@@ -108,27 +113,11 @@ export interface RunProgress {
   at: string;
 }
 
-const progressName = "under_way";
-
 export function writeProgress(mirror: Mirror, progress: RunProgress): void {
-  mirror.transaction(() => writeInfo(mirror, progressName, JSON.stringify(progress)));
+  mirror.transaction(() => writeJsonInfo(mirror, "under_way", progress));
 }
 
-/**
- * @param since the time at which the mirror was locked, in milliseconds since 1970; older progress belongs to
- * a run that was killed
- */
-export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
-  const json = readInfo(mirror, progressName);
-  const progress = json === null ? null : (JSON.parse(json) as RunProgress);
-  const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(since);
-  return { started_at: formatInstant(since), progress: isCurrent ? progress : null };
-}
-
-/**
- * Describes a run: `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to
- * go)`.
- */
+/** Describes a run: `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
 export function describeCurrentRun({ started_at, progress }: CurrentRun, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(started_at)));
   return `since ${formatMinute(started_at)} UTC, ${age} ago (${describeProgress(progress)})`;

@@ -8,7 +8,7 @@ import { type Reporter, silentReporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { releaseTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
-import { beginTransaction, type Mirror, readInfo, writeInfo } from "./database.js";
+import { beginTransaction, type Mirror, readInfo, writeInfo, writeJsonInfo } from "./database.js";
 import { resolveMirrorPath } from "./mirror-files.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
@@ -46,7 +46,7 @@ export async function migrateMirror(
   if (brokenBefore)
     for (const [name, reason] of findBrokenViews(mirror))
       if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
-  if (backup) writeInfo(mirror, "last_backup", JSON.stringify(backup));
+  if (backup) writeJsonInfo(mirror, "last_backup", backup);
   commit();
   if (backup)
     reporter.note(`The mirror was migrated to this version. Backup of the earlier version: ${backup.path}`);

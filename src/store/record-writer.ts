@@ -257,8 +257,7 @@ export class RecordWriter {
       row.record_id,
     );
     if (isFirstDetail) this.#changes?.logVersion(row, readAt);
-    if (isChanged)
-      this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange, at: readAt });
+    if (isChanged) this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange }, readAt);
     const effect = isChanged ? "changed" : "rewritten";
     this.#writeRows({ id: row.record_id, value, sinceAt: version.since_at, effect }, received);
     return effect;

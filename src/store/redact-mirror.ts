@@ -1,6 +1,6 @@
 import { detailResources, resources } from "../resources/registry.js";
 import { errorCode } from "../util/system-errors.js";
-import { deleteInfo, type Mirror, readInfo, truncateLog, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, truncateLog, writeInfo, writeJsonInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 import { diffRecords } from "./record-diff.js";
@@ -67,8 +67,7 @@ function replaceRules(
   const before = readRedactionRules(mirror);
   const now = omit ?? before.omit;
   const uncovered = (rules: readonly string[]) => rules.filter((rule) => !isCovered(rule, now));
-  const write = (name: string, values: Iterable<string>) =>
-    writeInfo(mirror, name, JSON.stringify([...new Set(values)]));
+  const write = (name: string, values: Iterable<string>) => writeJsonInfo(mirror, name, [...new Set(values)]);
   write("omit", now);
   write("no_longer_omitted", uncovered([...before.restored, ...before.omit]));
   write("forgotten", [...before.forgotten, ...hosts]);

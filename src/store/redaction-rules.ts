@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../util/json-value.js";
-import { type Mirror, readInfo, writeInfo } from "./database.js";
+import { type Mirror, readInfo, readJsonInfo, writeInfo } from "./database.js";
 
 /** The data that a mirror must not contain. */
 export interface RedactionRules {
@@ -15,7 +15,7 @@ export interface RedactionRules {
 }
 
 export function readRedactionRules(mirror: Mirror): RedactionRules {
-  const read = (name: string): string[] => JSON.parse(readInfo(mirror, name) ?? "[]");
+  const read = (name: string) => readJsonInfo<string[]>(mirror, name) ?? [];
   return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 

@@ -1,9 +1,8 @@
-import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
 
 /**
- * The outcome of a run. `verified` means that `verify` completed. If it found differences, they are in
- * `error`. `running` means that the run is in progress or, if its process no longer exists, that it was
- * killed.
+ * The outcome of a run. `verified` means that `verify` completed, with the differences in `error`. `running` means that
+ * the run is in progress or, if its process no longer exists, that it was killed.
  */
 export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
@@ -25,9 +24,7 @@ export interface RunRow {
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
-  /**
-   * The oldest covered date, or null if the coverage has no lower bound or the resource is not read by date.
-   */
+  /** The oldest covered date, or null if the coverage has no lower bound or the resource is not read by date. */
   covered_from: string | null;
   /** The record counts in the API and in the mirror, or null if the run did not count the records. */
   api_total: number | null;
@@ -140,10 +137,7 @@ export function findNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/**
- * Returns a resource's latest run. Skips verifications without differences, because they do not show how the
- * last sync ended.
- */
+/** Returns a resource's latest run. Skips verifications without differences, because they do not show how the last sync ended. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   return (
     findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
@@ -230,25 +224,14 @@ export interface Refusal {
   hint: string | null;
 }
 
-function refusalName(resource: string): string {
-  return `refused:${resource}`;
-}
-
 /** Stores the error with which the API refused a resource. After a successful read, pass null to delete it. */
 export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
-  const name = refusalName(resource);
-  mirror.transaction(() =>
-    refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : deleteInfo(mirror, name),
-  );
+  mirror.transaction(() => writeJsonInfo(mirror, `refused:${resource}`, refusal));
 }
 
-/**
- * Returns the error with which the API refused a resource in the resource's last run, or null if that run was allowed
- * to read the resource.
- */
+/** Returns the error with which the API refused a resource in its last run, or null if the run could read it. */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
-  const json = readInfo(mirror, refusalName(resource));
-  return json === null ? null : (JSON.parse(json) as Refusal);
+  return readJsonInfo(mirror, `refused:${resource}`);
 }
 
 /** A command that failed, either before it read anything or because the API rejected the key. */
@@ -261,23 +244,13 @@ export interface FailedRun {
   isRefused: boolean;
 }
 
-const failedRunName = "failed_run";
-
 /** Stores a failed command. Once a later command has started, pass null to delete the stored command. */
 export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
-  mirror.transaction(() => {
-    if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));
-    else deleteInfo(mirror, failedRunName);
-  });
+  mirror.transaction(() => writeJsonInfo(mirror, "failed_run", run));
 }
 
 export function readFailedRun(mirror: Mirror): FailedRun | null {
-  const json = readInfo(mirror, failedRunName);
-  return json === null ? null : (JSON.parse(json) as FailedRun);
-}
-
-function unrepairableName(resource: string): string {
-  return `unrepairable:${resource}`;
+  return readJsonInfo(mirror, "failed_run");
 }
 
 /**
@@ -285,11 +258,12 @@ function unrepairableName(resource: string): string {
  * Pass null to delete the stored ID.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
-  if (runId === null) deleteInfo(mirror, unrepairableName(resource));
-  else writeInfo(mirror, unrepairableName(resource), String(runId));
+  const name = `unrepairable:${resource}`;
+  if (runId === null) deleteInfo(mirror, name);
+  else writeInfo(mirror, name, String(runId));
 }
 
 /** True if the run is a `verify` run that found only problems that the API must correct. */
 export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
-  return readInfo(mirror, unrepairableName(resource)) === String(runId);
+  return readInfo(mirror, `unrepairable:${resource}`) === String(runId);
 }

@@ -1,12 +1,12 @@
 import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { pluralize } from "../util/text.js";
-import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
+import { type Mirror, readJsonInfo, writeJsonInfo } from "./database.js";
 import { RowBuilder, type TableRow } from "./projection.js";
 import { readRecords, recordState, type StoredRecord } from "./records.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
-/** How many rows in a typed table differ from the records. */
+/** The numbers of rows in a typed table that differ from the records. */
 export interface TableDifference {
   table: string;
   missing: number;
@@ -16,32 +16,21 @@ export interface TableDifference {
 }
 
 /**
- * Compares typed tables with the records, row by row. The expected rows come from the code that writes rows,
- * so the check detects rows that another program changed, but not changed records. Memory use does not depend
- * on the number of rows.
+ * Compares typed tables with the records, row by row. The expected rows come from the code that writes rows, so the
+ * check detects rows that another program changed, but not changed records. Memory use does not depend on the number of
+ * rows.
  * @returns the tables that differ
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
-  /** Each resource's tables, main table first. */
-  const shapes = new Map<string, ShapeComparison[]>();
-  const tables = () => [...shapes.values()].flat().flatMap(({ current, removed }) => [current, removed]);
-  try {
-    for (const resource of resources) {
-      const [main, ...children] = tablesOf(resource);
-      if (!main) continue;
-      const comparisons: ShapeComparison[] = [];
-      shapes.set(resource.name, comparisons);
-      for (const shape of [main, ...children]) comparisons.push(openShapeComparison(mirror, shape, main));
-    }
-    for (const record of readRecords(mirror, [...shapes.keys()]))
-      compareRecord(shapes.get(record.row.resource) ?? [], record);
-    for (const table of tables()) table.finish();
-    return tables()
-      .map(({ difference }) => difference)
-      .filter(({ changed, extra, missing }) => missing + changed + extra > 0);
-  } finally {
-    for (const table of tables()) table.close();
-  }
+  const comparisons = new Map(
+    resources.map((resource) => [resource.name, openComparisons(mirror, resource)] as const),
+  );
+  for (const record of readRecords(mirror, [...comparisons.keys()]))
+    compareRecord(comparisons.get(record.row.resource) ?? [], record);
+  const tables = [...comparisons.values()].flat().flatMap(({ current, removed }) => [current, removed]);
+  return tables
+    .map((table) => table.finish())
+    .filter(({ changed, extra, missing }) => missing + changed + extra > 0);
 }
 
 /**
@@ -52,10 +41,14 @@ interface ShapeComparison extends Record<RecordState, TableComparison> {
   rows: RowBuilder;
 }
 
-function openShapeComparison(mirror: Mirror, shape: TableShape, main: TableShape): ShapeComparison {
-  const rows = new RowBuilder(mirror, shape, main, { discovers: false, report: () => {} });
-  const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.names(state));
-  return { rows, current: open("current"), removed: open("removed") };
+/** Returns a comparison for each of a resource's shapes, main table first. */
+function openComparisons(mirror: Mirror, resource: Resource): ShapeComparison[] {
+  const shapes = tablesOf(resource);
+  return shapes.map((shape) => {
+    const rows = new RowBuilder(mirror, shape, shapes[0] ?? shape, { discovers: false, report: () => {} });
+    const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.names(state));
+    return { rows, current: open("current"), removed: open("removed") };
+  });
 }
 
 function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
@@ -69,12 +62,12 @@ function compareRecord([main, ...children]: readonly ShapeComparison[], record: 
 
 /** Compares a table with the rows expected from its records. Both are ordered by the integer key. */
 class TableComparison {
-  readonly difference: TableDifference;
+  readonly #difference: TableDifference;
   readonly #rows: Iterator<unknown[]>;
   #next: IteratorResult<unknown[]>;
 
   constructor(mirror: Mirror, shape: TableShape, state: RecordState, columns: readonly string[]) {
-    this.difference = { table: tableName(shape, state), missing: 0, changed: 0, extra: 0 };
+    this.#difference = { table: tableName(shape, state), missing: 0, changed: 0, extra: 0 };
     this.#rows = readRows(mirror, shape, state, columns);
     this.#next = this.#rows.next();
   }
@@ -82,39 +75,46 @@ class TableComparison {
   compare(expected: TableRow): void {
     const id = Number(expected.at(-1));
     for (; !this.#next.done && Number(this.#next.value.at(-1)) < id; this.#next = this.#rows.next())
-      this.difference.extra += 1;
+      this.#difference.extra += 1;
     if (this.#next.done || this.#next.value.at(-1) !== id) {
-      this.difference.missing += 1;
+      this.#difference.missing += 1;
       return;
     }
-    if (!isSameRow(expected, this.#next.value)) this.difference.changed += 1;
+    if (!isSameRow(expected, this.#next.value)) this.#difference.changed += 1;
     this.#next = this.#rows.next();
   }
 
-  finish(): void {
-    for (; !this.#next.done; this.#next = this.#rows.next()) this.difference.extra += 1;
-  }
-
-  close(): void {
-    this.#rows.return?.();
+  finish(): TableDifference {
+    for (; !this.#next.done; this.#next = this.#rows.next()) this.#difference.extra += 1;
+    return this.#difference;
   }
 }
 
+const rowsPerBatch = 1_000;
+
 /**
- * Returns a table's rows, ordered by its integer key. Returns no rows if a column is missing, because every row is
- * wrong in that case.
+ * Yields a table's rows, ordered by its integer key. Yields no rows if a column is missing, because every row is wrong
+ * in that case.
  */
-function readRows(
-  { db }: Mirror,
+function* readRows(
+  mirror: Mirror,
   shape: TableShape,
   state: RecordState,
   columns: readonly string[],
-): Iterator<unknown[]> {
+): Generator<unknown[]> {
   const name = tableName(shape, state);
-  const existing = new Set(db.prepare("SELECT lower(name) FROM pragma_table_info(?)").pluck().all(name));
-  if (!columns.every((column) => existing.has(column.toLowerCase()))) return [][Symbol.iterator]();
-  const select = `SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)} ORDER BY ${rowIdColumn(shape)}`;
-  return db.prepare(select).raw().iterate() as Iterator<unknown[]>;
+  const existing = new Set(mirror.selectValues("SELECT lower(name) FROM pragma_table_info(?)", name));
+  if (!columns.every((column) => existing.has(column.toLowerCase()))) return;
+  const id = rowIdColumn(shape);
+  const select = mirror.db.prepare<[unknown], unknown[]>(
+    `SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)}
+     WHERE ${id} > ? ORDER BY ${id} LIMIT ${rowsPerBatch}`,
+  );
+  let rows = select.raw().all(Number.MIN_SAFE_INTEGER);
+  while (rows.length > 0) {
+    yield* rows;
+    rows = select.raw().all(rows.at(-1)?.at(-1));
+  }
 }
 
 function isSameRow(expected: TableRow, stored: readonly unknown[]): boolean {
@@ -144,10 +144,7 @@ export interface TableCheck {
   error: string;
 }
 
-/**
- * Stores the differences found in a resource's tables, for `status`.
- * @param differences an empty list deletes the previous result
- */
+/** Stores the differences in a resource's tables for `status`, or deletes the stored result if there are none. */
 export function saveTableCheck(
   mirror: Mirror,
   resource: string,
@@ -157,16 +154,12 @@ export function saveTableCheck(
   const texts = differences.map((difference) => `${difference.table}: ${describeDifference(difference)}`);
   const check =
     differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
-  mirror.transaction(() => {
-    if (check) writeInfo(mirror, infoName(resource), JSON.stringify(check));
-    else deleteInfo(mirror, infoName(resource));
-  });
+  mirror.transaction(() => writeJsonInfo(mirror, infoName(resource), check));
   return check;
 }
 
 export function readTableCheck(mirror: Mirror, resource: string): TableCheck | null {
-  const text = readInfo(mirror, infoName(resource));
-  return text === null ? null : (JSON.parse(text) as TableCheck);
+  return readJsonInfo(mirror, infoName(resource));
 }
 
 function infoName(resource: string): string {
