@@ -3,7 +3,6 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import type { ExitCode } from "./errors.js";
 
-/** The clock, which tests replace. */
 export interface Clock {
   /** Returns the current time in milliseconds since 1970 (UTC), for times that are stored. */
   now(): number;
@@ -41,7 +40,6 @@ export interface Machine {
   node: string;
   /** The absolute path of this program. */
   script: string;
-  /** Node's version, such as `20.20.2`. */
   version: string;
 }
 

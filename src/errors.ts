@@ -114,13 +114,11 @@ export class NotFound extends UnexpectedResponse {
   override readonly code = "not-found";
 }
 
-/** Thrown when part of the work failed. */
 export class Incomplete extends BrandapiError {
   override readonly exitCode = exitCodes.incomplete;
   override readonly code: string = "incomplete";
 }
 
-/** Thrown when another command has locked the mirror. */
 export class MirrorBusy extends BrandapiError {
   override readonly exitCode = exitCodes.busy;
   override readonly code = "busy";
@@ -139,7 +137,6 @@ export const stopCodes = {
   SIGHUP: exitCodes.hungUp,
 } as const;
 
-/** Thrown when a signal stopped the program. */
 export class Stopped extends BrandapiError {
   override readonly exitCode: ExitCode;
   override readonly code = "stopped";

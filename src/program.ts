@@ -8,12 +8,11 @@ import { type ExitCode, exitCodes, UsageError } from "./errors.js";
 import { readVersion } from "./version.js";
 
 interface Entry {
-  /** A one-line summary for the list of commands. */
   summary: string;
-  /** Loads the command's module. */
   load(): Promise<CommandModule>;
   /** True for a command that accepts `--rate-limit` and `--max-wait`, because it sends requests. */
   takesRequestFlags?: boolean;
+  rejectsJson?: boolean;
   /**
    * True for a command that continues when nobody reads stdout, because the command's work or exit code matters more
    * than its output.
@@ -24,11 +23,9 @@ interface Entry {
 }
 
 interface CommandModule {
-  /** The description at the top of the command's help. */
   about: string;
   /** Example command lines for the help, with explanations. */
   examples: Readonly<Record<string, string>>;
-  /** Adds the command's arguments and options. */
   define?(command: Command): void;
   /**
    * @param values the argument values
@@ -71,6 +68,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     completion: {
       summary: "Print a shell completion script",
       load: () => import("./commands/completion.js"),
+      rejectsJson: true,
     },
   },
   "Maintain the mirror:": {
@@ -141,6 +139,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     demo: {
       summary: "Try every step against a built-in sandbox",
       load: () => import("./commands/demo.js"),
+      rejectsJson: true,
     },
     sandbox: {
       summary: "Serve the documented API locally with sample data",
@@ -190,7 +189,7 @@ function createProgram(context: Context, onExit: (code: ExitCode) => void): Prog
       .addHelpText("after", formatExamples(examples, context.deps))
       .action(async () => {
         const flags: GlobalFlags = command.optsWithGlobals();
-        if (!entry.takesRequestFlags) refuseRequestFlags(name, flags);
+        refuseUselessFlags(name, entry, flags);
         const code = await run(flags, context, ...command.processedArgs);
         onExit(code ?? exitCodes.done);
       });
@@ -206,16 +205,19 @@ export async function buildProgram(context: Context): Promise<Command> {
   return root;
 }
 
-/** @throws UsageError if a command that sends no requests was given a flag for requests */
-function refuseRequestFlags(command: string, { rateLimit, maxWait }: GlobalFlags): void {
-  const flag = rateLimit !== undefined ? "--rate-limit" : maxWait !== undefined ? "--max-wait" : undefined;
-  if (flag === undefined) return;
-  throw new UsageError(
-    `\`brandapi ${command}\` sends no requests to the API, so \`${flag}\` has no effect.`,
-    {
-      hint: `omit \`${flag}\``,
-    },
-  );
+/** @throws UsageError if a global flag has no effect on the command */
+function refuseUselessFlags(
+  command: string,
+  { rejectsJson, takesRequestFlags }: Entry,
+  flags: GlobalFlags,
+): void {
+  const refuse = (reason: string, flag: string) => {
+    throw new UsageError(`\`brandapi ${command}\` ${reason}.`, { hint: `omit \`${flag}\`` });
+  };
+  if (flags.json && rejectsJson) refuse("prints no JSON", "--json");
+  if (takesRequestFlags) return;
+  if (flags.rateLimit !== undefined) refuse("sends no requests to the API", "--rate-limit");
+  if (flags.maxWait !== undefined) refuse("sends no requests to the API", "--max-wait");
 }
 
 /**

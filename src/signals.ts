@@ -10,7 +10,6 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 interface Endings {
   /** Reports a graceful stop that took too long, and ends the process. */
   endLate(reason: Stopped): void;
-  /** Ends the process immediately. */
   exit(code: number): never;
 }
 
@@ -38,7 +37,6 @@ export class ProcessSignals {
     return this.#stop.signal;
   }
 
-  /** Starts handling signals. */
   handle(endings: Endings): void {
     this.#endings = endings;
     this.#addHandlers();
@@ -61,7 +59,6 @@ export class ProcessSignals {
     return result;
   };
 
-  /** Restores the signals' default behavior. */
   removeHandlers(): void {
     for (const name of names) process.off(name, this.#onSignal);
   }

@@ -47,7 +47,6 @@ export function reportError(
   return known.exitCode;
 }
 
-/** Commands that do not use a profile. */
 const withoutProfile = "completion|demo|help|profiles|sandbox";
 const commandInHint = new RegExp(
   `\`brandapi (?!(?:${withoutProfile})\\b)([a-z]+)\\b(?![^\`]*--help)[^\`]*`,
@@ -65,7 +64,6 @@ export function completeHint(hint: string, { profile, db }: { profile?: unknown;
   });
 }
 
-/** Returns the stack traces of an error and its causes. */
 function stacksOf(error: unknown): string[] {
   return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
 }

@@ -41,7 +41,6 @@ export function findCommandName(argv: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Creates an option whose value is parsed by the given function. */
 export function parsedOption<T>(
   flags: string,
   about: string,
@@ -50,12 +49,10 @@ export function parsedOption<T>(
   return new Option(flags, about).argParser(parse);
 }
 
-/** `--wait`, for commands that lock the mirror. */
 export function waitOption(): Option {
   return new Option("--wait", "wait until another run on this mirror has finished");
 }
 
-/** `--all-profiles`, for commands that can run once per profile. */
 export function allProfilesOption(
   about = "run for every configured brand; exit with the most urgent code",
 ): Option {
@@ -70,27 +67,16 @@ export function allProfilesOption(
 /** The limit exists because the sandbox keeps all orders in memory. */
 const maxSandboxOrders = 250_000;
 
-/** `--orders`, for commands that generate a brand. */
 export function ordersOption(): Option {
   const about = `number of orders, at most ${maxSandboxOrders} (default: 5000)`;
   return parsedOption("--orders <n>", about, parseUpTo(maxSandboxOrders));
 }
 
-/** `--seed`, for commands that generate a brand. */
 export function seedOption(): Option {
   return parsedOption("--seed <n>", "seed for the generated data (default: 1)", parseCount);
 }
 
-/** @throws UsageError if `--json` was passed to a command that cannot print JSON */
-export function refuseJson(command: string, { json }: { json?: boolean | undefined }): void {
-  if (json) throw new UsageError(`\`brandapi ${command}\` prints no JSON.`, { hint: "omit `--json`" });
-}
-
-/**
- * Returns the name if it is known.
- * @param otherwise the hint if there is no similar name
- * @throws UsageError if the name is unknown
- */
+/** Returns a known name. @param otherwise the hint for an unknown name without a similar known name */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
@@ -128,10 +114,8 @@ export function parseList(text: string, previous: readonly string[] = []): strin
   throw new UsageError("A comma-separated list is empty.", { hint: "separate the values with commas" });
 }
 
-/** Parses a non-negative whole number. */
 export const parseCount = parseUpTo(999_999_999);
 
-/** Returns a parser for whole numbers from 0 to `most`. */
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
     if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
@@ -170,7 +154,6 @@ export function parseRange(
   return { since, until: until !== undefined && until >= endOfTime ? undefined : until };
 }
 
-/** The resources that a command works on. */
 export interface ChosenResources {
   resources: readonly Resource[];
   /** True if the user named the resources; false if the command works on all of them. */

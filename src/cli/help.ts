@@ -12,7 +12,6 @@ const minDescriptionWidth = 30;
 /** The indentation of descriptions printed below an option, and of explanations printed below an example. */
 const indentation = 6;
 
-/** Returns the width of the help in columns. */
 function helpWidth({ env, stdout }: Deps): number {
   return Math.min(stdout.columns || Number(env.COLUMNS) || 80, 100);
 }

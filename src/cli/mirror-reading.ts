@@ -14,7 +14,6 @@ export interface ReadSession {
   deps: Deps;
   mirror: Mirror;
   reporter: TerminalReporter;
-  /** The text style for stdout. */
   style: Style;
   /** The terminal's width in columns; undefined if stdout is not a terminal. */
   width: number | undefined;

@@ -48,7 +48,6 @@ interface MirrorSteps {
   appliesOmit?: boolean;
 }
 
-/** A command with an open API client. */
 interface ConnectedCommand extends ApiCommand {
   reporter: TerminalReporter;
   api: ApiClient;
@@ -105,7 +104,6 @@ export async function withPlanSession(command: ApiCommand, work: Work): Promise<
   });
 }
 
-/** Opens the API, and closes it when `work` has finished. */
 async function withApi(
   command: ApiCommand,
   work: (command: ConnectedCommand) => Promise<void>,
@@ -149,10 +147,7 @@ async function withOpenMirror(
   }
 }
 
-/**
- * Requests the key's brand and scopes.
- * @throws ConfigurationError if this machine's clock is wrong
- */
+/** @throws ConfigurationError if this machine's clock is wrong */
 async function identify({ api, deps, reporter, settings }: ConnectedCommand): Promise<Identity> {
   const identity = await readIdentity(api);
   refuseWrongClock(identity);
@@ -197,7 +192,6 @@ async function recordFailure(
   } catch {}
 }
 
-/** Applies the profile's list of omitted fields to the mirror, and prints what has changed. */
 function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile } }: ConnectedCommand): void {
   const result = omitMembers(mirror, omit);
   if (!result) return;

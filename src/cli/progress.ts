@@ -80,7 +80,6 @@ class StatusLine {
     this.#erase();
   }
 
-  /** Prints a permanent line above the status line. */
   print(text: string): void {
     this.#erase();
     this.#stream.write(`${text}\n`);
@@ -114,7 +113,6 @@ class StatusLine {
   }
 }
 
-/** The flags that affect a reporter. */
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
 /** The duration, in milliseconds, below which waits are not reported. */
@@ -229,7 +227,6 @@ export class TerminalReporter implements Reporter {
     if (!this.#task) this.#line.hide();
   }
 
-  /** Sets the rate limit in requests per minute, or null for no limit. */
   setRateLimit(perMinute: number | null): void {
     this.#perMinute = perMinute;
   }

@@ -10,7 +10,6 @@ export interface Prompt {
    * @throws Stopped on Ctrl-C; the abort signal's reason; UsageError at the end of the input
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;
-  /** Restores the terminal mode. */
   close(): void;
 }
 

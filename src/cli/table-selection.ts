@@ -110,7 +110,6 @@ export function warnAboutUnquotedDate(reporter: Pick<Reporter, "warn">, sql: str
   reporter.warn(`\`${written}\` without quotes is a ${operation}, so ${effect}: write \`${quoted}\``);
 }
 
-/** Warns about tables and views that are empty because their resources have never been read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const name of names) {
     const resources = resourcesOf(mirror, [name]);

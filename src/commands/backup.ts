@@ -154,8 +154,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     const kept = existsSync(db) ? replacedPath : null;
     const current = kept === null ? null : await readCurrentMirror(db);
     const { copy } = await copyMirror(from, dirname(db), deps).catch((error: unknown) => {
-      const isDisk = error instanceof MirrorUnusable && /^SQLITE_(FULL|IOERR)/.test(errorCode(error.cause));
-      if (!(error instanceof MirrorUnusable) || isDisk) throw error;
+      if (!(error instanceof MirrorUnusable)) throw error;
       const hint = "choose a different backup; the mirror has not been changed";
       throw new MirrorUnusable(error.message.replace(/^The mirror /, "The backup "), { hint, cause: error });
     });
@@ -182,7 +181,6 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   }
 }
 
-/** The data that a restored copy takes over from the mirror that it replaces. */
 interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;

@@ -16,7 +16,6 @@ import { formatInstant, formatMinute } from "../util/times.js";
 
 type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number; csv?: boolean };
 
-/** The names of the resources that have a change log. */
 const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
 const defaultSince = "7d";
 /** The default maximum number of changes printed as text. There is no limit for CSV and JSON. */
@@ -107,7 +106,6 @@ function rowOf({ label, key, field, kind, old, new: current }: Change) {
   return [label ?? key, field ?? kind, ...values, label === null ? "" : key];
 }
 
-/** Formats the interval during which a change happened. */
 function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
   return `${since === null ? "before" : `${formatMinute(since)} to`} ${formatMinute(seen_changed_at)} UTC`;
 }

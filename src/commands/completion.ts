@@ -1,5 +1,5 @@
 import { Argument, type Command, type Option } from "commander";
-import { findCommandName, refuseJson, withChoices } from "../cli/flags.js";
+import { findCommandName, withChoices } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
@@ -47,8 +47,7 @@ export function define(command: Command): void {
   command.addArgument(withChoices(new Argument("<shell>", "bash, zsh, fish"), "shell", Object.keys(scripts)));
 }
 
-export function run(flags: GlobalFlags, { deps }: Context, shell: keyof typeof scripts): void {
-  refuseJson("completion", flags);
+export function run(_flags: GlobalFlags, { deps }: Context, shell: keyof typeof scripts): void {
   deps.stdout.write(scripts[shell]);
 }
 

@@ -133,7 +133,6 @@ function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<strin
   return variables;
 }
 
-/** Formats a shell command, preceded by environment variables. */
 function formatShellCommand(words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoteShellWord(value)}`);
   return [...assignments, ...words.map(quoteShellWord)].join(" ");

@@ -2,7 +2,7 @@ import { join, parse } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import { reportError } from "../cli/error-output.js";
-import { ordersOption, refuseJson, seedOption } from "../cli/flags.js";
+import { ordersOption, seedOption } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
 import { type DemoFlags, startDemo } from "../demo/demonstration.js";
@@ -18,7 +18,6 @@ const pauseMs = 21 * dayMs;
 /** The exported files, which are named after their tables, each with its additional export flags. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
-/** The text printed before the demo starts. */
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
 - tables to query with SQL, to export to a spreadsheet, and to share as a report
 - a history of refunds, cancellations and other changes, which the API does not announce
@@ -52,7 +51,6 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: DemoFlags, context: Context): Promise<void> {
-  refuseJson("demo", flags);
   if (flags.challenge) return await runChallenge(flags, context);
   const { argv, deps, brandapi } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = flags;

@@ -80,7 +80,6 @@ interface Finding<T = unknown> {
   value?: T;
 }
 
-/** Prints a finding and its hint. With `--quiet`, only warnings and failures are printed. */
 function printFinding(
   check: string,
   finding: Finding | BrandapiError,
@@ -157,7 +156,6 @@ async function checkTables(mirror: Mirror): Promise<Finding> {
   });
 }
 
-/** Lists the columns that contain values of an unexpected type. */
 function checkColumns(mirror: Mirror): Finding {
   const columnsOf = ({ name }: Resource) => readUnexpectedColumns(mirror, name);
   const affected = [...resources, ...detailResources].filter((resource) => columnsOf(resource).length > 0);

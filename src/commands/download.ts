@@ -90,7 +90,6 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   });
 }
 
-/** Returns the summary line. */
 function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
   const otherCounts = { "already complete": already_complete, failed, "not tried": not_tried };

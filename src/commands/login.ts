@@ -190,7 +190,6 @@ function listMembers({ columns, list, resource }: TableShape) {
   });
 }
 
-/** Describes the list of omitted fields and how it has changed. */
 function omitText(before: readonly string[], after: readonly string[]): string {
   const added = after.filter((member) => !before.includes(member));
   const removed = before.filter((member) => !after.includes(member));

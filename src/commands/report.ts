@@ -77,10 +77,6 @@ function parseMonth(text: string): string {
   });
 }
 
-/**
- * Writes the report to a file, and opens the file if `open` is true. Throws a UsageError if the file name does not end
- * in `.html`.
- */
 async function savePage(
   report: ReportDocument,
   file: string,

@@ -62,7 +62,6 @@ export async function run(flags: StatusFlags, context: Context, names: readonly 
   return exitCodes.done;
 }
 
-/** Prints the status of one profile's mirror. @throws MirrorStale */
 async function printStatus(
   { resources: chosen, named }: ChosenResources,
   flags: StatusFlags,
@@ -161,7 +160,6 @@ function statusText(health: Health, named: boolean, style: Style, width: number 
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** Returns one line per problem. */
 function listProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
   const problems = resources.flatMap((one) =>
     resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
@@ -212,7 +210,6 @@ function resourceTable({ resources, checked_at }: Health, style: Style, width: n
   return renderTable(titles, rows, { width, style, rightAligned: counts, optionalColumns: spare });
 }
 
-/** Formats the date range that has been read completely. */
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const day = (at: string) => at.slice(0, 10);
   const [first, last] = [covered[0], covered.at(-1)];

@@ -126,7 +126,6 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   return await withPings(dryRun ? undefined : commandPing, flags, deps, syncAll);
 }
 
-/** Throws a UsageError if a flag has no effect on a named resource. */
 function refuseUselessFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
   for (const resource of named ? chosen : []) {
     const { kind } = resource.strategy;

@@ -4,7 +4,7 @@ import { completeHint } from "../cli/error-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
-import type { Context } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
@@ -85,14 +85,9 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
     const results = await forEachResource(due, async (resource) => {
       const { result, error } = await verifyResource(session, resource, repair);
       verified.push({ resource, result });
-      const { readEvidence, problems, ...printed } = result;
-      const numbers = evidence ? readEvidence?.() : undefined;
-      const line: PrintedResult = { ...printed, found: problems.map(({ text }) => text), evidence: numbers };
       // During an outage, the error is printed only once, at the end.
-      const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
-      if (json) printJson(deps.stdout, line);
-      else if (hasText)
-        deps.stdout.write(resultText(result, settings, width) + (numbers ? evidenceText(numbers) : ""));
+      if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
+        printResult(result, flags, settings, deps);
       // If no resources are named, only resources that have been read before are verified.
       const isLost = !named && error instanceof Forbidden;
       return { error: isLost ? lostAccess(resource, error) : error };
@@ -106,7 +101,19 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   });
 }
 
-/** Creates an error that lists all problems. The hint shows the next command to run. */
+function printResult(
+  result: VerificationResult,
+  { json, evidence }: VerifyFlags,
+  settings: Settings,
+  { stdout }: Deps,
+): void {
+  const { readEvidence, problems, ...printed } = result;
+  const numbers = evidence ? readEvidence?.() : undefined;
+  const found = problems.map(({ text }) => text);
+  if (json) return printJson(stdout, { ...printed, found, evidence: numbers } satisfies PrintedResult);
+  stdout.write(resultText(result, settings, terminalWidth(stdout)) + (numbers ? evidenceText(numbers) : ""));
+}
+
 function problemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
   const command = `brandapi verify ${results.map(({ resource }) => resource).join(" ")}`;
   const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
@@ -144,7 +151,6 @@ function resultText(result: VerificationResult, { output }: Settings, width: num
   return `${lines.map((line) => wrapIndented(line, width, 4)).join("\n")}\n`;
 }
 
-/** Describes the changes to these resources that `verify` cannot detect, in one sentence. */
 function blindSpotText(verified: readonly Resource[]): string {
   const namesOf = (kind: Strategy["kind"]) =>
     verified.flatMap(({ name, strategy }) => (strategy.kind === kind ? name : [])).join(" or ");
@@ -155,7 +161,6 @@ function blindSpotText(verified: readonly Resource[]): string {
   return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}: syncs re-read them over time.`;
 }
 
-/** Explains how to set the variables that the commands in the evidence use. */
 function variablesText(baseUrl: string): string {
   return [
     "The commands below need curl, jq and sqlite3, and these variables:",
@@ -165,9 +170,7 @@ function variablesText(baseUrl: string): string {
   ].join("\n");
 }
 
-/**
- * Formats the evidence as a table. Each row is followed by the request and the SQL query that reproduce its numbers.
- */
+/** Formats a table in which each row is followed by the request and the SQL query that reproduce its numbers. */
 function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);

@@ -51,7 +51,7 @@ export async function copyMirror(
     if (!/^SQLITE_(CORRUPT|FULL|IOERR)/.test(code)) throw error;
     if (code.startsWith("SQLITE_CORRUPT")) throw failed(errorReason(cause), "run `brandapi doctor`", cause);
     const hint = "free some space on that disk, or choose a different folder";
-    throw new MirrorUnusable(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
+    throw new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
       hint,
       cause,
     });
