@@ -49,7 +49,7 @@ const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊
 /** Bidirectional controls, joiners, fillers and variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** Returns a non-empty string that is safe in a file name. Truncates text before its extension to fit `maxBytes`. */
+/** Returns a non-empty string that is safe in a file name. A long text is truncated before its extension. */
 function sanitize(text: string, maxBytes: number, extension = ""): string {
   const short = text.length > maxStart + maxEnd ? text.slice(0, maxStart) + text.slice(-maxEnd) : text;
   const clean = short

@@ -19,7 +19,6 @@ export interface FileVersion {
  * opened or closed.
  */
 export class PartialFile {
-  /** The number of bytes. */
   length = 0;
   version: FileVersion | undefined;
   /** The number of bytes that an earlier run had already downloaded. */

@@ -67,7 +67,7 @@ const integerType: ColumnType = {
   revert: Number,
 };
 
-/** All files use the same scale, because readers combine them into one table. Sums have six decimal places. */
+/** The scale is the same in all files, because readers combine the files into one table. */
 const [precision, scale] = [18, 6];
 
 const decimalType: ColumnType = {

@@ -78,7 +78,11 @@ async function waitForDrain(stream: OutputStream): Promise<void> {
 }
 
 /**
- * Opens a file that appears at its path only once it is complete. A device or a pipe is written to directly.
+ * Opens a file that replaces the file at its path when it is complete. A device or a pipe is written to directly.
+ *
+ * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), leaving no time to remove a
+ * temporary file. The data is therefore written to a file whose name is deleted as soon as the file is open, so the
+ * operating system frees the file. `finish` then copies the data to a named temporary file, which it renames.
  * @param publish moves the complete temporary file to the path
  * @throws ConfigurationError if the file cannot be written
  */
@@ -95,59 +99,13 @@ export async function openFileSink(
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
   const file = await deps.runGracefully(() => openUnnamedFile(target, deps.random)).catch(fail);
-  const mode = previous && previous.mode & 0o777;
-  return new FileSink(file, { target, mode, publish, fail, deps });
-}
 
-function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Sink {
-  const close = async () => await file.close().catch(() => {});
-  return {
-    write: async (data) => await file.writeFile(data).catch(fail),
-    finish: close,
-    discard: close,
-  };
-}
-
-/**
- * A file that replaces the target when it is complete.
- *
- * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), leaving no time to remove a
- * temporary file. The data is therefore written to a file whose name is deleted as soon as the file is open, so the
- * operating system frees the file. `finish` then copies the data to a named temporary file and renames that file.
- */
-class FileSink implements Sink {
-  constructor(
-    private readonly file: FileHandle,
-    private readonly options: {
-      target: string;
-      /** The permissions of the file to be replaced; undefined if there is none. */
-      mode: number | undefined;
-      publish(from: string, to: string): Promise<void>;
-      fail(cause: unknown): never;
-      deps: Pick<Deps, "random" | "signal" | "runGracefully">;
-    },
-  ) {}
-
-  async write(data: Uint8Array | string): Promise<void> {
-    await this.file.writeFile(data).catch(this.options.fail);
-  }
-
-  async finish(): Promise<void> {
-    await this.options.deps.runGracefully(() => this.#publish());
-    await this.file.close();
-  }
-
-  async discard(): Promise<void> {
-    await this.file.close().catch(() => {});
-  }
-
-  async #publish(): Promise<void> {
-    const { target, mode, publish, fail, deps } = this.options;
+  async function publishCopy(): Promise<void> {
     const tempPath = await reserveTempFile(target, deps.random);
     const temp = await open(tempPath, "wx").catch(fail);
     try {
-      if (mode !== undefined) await temp.chmod(mode).catch(() => {});
-      await copyFile(this.file, temp, deps.signal).catch(fail);
+      if (previous) await temp.chmod(previous.mode & 0o777).catch(() => {});
+      await copyFile(file, temp, deps.signal).catch(fail);
       await temp.sync().catch(fail);
       await temp.close();
       await publish(tempPath, target).catch(fail);
@@ -158,6 +116,24 @@ class FileSink implements Sink {
       releaseTempFile(tempPath);
     }
   }
+
+  return {
+    write: async (data) => await file.writeFile(data).catch(fail),
+    async finish() {
+      await deps.runGracefully(publishCopy);
+      await file.close();
+    },
+    discard: async () => await file.close().catch(() => {}),
+  };
+}
+
+function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Sink {
+  const close = async () => await file.close().catch(() => {});
+  return {
+    write: async (data) => await file.writeFile(data).catch(fail),
+    finish: close,
+    discard: close,
+  };
 }
 
 /** Opens a file next to the target and deletes the file's name. */

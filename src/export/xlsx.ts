@@ -156,7 +156,9 @@ function booleanCell(value: number | bigint): string | undefined {
   return value === 0 || value === 1 ? ` s="${styles.yesNo}"><v>${value}</v></c>` : undefined;
 }
 
-/** Spreadsheets count days from the end of 1899, disagree about dates before March 1900, and end with the year 9999. */
+/**
+ * Spreadsheets count days from the end of 1899. They disagree about dates before March 1900 and end with the year 9999.
+ */
 function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
   const serial = (daysSince1970 ?? Number.NaN) + 25_569;
   return serial >= 61 && serial < 2_958_466 ? ` s="${style}"><v>${serial}</v></c>` : undefined;

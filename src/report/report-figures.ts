@@ -94,7 +94,7 @@ export function readRestatements({ db }: Mirror, sinceMonth: string): Restatemen
     .all(sinceMonth) as Restatement[];
 }
 
-/** Returns the orders that changed those months. @param most the maximum number of orders per currency */
+/** Returns the orders that changed reported months. @param most the maximum number of orders per currency */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(
@@ -104,7 +104,11 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
     .all(sinceMonth, most) as RestatedOrder[];
 }
 
-/** Ignores months that were first read more than a month after their end, when most refunds had already been made. */
+/**
+ * Returns the losses by currency, without months that were first read more than a month after their end, because most
+ * of their refunds had already been made.
+ *
+ */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
     .prepare(
