@@ -1,11 +1,10 @@
 import type { Deps } from "../deps.js";
-import { BrandapiError, Forbidden, Unauthorized } from "../errors.js";
+import { BrandapiError, Forbidden, Unauthorized, UnexpectedResponse } from "../errors.js";
 import type { QueryParameters } from "../util/urls.js";
 import { forbiddenError, type KeyScopes, readScopes, statusError, unavailableError } from "./api-errors.js";
 import { readServerLimit, requestHeaders } from "./headers.js";
 import { type ApiRequest, sendRequest } from "./http.js";
 import { RateLimiter } from "./rate-limit.js";
-import { buildUrl } from "./request-url.js";
 import { type ApiResponse, maxItemsFor } from "./response.js";
 import { OutageTimer, retryDelay } from "./retry.js";
 
@@ -143,4 +142,19 @@ export class ApiClient {
       throw error;
     }
   }
+}
+
+/**
+ * Returns the URL for a path relative to the base URL.
+ * @param base the base URL with a trailing slash
+ * @throws UnexpectedResponse if the URL leads outside the base URL, because an ID from the API must not cause the key
+ * to be sent to another server
+ */
+function buildUrl(base: URL, path: string, query: QueryParameters): URL {
+  const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);
+  if (!url.href.startsWith(base.href) || url.search || url.hash)
+    throw new UnexpectedResponse("A path leads outside the base URL, so it was not requested.");
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  return url;
 }

@@ -1,12 +1,11 @@
 import type { ApiClient } from "../api/client.js";
 import { classifyError } from "../api/request-failure.js";
-import { encodePathSegment } from "../api/request-url.js";
 import type { Deps, HttpResponse } from "../deps.js";
 import { BadRequest, NotFound } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { isObject, type Json } from "../util/json-value.js";
 import { dayMs } from "../util/timestamp.js";
-import { isLoopback } from "../util/urls.js";
+import { encodePathSegment, isLoopback } from "../util/urls.js";
 import type { LibraryFile } from "./library-files.js";
 import type { FileVersion, PartialFile } from "./partial-file.js";
 

@@ -1,4 +1,3 @@
-import { encodePathSegment } from "../api/request-url.js";
 import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
 import { apiId, recordKey } from "../store/record-key.js";
@@ -16,6 +15,7 @@ import { readFinishedRuns } from "../store/runs.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
+import { encodePathSegment } from "../util/urls.js";
 import { countList, planList, readCompleteList } from "./full.js";
 import { resumableMs } from "./plan.js";
 import { readList, whyIncomplete } from "./read-list.js";

@@ -5,3 +5,16 @@ export type QueryParameters = Record<string, string | number | undefined>;
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
+
+/** Servers commonly reject URLs longer than 8,000 characters, and a path contains up to two IDs. */
+const maxSegmentLength = 4_000;
+
+/**
+ * Encodes an ID as a URL path segment. Returns null for `.` and `..`, which change the path, for lone surrogates, which
+ * cannot be encoded, and for long IDs.
+ */
+export function encodePathSegment(id: string): string | null {
+  if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) return null;
+  const segment = encodeURIComponent(id);
+  return segment.length > maxSegmentLength ? null : segment;
+}
