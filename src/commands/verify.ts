@@ -110,8 +110,11 @@ function printResult(
   const { readEvidence, problems, ...printed } = result;
   const numbers = evidence ? readEvidence?.() : undefined;
   const found = problems.map(({ text }) => text);
-  if (json) return printJson(stdout, { ...printed, found, evidence: numbers } satisfies PrintedResult);
-  stdout.write(resultText(result, settings, terminalWidth(stdout)) + (numbers ? evidenceText(numbers) : ""));
+  if (json) printJson(stdout, { ...printed, found, evidence: numbers } satisfies PrintedResult);
+  else
+    stdout.write(
+      resultText(result, settings, terminalWidth(stdout)) + (numbers ? evidenceText(numbers) : ""),
+    );
 }
 
 function problemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
