@@ -3,7 +3,7 @@ import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { formatInstant } from "../util/times.js";
 import type { Mirror } from "./database.js";
 import { Projection } from "./projection.js";
-import { readInBatches, type StoredRow } from "./records.js";
+import { parseRecord, type StoredRow } from "./records.js";
 import { TableColumns } from "./table-columns.js";
 import { columnNames, positionsPerRecord, quote, recordStates, rowIdColumn, tableName } from "./table-sql.js";
 
@@ -13,9 +13,8 @@ import { columnNames, positionsPerRecord, quote, recordStates, rowIdColumn, tabl
  * @param at the time in milliseconds since 1970
  */
 export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
-  const { db } = mirror;
-  db.pragma("temp.cache_size = -4000");
-  db.pragma("main.cache_size = -4000");
+  mirror.db.pragma("temp.cache_size = -4000");
+  mirror.db.pragma("main.cache_size = -4000");
   const resources = [...new Set(shapes.map(({ resource }) => resource))];
   const names = resources.map(({ name }) => name);
   createRecordsView(mirror, names, formatInstant(at));
@@ -23,10 +22,10 @@ export function createHistoricalTables(mirror: Mirror, shapes: readonly TableSha
 }
 
 /**
- * Creates a view `records` with the versions that were valid at the given time, and a table `past` that
- * selects them. A version is valid from its `since_at` until the `since_at` of the next version. Removals
- * count as versions, and a null `version_id` means the current version. If versions overlap because a clock
- * was set back, the one that was read last is used.
+ * Creates a view `records` with the versions that were valid at the given time, and a table `past` that selects them. A
+ * version is valid from its `since_at` until the `since_at` of the next version. Removals count as versions, and a null
+ * `version_id` means the current version. If versions overlap because a clock was set back, the one that was read last
+ * is used.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
@@ -50,17 +49,17 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const projection = new Projection(mirror, shapes, () => {}, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
-  const select = mirror.db.prepare<[number, string], StoredRow>(
-    `SELECT record_id, json, context, since_at, removed_at FROM temp.records
-     WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
+  const earlier = mirror.selectValues<number>(
+    "SELECT record_id FROM temp.records WHERE version_id IS NOT NULL AND resource = ?",
+    resource.name,
   );
-  for (const record of readInBatches(mirror, select, resource.name)) projection.write(record, true);
+  for (const id of earlier) {
+    const row = mirror.selectRow<StoredRow>("SELECT * FROM temp.records WHERE record_id = ?", id);
+    if (row) projection.write(parseRecord(mirror, row), true);
+  }
 }
 
-/**
- * Copies the rows for records that have not changed since the given time, because copying is faster than parsing the
- * records.
- */
+/** Copies the rows of records that have not changed since the given time, which is faster than parsing the records. */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();
   const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;

@@ -1,4 +1,3 @@
-import type { Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { mergesDetails, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject } from "../util/json-value.js";
@@ -56,8 +55,8 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
 }
 
 /**
- * Returns the date of the n-th oldest current record in a range (0 is the oldest), in milliseconds since
- * 1970, or null if there are fewer records.
+ * Returns the date of the n-th oldest current record in a range (0 is the oldest), in milliseconds since 1970, or null
+ * if there are fewer records.
  */
 export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
@@ -82,8 +81,7 @@ export interface CurrentRecord {
 }
 
 /**
- * Yields a resource's current records, ordered by `record_id`. Reads them one at a time, because records can
- * be large and the caller may write to the mirror between them.
+ * Yields a resource's current records, ordered by `record_id`. The caller may write to the mirror between them.
  * @param keySuffix if given, selects only records whose keys end with this string
  */
 export function* readCurrentRecords(
@@ -93,12 +91,8 @@ export function* readCurrentRecords(
 ): Generator<CurrentRecord> {
   const selectIds = `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
     AND (@keySuffix = '' OR substr(key, -length(@keySuffix)) = @keySuffix) ORDER BY record_id`;
-  const selectRecord = "SELECT key, json, detailed_at, outdated FROM records WHERE record_id = ?";
   for (const id of mirror.selectValues<number>(selectIds, { resource, keySuffix })) {
-    const row = mirror.selectRow<Pick<RecordRow, "key" | "json" | "detailed_at" | "outdated">>(
-      selectRecord,
-      id,
-    );
+    const row = mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
     if (!row) continue;
     const { key, json, detailed_at: detailedAt, outdated } = row;
     yield { id, key, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };
@@ -111,17 +105,15 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
 }
 
 /**
- * Returns a function that compares a record from the API with the mirrored version. For resources with merged
- * details, it compares the list item.
+ * Returns a function that compares a record from the API with the mirrored version, or with the mirrored list item if
+ * the resource merges details into it.
  */
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
   const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
   const redact = createRedactor(mirror);
-  const find = mirror.db
-    .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
-    .pluck();
+  const select = `SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`;
   return (value: Json, key: string): "same" | "changed" | "absent" => {
-    const stored = find.get(resource.name, key) as string | undefined;
+    const stored = mirror.selectValue<string>(select, resource.name, key);
     if (stored === undefined) return "absent";
     const isSame = isSameRecord(JSON.parse(stored) as Json, redact(value, resource.name), resource);
     return isSame ? "same" : "changed";
@@ -130,10 +122,8 @@ export function openRecordComparison(mirror: Mirror, resource: Resource) {
 
 /** Returns the latest list item for a record, or null if the resource does not merge details. */
 export function readListItem(mirror: Mirror, recordId: number): Json {
-  const text = mirror.selectValue<string | null>(
-    "SELECT list_json FROM records WHERE record_id = ?",
-    recordId,
-  );
+  const select = "SELECT list_json FROM records WHERE record_id = ?";
+  const text = mirror.selectValue<string | null>(select, recordId);
   return text ? (JSON.parse(text) as Json) : null;
 }
 
@@ -175,6 +165,7 @@ export interface StoredRow {
 
 /** A row of `records`. `list_json`, `detailed_at` and `outdated` apply only to resources with details. */
 export interface RecordRow extends StoredRow {
+  resource: string;
   key: string;
   /** The list item, if the resource merges details into it. */
   list_json: string | null;
@@ -214,40 +205,18 @@ export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
   }
 }
 
-const rowsPerBatch = 1_000;
-
-const charactersPerBatch = 2_000_000;
-
 /**
- * Yields the records that a query selects, in batches, because the connection cannot write while a statement is open.
- * @param select returns rows ordered by `record_id`; its parameters are the ID to continue after, then `more`
+ * Yields these resources' current and removed records, ordered by `record_id`. Reads them one at a time, because records
+ * can be large and the connection cannot write while a statement is open.
  */
-export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
+export function* readRecords(
   mirror: Mirror,
-  select: Statement<[number, ...More], Row>,
-  ...more: More
-): Generator<StoredRecord & { row: Row }> {
-  for (let last: number | undefined = Number.MIN_SAFE_INTEGER; last !== undefined; ) {
-    const rows: Row[] = [];
-    let characters = 0;
-    for (const row of select.iterate(last, ...more)) {
-      rows.push(row);
-      characters += row.json.length;
-      if (rows.length === rowsPerBatch || characters >= charactersPerBatch) break;
-    }
-    last = rows.at(-1)?.record_id;
-    for (const row of rows) yield { ...parseRecord(mirror, row), row };
+  resources: readonly string[],
+): Generator<StoredRecord & { row: RecordRow }> {
+  const selectIds = `SELECT record_id FROM records
+    WHERE resource IN (SELECT value FROM json_each(?)) ORDER BY record_id`;
+  for (const id of mirror.selectValues<number>(selectIds, JSON.stringify(resources))) {
+    const row = mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
+    if (row) yield { ...parseRecord(mirror, row), row };
   }
-}
-
-/** Yields these resources' current and removed records, ordered by `record_id`. */
-export function readRecords(mirror: Mirror, resources: readonly string[]) {
-  const select = mirror.db.prepare<
-    [number, string],
-    StoredRow & { resource: string; dated_at: number | null }
-  >(
-    `SELECT record_id, resource, json, context, since_at, removed_at, dated_at FROM records
-     WHERE record_id > ? AND +resource IN (SELECT value FROM json_each(?)) ORDER BY record_id`,
-  );
-  return readInBatches(mirror, select, JSON.stringify(resources));
 }
