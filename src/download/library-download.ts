@@ -69,7 +69,14 @@ export async function downloadFiles(
   createFolder(options.folder);
   const folder = realpathSync(options.folder);
   const log = new DownloadLog(mirror);
-  const incomplete = files.filter((file) => !isComplete(file, folder, log));
+  const incomplete: LibraryFile[] = [];
+  for (const file of files) {
+    const download = log.get(file);
+    const path = download && findCompleteFile(file, download, folder);
+    if (!download || path === undefined) incomplete.push(file);
+    // The folder was moved after the download.
+    else if (path !== download.path) log.save({ ...download, path });
+  }
   const targets = assignPaths(incomplete.slice(0, limit), folder, log);
   const counts = { downloaded: 0, failed: 0, not_tried: 0, bytes: 0 };
   let hostFailures = 0;
@@ -105,19 +112,18 @@ export async function downloadFiles(
 }
 
 /**
- * True if the folder contains the file with its downloaded size. A file whose size differs from the library's counts as
- * complete until the library's record changes. If the folder was moved, updates the path in the mirror.
+ * Returns the path of a downloaded file if the folder still contains the file with the same size. A file whose size
+ * differs from the library's counts as complete until the library's record changes.
  */
-function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
-  const download = log.get(file);
-  if (download === undefined) return false;
-  if (file.size !== null && file.size !== download.bytes && file.sinceAt > download.downloaded_at)
-    return false;
-  const path = join(folder, basename(download.path));
+function findCompleteFile(
+  { size, sinceAt }: LibraryFile,
+  { bytes, downloaded_at, path: oldPath }: CompletedDownload,
+  folder: string,
+): string | undefined {
+  const isOutdated = size !== null && size !== bytes && sinceAt > downloaded_at;
+  const path = join(folder, basename(oldPath));
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (!stats?.isFile() || stats.size !== download.bytes) return false;
-  if (path !== download.path) log.save({ ...download, path });
-  return true;
+  return !isOutdated && stats?.isFile() && stats.size === bytes ? path : undefined;
 }
 
 type Target = Readonly<{ file: LibraryFile; path: string }>;

@@ -58,12 +58,13 @@ const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DE
  * Opens a table for an incremental export. Returns undefined for a view, a system table, a table of removed records, or
  * a query result. Must be called in `withReadTransaction`.
  */
-export function openChangedRows({ name, columns, origin }: RowSource): ChangedRows | undefined {
+export function openChangedRows(source: RowSource): ChangedRows | undefined {
+  const { origin } = source;
   const shape = origin?.selection.table.shape;
-  if (!origin || shape?.name !== name) return undefined;
+  if (!origin || shape?.name !== source.name) return undefined;
   const { mirror } = origin;
   const { db } = mirror;
-  const names = columns.map(({ name }) => name);
+  const names = source.columns.map(({ name }) => name);
   const redactedAfterRun = readRedactedAfterRun(mirror) ?? -1;
 
   function* read(sqlOf: (state: RecordState) => string, parameters: object): Iterable<ChangedRow[]> {
@@ -71,8 +72,11 @@ export function openChangedRows({ name, columns, origin }: RowSource): ChangedRo
       const rows = db.prepare(sqlOf(state)).raw().iterate(parameters) as IterableIterator<Row>;
       for (const batch of inBatches(rows))
         yield batch.map((row) => {
-          const record = row.slice(names.length) as [string, number | null, string | null];
-          const [key, position, removedAt] = record;
+          const [key, position, removedAt] = row.slice(names.length) as [
+            string,
+            number | null,
+            string | null,
+          ];
           return { values: row.slice(0, names.length), key, position, removedAt };
         });
     }
@@ -122,7 +126,6 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 /**
  * Selects the items that a record's list had when it was last exported, and that are beyond the end of its current
  * list. The exported version is the oldest version that was stored after the bookmark.
- *
  */
 function removedItemsSql(
   { resource }: TableShape,

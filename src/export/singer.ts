@@ -102,7 +102,6 @@ interface SingerStream {
  * Writes Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table has a SCHEMA message, a
  * RECORD message for each row that was added, changed or removed, and a STATE message for the next run. If the state
  * comes from a different mirror, all rows are sent.
- *
  */
 export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);

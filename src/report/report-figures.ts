@@ -107,7 +107,6 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
 /**
  * Returns the losses by currency, without months that were first read more than a month after their end, because most
  * of their refunds had already been made.
- *
  */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db

@@ -153,7 +153,6 @@ function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableCompari
  * Rewrites another brand's file, because all files in a Delta table must have the same column types. The new file has
  * no digest, so that brand's next export replaces the file.
  * @returns undefined if none of the file's columns changes
- *
  */
 async function convertFile(
   { partitionValues, path }: DataFile,
