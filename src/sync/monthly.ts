@@ -64,24 +64,25 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
 }
 
 /**
- * Returns the months to read: the current month, and months with activity. Unless an option requests them, unchanged
- * months are skipped if they were last read after the end of their window.
+ * Returns the months to read: the current month, and months with activity. Without options that request all of them, an
+ * unchanged month is skipped once it has been read after the end of its window.
  */
 function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
   const { readUntil, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
-  // The API may not return any points for a month that has lost all of its activity.
-  const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
+  const requested = requestedRange(run);
+  const isAllRequested = full || since !== undefined || !isPlain(options);
+  const changed = isPlain(options) ? changedMonths(run, points) : new Set<string>();
+  function isDue(name: string): boolean {
+    const month = monthRange(name);
+    if (!overlaps(month, requested)) return false;
+    const covered = state.coverage().find((part) => overlaps(part, month));
+    return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
+  }
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
-  const months = [...new Set([...active, ...moved, utcDay(readUntil).slice(0, 7)])].sort();
-  const range = requestedRange(run);
-  const isAll = full || since !== undefined || !isPlain(options);
-  const readAt = (month: Range) =>
-    state.coverage().find((part) => overlaps(part, month))?.readAt ?? Number.NEGATIVE_INFINITY;
-  const due = months
-    .map((name) => ({ name, ...monthRange(name) }))
-    .filter((month) => overlaps(month, range))
-    .filter((month) => isAll || moved.has(month.name) || readAt(month) - windowMs <= month.to);
+  // A month that has lost all of its activity may not be among the API's points, but it has changed.
+  const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
+  const due = [...months].sort().filter(isDue).map(monthRange);
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
@@ -114,18 +115,18 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
 }
 
 /** Returns the months in which a day's point differs from the mirror. Days without activity may have no points. */
-function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
+function changedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
     for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
       mirrored.set(dayOfPoint(point, totalsSource), point);
-  const isMoved = (day: string) => {
+  const isChanged = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
     return isIdle(was) ? !isIdle(is) : !samePoint(was, is, totalsSource.amountFields);
   };
   const days = new Set([...mirrored.keys(), ...points.keys()]);
-  return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
+  return new Set([...days].filter(isChanged).map((day) => day.slice(0, 7)));
 }
 
 function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { counts, makeBrand, type readsOrders } from "../support/brand.js";
 import { at, day, fileAt, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 const orders = ordersBefore(noon - hour, 350, 12 * hour);
 const pages = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
@@ -36,6 +37,16 @@ describe("the first sync", () => {
       mirror_total: 350,
       differing: 0,
     });
+  });
+
+  test("sync keeps no transaction open while it waits for a response", async () => {
+    const brand = makeBrand({ orders });
+    const other = new Sqlite(brand.db, { timeout: 0 });
+    // Fails if another connection has an open transaction.
+    brand.before = () => void other.exec("BEGIN IMMEDIATE; ROLLBACK");
+    expect((await brand.run("sync orders")).code).toBe(0);
+    expect(brand.asked.filter(pages)).toHaveLength(4);
+    other.close();
   });
 
   test("later syncs never read orders from before the first --since", async () => {
