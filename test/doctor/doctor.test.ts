@@ -79,7 +79,7 @@ test("doctor prints one line per check, and doctor --quiet prints only problems"
 test.each([
   ["no key is configured", { env: { BRANDAPI_KEY: "" } }, 3, "key", "run `brandapi login`"],
   ["the mirror's folder is missing", { env: { BRANDAPI_DB: "gone/m.sqlite" } }, 3, "settings", "mkdir -p"],
-  ["the API rejects the key", { fetch: apiOf({ status: 401 }) }, 4, "key", "then run `brandapi login`"],
+  ["the API rejects the key", { fetch: apiOf({ status: 401 }) }, 4, "key", "BRANDAPI_KEY"],
 ] as const)(
   "doctor skips the checks that depend on a failed check: %s",
   async (_, options, exit, check, hint) => {
