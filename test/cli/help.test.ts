@@ -160,7 +160,7 @@ test.each([
   ["tables --all --delta x", "Option `--delta <folder>` cannot be used with option `--all`."],
   ["--db x status --all-profiles", "Option `--all-profiles` cannot be used with option `--db <path>`."],
   ["--quiet", "No command was specified."],
-])("`brandapi %s` exits with code 2 and commander's message", async (command, message) => {
+])("`brandapi %s` exits with code 2 and a usage error", async (command, message) => {
   const { code, out, err } = await brandapi(command);
   expect(err.split("\n")[0]).toBe(`brandapi: ${message}`);
   expect({ code, out }).toEqual({ code: 2, out: "" });

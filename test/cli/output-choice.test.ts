@@ -159,7 +159,7 @@ test("several tables are exported to a folder, by default with one CSV file per 
   expect(readdirSync(home).sort()).toEqual(["new", "one"]);
 });
 
-test("an export of several tables reports how many rows each table has", async () => {
+test("an export of several tables reports the number of rows in each table", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const rows = "orders: 5 rows, order_line_items: 5 rows";

@@ -124,7 +124,7 @@ describe("brandapi query", () => {
       "login --base-url https://x.example/api/brand/v1 --key-stdin",
       "The input from stdin is larger than 16 MiB",
     ],
-  ])("endless input is rejected: yes | brandapi %s", async (command, message) => {
+  ])("query rejects endless input: `yes | brandapi %s`", async (command, message) => {
     const path = await mirrorOfOrders();
     const program = spawnBrandapi([...command.split(" "), "--db", path], { stdin: null });
     const yes = spawn("yes", { stdio: ["ignore", "pipe", "ignore"] });

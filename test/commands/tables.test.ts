@@ -113,7 +113,7 @@ test("tables rejects a misspelled name and suggests the closest name", async () 
   });
 });
 
-test("tables NAME shows how many rows have a value in each column", async () => {
+test("tables NAME shows the number of rows with a value in each column", async () => {
   const mirror = await makeMirror();
   const amounts = [1, 0, null, null];
   writeRead(

@@ -69,7 +69,7 @@ test("a process escapes control characters in its output on a terminal", async (
   expect(out).toContain("\\u009b2J\\u007f\\u202efdp.exe");
 });
 
-test("a file receives the exact data even if stdout is a terminal", async () => {
+test("an export to a file is unescaped even if stdout is a terminal", async () => {
   const home = makeHome();
   const command = ["export", "orders", "--csv", "--db", path];
   const piped = await brandapi(command);

@@ -344,7 +344,7 @@ test.each([
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
   [`{"brands": {}}`, "it needs an object `profiles`"],
   [`{"profiles": `, "fix its JSON"],
-])("the error for the config file %j says what to fix", async (config, hint) => {
+])("the error for the config file %j names the setting to fix", async (config, hint) => {
   expect((await failure({}, world({ config }))).hint).toContain(hint);
 });
 

@@ -65,12 +65,12 @@ test.each(ofAnalytics)("`sync %s` exits with code 5 if the plan lacks Analytics"
 });
 
 test.each([
-  [{ allowlist: ["203.0.113.7"] }, 5, "allowlist"],
-  [{ expiresAt: noon - day }, 4, "(401)"],
-  [{ revoked: true }, 4, "(401)"],
+  [5, "is not allowed from this IP address", { allowlist: ["203.0.113.7"] }, "allowlist"],
+  [4, "has expired", { expiresAt: noon - day }, "(401)"],
+  [4, "is revoked", { revoked: true }, "(401)"],
 ] as const)(
-  "a sync with the key properties %j reads nothing and exits with code %i",
-  async (change, expected, words) => {
+  "a sync sends only one request and exits with code %i if the key %s",
+  async (expected, _, change, words) => {
     const brand = makeBrand({ history: 5 });
     brand.setKey(change);
     const { code, err, asked } = await brand.run("sync");

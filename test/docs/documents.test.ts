@@ -1,8 +1,11 @@
 import { existsSync } from "node:fs";
+import { CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { documents, root } from "../../bin/docs/documents.js";
 import { regenerate } from "../../bin/docs/generate.js";
-import { parses } from "./parses.js";
+import { UsageError } from "../../src/errors.js";
+import { findResource } from "../../src/resources/registry.js";
+import { programTree } from "../support/commands.js";
 import { brandapiCalls, typedLines } from "./words.js";
 
 const pages = documents.map((page) => [page.path, page] as const);
@@ -20,7 +23,7 @@ test.each(pages)("the links and commands in %s are valid", async (_, { text, url
   );
   // A page may show an invalid command together with its error message.
   for (const words of typed.flatMap(brandapiCalls)) {
-    const wrong = await parses(words);
+    const wrong = await findUsageErrors(words);
     expect(wrong === "" || text.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);
   }
 });
@@ -33,3 +36,27 @@ test.each(pages)("the source files named in %s exist", (_, { text, url }) => {
   );
   expect(unknown).toEqual([]);
 });
+
+/**
+ * Parses a command line as the program does, without running the command.
+ * @returns the error message, or an empty string if there is none
+ */
+async function findUsageErrors(words: readonly string[]): Promise<string> {
+  const program = await programTree();
+  const wrong: string[] = [];
+  for (const command of program.commands)
+    command.action((...received) => {
+      const takesResources = command.registeredArguments.some((one) => one.name() === "resource");
+      const names = takesResources ? [received[0] ?? []].flat() : [];
+      wrong.push(
+        ...names.filter((name) => !findResource(name)).map((name) => `Unknown resource: \`${name}\`.`),
+      );
+    });
+  try {
+    await program.parseAsync([...words], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError || error instanceof UsageError)) throw error;
+    if (!("exitCode" in error) || error.exitCode !== 0) wrong.push(error.message);
+  }
+  return wrong.join("; ");
+}

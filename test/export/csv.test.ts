@@ -129,7 +129,7 @@ describe("CSV", () => {
     },
   );
 
-  it("a CSV export leaves formulas unchanged, and warns once about how many there are", async () => {
+  it("a CSV export leaves formulas unchanged, and warns once about their number", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),

@@ -117,7 +117,7 @@ describe("export -o", () => {
   });
 
   it.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-    "an export ended by %s keeps the previous file, says so, and leaves no temporary file",
+    "an export ended by %s keeps and mentions the previous file, and leaves no temporary file",
     async (signal) => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();

@@ -6,7 +6,7 @@ import { scenariosOf } from "./scenarios.js";
 const runs = Number(process.env.PROPERTY_RUNS ?? 10);
 
 test.each(piecewiseResources.map((one) => [one.name, one] as const))(
-  "a verified mirror has each part of %s as the API had it during the run",
+  "each part of %s in a verified mirror equals the API's data at some time during the run",
   async (_name, resource) => {
     const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
       expect(await playPiecewise(resource, scenario)).toEqual([]);

@@ -56,7 +56,7 @@ describe("report: output", () => {
 });
 
 describe("report --text", () => {
-  test("`report --text` uses colours only on a terminal", async () => {
+  test("`report --text` uses colors only on a terminal", async () => {
     const { out } = await brand.run("report --text");
     expect(out).toMatch(/^Net and refunds by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
     expect(out).not.toContain("\u001b");

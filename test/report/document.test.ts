@@ -199,7 +199,7 @@ describe("report: currencies", () => {
     expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
   });
 
-  test("if a report has only one currency, it gets all sections, even if it has no code", async () => {
+  test("the only currency in a report gets all sections, even if its code is missing", async () => {
     const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
     await uncoded.run("sync orders");
     const only = await reportOf(uncoded, "--month 2026-11");
@@ -329,7 +329,7 @@ test("the report page loads no resources and runs no scripts, and its Content-Se
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
 });
 
-test("the title of the changed-orders table states how many there are if the table omits some of them", async () => {
+test("the title of the changed-orders table states the total number of orders if the table omits some of them", async () => {
   const orders = Array.from({ length: 30 }, (_, n) => orderAt(`o${n}`, Date.UTC(2026, 9, 20) - n * hour));
   const titleAfter = async (refunded: number) => {
     const brand = makeBrand({ orders });

@@ -90,16 +90,19 @@ const orders = [
 const brand: Brand = { ...emptyBrand(history.keys), orders };
 
 test.each([
-  [2, 46, "no variants", {}],
+  [2, 46, "none", {}],
   [2, 50, "gross revenue", { revenue: "gross" }],
   [3, 66, "cancelled orders", { cancelled: "in" }],
   [1, 6, "recent days only", { dailyTotals: "recent" }],
   [1, 40, "an earlier state of the brand", { dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }],
-] as const)("daily totals sum to %i orders and a revenue of %i with %s", (count, revenue, _, variants) => {
-  const { timeseries } = clicks("", { brand, variants });
-  expect(sum(timeseries, "orders")).toBe(count * 100);
-  expect(sum(timeseries, "revenue")).toBe(revenue * 100);
-});
+] as const)(
+  "daily totals sum to %i orders and a revenue of %i with the API variant: %s",
+  (count, revenue, _, variants) => {
+    const { timeseries } = clicks("", { brand, variants });
+    expect(sum(timeseries, "orders")).toBe(count * 100);
+    expect(sum(timeseries, "revenue")).toBe(revenue * 100);
+  },
+);
 
 test("API variants return no totals, drifting totals or no empty days", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);

@@ -98,7 +98,7 @@ test.each([
   [{ order: "attribution" }, "o0,o1,o2,o3,o4,o5"],
   [{ maxPerPage: 2 }, "o0,o1,o2,o3,o4,o5"],
   [{ maxTotal: 3, maxPerPage: 2 }, "o0,o1,o2,o3"],
-] as const)("the API variant %j lists %s", (variants, order) => {
+] as const)("with the API variant %j, the sandbox lists the orders as %s", (variants, order) => {
   expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
 });
 
@@ -145,7 +145,7 @@ test("the API variant that returns gifts, codes and surveys in one response acce
   expect(ask("/roster?page=1", { variants }).status).toBe(200);
 });
 
-test("files that a test adds are listed like any other file", () => {
+test("the sandbox applies date filters to library files that were added by a test", () => {
   const brand = { ...emptyBrand(keys), content: [fileAt("a", noon), fileAt("b", noon - day)] };
   expect(ids("/content?uploaded_before=2026-11-21", { brand })).toEqual(["b"]);
 });

@@ -34,7 +34,7 @@ test("click analytics have exactly the documented fields", () => {
   expect(misfits(ask("/analytics/clicks", { brand }).one, clicksShape, "clicks", new Set())).toEqual([]);
 });
 
-test("names have accents and punctuation, and one introduction is a spreadsheet formula", () => {
+test("the sandbox's hosts have names with accents and punctuation, and one host's introduction is a spreadsheet formula", () => {
   const text = JSON.stringify([brand.roster, brand.orders]);
   for (const part of ["'", '\\"', ", ", "ü", "ø", "🏔️", "\\n", '"intro":"=HYPERLINK('])
     expect([part, text.includes(part)]).toEqual([part, true]);

@@ -57,7 +57,7 @@ const one = (table: string, difference: Partial<TableDifference>) => [
   { table, missing: 0, changed: 0, extra: 0, ...difference },
 ];
 
-test("rows that the program wrote never differ from the records", async () => {
+test("the table check finds no differences in rows that the program wrote", async () => {
   expect(compareTables(await filled(), all)).toEqual([]);
 });
 

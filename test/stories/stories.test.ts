@@ -13,7 +13,7 @@ import { day, fileAt, hour, memberOf, noon, openRecord, orderAt, ordersBefore } 
 const folder = import.meta.dirname;
 const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
 
-test.each(pages)("the story %s prints the output on its page", async (name) => {
+test.each(pages)("the commands in the story %s print the recorded output", async (name) => {
   const path = join(folder, name);
   await expect(await runStory(readFileSync(path, "utf8"))).toMatchFileSnapshot(path);
 });

@@ -20,7 +20,7 @@ describe("counts after a sync", () => {
     }),
   });
 
-  test("sync re-reads a range if a response omits a record (A4)", async () => {
+  test("sync re-reads a range if a response omits a record", async () => {
     const brand = makeBrand({ orders });
     brand.once(
       ({ path, query }) => path === "/orders" && query.per_page === "100",
@@ -30,7 +30,7 @@ describe("counts after a sync", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync exits with code 8 and removes nothing if a count still differs after re-reading (A4)", async () => {
+  test("sync exits with code 8 and removes nothing if a count still differs after re-reading", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.before = ({ path, query }) =>
@@ -41,14 +41,14 @@ describe("counts after a sync", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync does not verify orders if the API caps `total_items` (A5)", async () => {
+  test("sync does not verify orders if the API caps `total_items`", async () => {
     const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
     expect(err).toContain("the API counts 25 orders, but the mirror has 150");
   });
 
-  test("sync finds an order after its date has changed in the API (A6)", async () => {
+  test("sync finds an order after its date has changed in the API", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.change("orders", "o140", { order_date: at(noon - 50 * day) });
@@ -59,7 +59,7 @@ describe("counts after a sync", () => {
   });
 });
 
-test("sync reports a wrong status filter once, then ignores the filter until its count is right (A7)", async () => {
+test("sync reports a wrong status filter once, then ignores the filter until its count is right", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -118,20 +118,17 @@ describe("differences that take more than 100 requests to read", () => {
   test.each([
     ["separate days", 36],
     ["adjacent days", 12],
-  ])(
-    "after 100 requests, sync leaves the remaining changed days to the next run: %s (A8)",
-    async (_, step) => {
-      const brand = makeBrand({ orders: hours });
-      await brand.run("sync orders --audit 0");
-      for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
-      const { asked, code, err } = await brand.run("sync orders --audit 0");
-      expect(err).toMatch(/the API's daily totals changed on \d+ days/);
-      expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-      // The additional request reads the orders since the last run.
-      expect(asked.filter(isPage)).toHaveLength(100 + 1);
-      expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
-    },
-  );
+  ])("after 100 requests, sync leaves the remaining changed days to the next run: %s", async (_, step) => {
+    const brand = makeBrand({ orders: hours });
+    await brand.run("sync orders --audit 0");
+    for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
+    const { asked, code, err } = await brand.run("sync orders --audit 0");
+    expect(err).toMatch(/the API's daily totals changed on \d+ days/);
+    expect([code, brand.lastRun().verified]).toEqual([8, 0]);
+    // The additional request reads the orders since the last run.
+    expect(asked.filter(isPage)).toHaveLength(100 + 1);
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+  });
 
   test("sync takes more than one run to read 13,000 orders that appear between two runs", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
@@ -155,7 +152,7 @@ describe("differences that take more than 100 requests to read", () => {
   });
 });
 
-test("sync exits with code 8 if a list never settles (A9)", async () => {
+test("sync exits with code 8 if a list never settles", async () => {
   const brand = makeBrand({ history: 50 });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -167,7 +164,7 @@ test("sync exits with code 8 if a list never settles (A9)", async () => {
   expect(err).toContain("never settled");
 });
 
-test("sync stores a dense second that never settles, but does not add it to the coverage (A9)", async () => {
+test("sync stores a dense second that never settles, but does not add it to the coverage", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {
@@ -186,14 +183,14 @@ test.each([
   [3, "6 minutes ahead of", 6 * minute],
   [3, "6 minutes behind", -6 * minute],
   [0, "4 minutes ahead of", 4 * minute],
-])("sync exits with code %i if the local clock is %s the API's (A10)", async (code, _, skew) => {
+])("sync exits with code %i if the local clock is %s the API's", async (code, _, skew) => {
   const brand = makeBrand({ orders });
   const clock = { ...brand.clock, now: () => brand.now() + skew };
   const ran = await brand.run("sync orders", { clock });
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("every sync warns about a record that is in no date range, and leaves the orders unverified (A11)", async () => {
+test("every sync warns about a record that is in no date range, and leaves the orders unverified", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },
@@ -206,7 +203,7 @@ test("every sync warns about a record that is in no date range, and leaves the o
   }
 });
 
-test("sync exits with code 3 if the mirror file is replaced during the run (A12)", async () => {
+test("sync exits with code 3 if the mirror file is replaced during the run", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 450, hour) });
   await brand.run("sync orders --since 3d");
   copyFileSync(brand.db, `${brand.db}.copy`);

@@ -30,7 +30,7 @@ function showDates(brand: TestBrand, dates: Record<string, string | null>): void
         };
 }
 
-describe("orders that are not sorted newest first (A1)", () => {
+describe("orders that are not sorted newest first", () => {
   const byId = [...orders].sort((a, b) => (a.id < b.id ? -1 : 1));
 
   test.each(["id", "attribution"] as const)(
@@ -77,7 +77,7 @@ describe("orders that are not sorted newest first (A1)", () => {
   });
 });
 
-describe("an imprecise date (A2)", () => {
+describe("an imprecise date", () => {
   test("sync verifies orders with valid dates that have no seconds", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
@@ -86,7 +86,7 @@ describe("an imprecise date (A2)", () => {
   });
 });
 
-describe("an unreadable date (A2)", () => {
+describe("an unreadable date", () => {
   test.each(["2026-02-30T11:00:00Z", "2026-11-20T24:00:00Z", "yesterday", null])(
     "sync stores an order dated %s unchanged, warns, and leaves the orders unverified",
     async (date) => {
@@ -224,7 +224,7 @@ describe("an unreadable date (A2)", () => {
   });
 });
 
-describe("a date outside the requested range (A3)", () => {
+describe("a date outside the requested range", () => {
   test("sync stores an order dated before the requested range, and leaves the orders unverified", async () => {
     const brand = makeBrand({ orders, variants: { includesRecordBelow: true } });
     await brand.run("sync orders --since 10d");
@@ -340,7 +340,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("sync counts the orders that the audit's last requests read", async () => {
+test("the number of orders in a sync's result line includes those from the last requests of the audit", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

@@ -8,7 +8,7 @@ const message =
   "3 records are dated in the future (newest: 2026-11-21 21:00) and will be read when their dates are reached";
 
 describe("orders dated in the future", () => {
-  test("sync and verify report how many orders are dated in the future, and exit with code 0", async () => {
+  test("sync and verify report the number of orders dated in the future, and exit with code 0", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     const synced = await brand.run("sync orders");
     expect([synced.code, brand.lastRun().verified]).toEqual([0, 1]);

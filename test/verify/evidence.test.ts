@@ -168,7 +168,7 @@ test.each(["orders", "content"] as const)(
   },
 );
 
-test("verify --repair reports how many records it repaired, and `changes --run` lists them", async () => {
+test("verify --repair reports the number of repaired records, and `changes --run` lists them", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
   await brand.run("sync orders");
   brand.pass(day);

@@ -65,7 +65,7 @@ describe("verify orders", () => {
     expect([code, why(result, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
   });
 
-  test("verify reports the orders of a brand that has none as proven", async () => {
+  test("verify reports orders as proven if the brand has no orders", async () => {
     expect(await verified(await synced({ orders: [] }))).toMatchObject({
       code: 0,
       result: { state: "proven" },
