@@ -1,10 +1,10 @@
 const [letter, line, edge] = [8.4, 19, 16];
-const colours: Readonly<Record<string, string>> = { "36": "#5bb8d6" };
+const colors: Readonly<Record<string, string>> = { "36": "#5bb8d6" };
 
 // The expression is built from a string because linters reject control characters in regular expressions.
-const colourCode = new RegExp(`${String.fromCharCode(27)}\\[(\\d+)m`);
+const colorCode = new RegExp(`${String.fromCharCode(27)}\\[(\\d+)m`);
 
-/** Draws a terminal as SVG: a prompt with a command, followed by the command's output in its ANSI colours. */
+/** Draws a terminal as SVG: a prompt with a command, followed by the command's output in its ANSI colors. */
 export function drawTerminal(command: string, lines: readonly string[]): string {
   const all = [`\u001b[2m$\u001b[22m ${command}`, ...lines];
   const [width, height] = [80 * letter + 2 * edge, all.length * line + 2 * edge];
@@ -22,19 +22,19 @@ ${texts.join("\n")}
 }
 
 function spansOf(text: string): string {
-  let [weight, colour, opacity] = ["", "", ""];
+  let [weight, color, opacity] = ["", "", ""];
   return text
-    .split(colourCode)
+    .split(colorCode)
     .map((piece, nth) => {
       if (nth % 2 === 0) {
-        const style = `${weight}${colour}${opacity}`;
+        const style = `${weight}${color}${opacity}`;
         const safe = piece.replace(/&/g, "&amp;").replace(/</g, "&lt;");
         return style === "" || safe === "" ? safe : `<tspan${style}>${safe}</tspan>`;
       }
       if (piece === "1") weight = ' font-weight="bold"';
       else if (piece === "2") opacity = ' opacity="0.6"';
       else if (piece === "22") [weight, opacity] = ["", ""];
-      else colour = colours[piece] ? ` fill="${colours[piece]}"` : "";
+      else color = colors[piece] ? ` fill="${colors[piece]}"` : "";
       return "";
     })
     .join("");

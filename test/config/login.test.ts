@@ -175,7 +175,7 @@ test("login preserves other profiles and unknown fields in the config file", asy
   const first = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: sandbox.key });
   const path = configOf(first.home);
   const stored = JSON.parse(readFileSync(path, "utf8"));
-  stored.profiles.default.colour = "green";
+  stored.profiles.default.color = "green";
   writeFileSync(path, JSON.stringify({ ...stored, theme: 1 }));
   const other = sandbox.secretOf("other-brand");
   const second = await brandapi(`login --profile basalt --base-url ${sandbox.baseUrl}`, {
@@ -186,7 +186,7 @@ test("login preserves other profiles and unknown fields in the config file", asy
   expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
     theme: 1,
     profiles: {
-      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...told, colour: "green" },
+      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...told, color: "green" },
       basalt: { baseUrl: sandbox.baseUrl, key: other, ...told, brandName: "Basalt Cycling" },
     },
   });

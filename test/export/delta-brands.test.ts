@@ -248,14 +248,14 @@ test("a value that needs a wider column type causes the other brands' files in a
 
 test("in a Delta table, a column that only one brand has is null for the other brands", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
-  writeRead(mirrorOf("fern"), "surveys", [{ id: "a", colour: "red", Size: 5 }]);
+  writeRead(mirrorOf("fern"), "surveys", [{ id: "a", color: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);
   expect((await run("export surveys --all-profiles")).code).toBe(0);
   const surveys = table.replace("orders", "surveys");
   expect((await run("export surveys --all-profiles")).err).not.toContain("version");
-  expect(await read(surveys, "SELECT id, colour, Size, weight FROM t ORDER BY id")).toEqual([
-    { id: "a", colour: "red", Size: "5.000000", weight: null },
-    { id: "b", colour: null, Size: "6.000000", weight: "2.500000" },
+  expect(await read(surveys, "SELECT id, color, Size, weight FROM t ORDER BY id")).toEqual([
+    { id: "a", color: "red", Size: "5.000000", weight: null },
+    { id: "b", color: null, Size: "6.000000", weight: "2.500000" },
   ]);
 });
 

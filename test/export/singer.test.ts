@@ -154,7 +154,7 @@ test("a Singer target matches the mirror after each of many changes", async () =
   expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
   read(6, [anOrder(2, { line_items: items(1), currency: "USD" })]);
   expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
-  writeRead(mirror, "gifts", [{ id: 7, note: "y", colour: "red" }], { at: at(7) });
+  writeRead(mirror, "gifts", [{ id: 7, note: "y", color: "red" }], { at: at(7) });
   // A new column has no values in the target, so all rows are resent.
   expect(await send()).toHaveLength(2);
   expect(await send()).toEqual([]);

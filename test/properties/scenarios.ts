@@ -72,7 +72,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
     });
 }
 
-/** Generates the documented behaviour in three out of four scenarios, and another behaviour in the rest. */
+/** Generates the documented behavior in three out of four scenarios, and another behavior in the rest. */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],
   ...others: ApiVariants[Name][]

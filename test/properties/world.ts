@@ -18,7 +18,7 @@ import { verifyResource } from "../../src/verify/verify-resource.js";
 import {
   type ApiVariants,
   createVariantApi,
-  documentedBehaviour,
+  documentedBehavior,
   type VariantApi,
 } from "../support/api-variants.js";
 import { type Fault, injectFault } from "../support/faults.js";
@@ -110,7 +110,7 @@ export class World {
     private openedMirror: Mirror,
   ) {
     this.listName = listName;
-    this.variants = { ...documentedBehaviour, ...variants };
+    this.variants = { ...documentedBehavior, ...variants };
     this.lags = lags;
     this.isReadByPage = isReadByPage;
     this.brand = {

@@ -31,7 +31,7 @@ function releasedMirror(more = ""): string {
   record.run({ ...base, id: 1, key: "order-1", json: json(1, { refund_amount: 5 }), since: day(2) });
   record.run({ ...base, id: 2, key: "order-2", json: json(2), since: day(3), removed: day(3) });
   record.run({ ...base, id: 3, key: "order-3", json: json(3) });
-  const gift = JSON.stringify({ id: 7, colour: "red" });
+  const gift = JSON.stringify({ id: 7, color: "red" });
   record.run({ ...base, id: 4, resource: "gifts", key: "7", json: gift, since: day(3), removed: day(3) });
   db.prepare("INSERT INTO record_versions VALUES (1, 1, ?, ?, ?, 1, 2)").run(json(1), day(1), day(2));
   db.prepare("INSERT INTO record_versions VALUES (2, 2, ?, ?, ?, 1, 3)").run(json(2), day(1), day(3));
@@ -88,7 +88,7 @@ test.each([
       { id: "order-2", removed_at: day(3) },
     ]);
     expect(rowsIn(path, "SELECT order_id FROM order_line_items_removed")).toEqual([{ order_id: "order-2" }]);
-    expect(rowsIn(path, "SELECT colour FROM gifts_removed")).toEqual([{ colour: "red" }]);
+    expect(rowsIn(path, "SELECT color FROM gifts_removed")).toEqual([{ color: "red" }]);
     expect(rowsIn(path, "SELECT id, net_amount FROM orders_net")).toHaveLength(2);
   },
 );

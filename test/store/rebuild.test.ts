@@ -47,7 +47,7 @@ async function filledMirror() {
   const [removed] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
   mirror.db.transaction(() => store.remove([removed?.record_id ?? 0], Date.parse("2026-11-03")))();
   write(mirror, gifts, [
-    { id: 1, colour: "red", nested: { size: 4 } },
+    { id: 1, color: "red", nested: { size: 4 } },
     { id: 2, live: true },
   ]);
   write(mirror, recommendations, [
@@ -91,7 +91,7 @@ test("a table that a user dropped is recreated with all its rows", async () => {
 test("a rebuild keeps discovered columns, except those that are now declared", async () => {
   const mirror = await filledMirror();
   const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
-  const kept = () => rows(mirror, "SELECT id, colour, nested_size, live FROM gifts ORDER BY record_id");
+  const kept = () => rows(mirror, "SELECT id, color, nested_size, live FROM gifts ORDER BY record_id");
   const before = [products(), kept()];
   mirror.db.exec(`
     INSERT INTO open_columns VALUES ('recommendation_products', 'title', 9, '["title"]', 'text');

@@ -19,7 +19,7 @@ test.each([
     { source: "a/b", id: "50%/c" },
     "a%2Fb/50%25%2Fc",
   ],
-  ["the position if an undocumented record has no ID", gifts, { colour: "red" }, "#4"],
+  ["the position if an undocumented record has no ID", gifts, { color: "red" }, "#4"],
   [
     "the position if the ID of an undocumented record is neither a string nor a number",
     gifts,

@@ -19,7 +19,7 @@ async function withRemovals() {
   const orders = [1, 2, 3].map((n) => anOrder(n, { line_items: [item("a"), item("b")] }));
   writeRead(mirror, "orders", orders, { at: at(1) });
   writeRead(mirror, "roster", [member(1), member(2)], { at: at(1) });
-  writeRead(mirror, "gifts", [{ id: "g1", colour: "red" }], { at: at(1) });
+  writeRead(mirror, "gifts", [{ id: "g1", color: "red" }], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2), remove: ["order-2", "order-3"] });
   writeRead(mirror, "roster", [], { at: at(2), remove: ["r1"] });
   writeRead(mirror, "gifts", [], { at: at(2), remove: ["g1"] });
@@ -58,10 +58,8 @@ test("the tables for removed records have all of the main table's columns, inclu
     (all(`SELECT name FROM pragma_table_info('${table}')`) as { name: string }[]).map(({ name }) => name);
   for (const table of ["orders", "order_line_items", "content", "gifts"])
     expect(columns(`${table}_removed`).sort(), table).toEqual([...columns(table), "removed_at"].sort());
-  expect(all("SELECT id, colour, size FROM gifts")).toEqual([{ id: "g2", colour: null, size: 4 }]);
-  expect(all("SELECT id, colour, size FROM gifts_removed")).toEqual([
-    { id: "g1", colour: "red", size: null },
-  ]);
+  expect(all("SELECT id, color, size FROM gifts")).toEqual([{ id: "g2", color: null, size: 4 }]);
+  expect(all("SELECT id, color, size FROM gifts_removed")).toEqual([{ id: "g1", color: "red", size: null }]);
 });
 
 test("the tables for removed records are checked against the records and rebuilt from them", async () => {

@@ -40,8 +40,8 @@ async function fillMirror(): Promise<string> {
     { id: "c1", title: "Spring", deliverables: [{ id: "d1", title: "Reel" }], content_types: ["reel"] },
   ]);
   writeRead(mirror, "gifts", [
-    { id: 1, colour: "red", nested: { size: 4 }, live: true },
-    { text: '{"id":2,"colour":"blue","huge":12345678901234567890,"live":"maybe"}' },
+    { id: 1, color: "red", nested: { size: 4 }, live: true },
+    { text: '{"id":2,"color":"blue","huge":12345678901234567890,"live":"maybe"}' },
   ]);
   const ranked = [
     { host: { id: "h1", username: "ada" }, clicks: 5, sales: 1.5 },

@@ -15,7 +15,7 @@ import { dayMs, hourMs } from "../../src/util/timestamp.js";
  * Ways in which a server may differ from the sandbox: other interpretations of what the API document leaves open, and
  * violations of it. The first value of each is how the sandbox behaves.
  */
-export const documentedBehaviour = {
+export const documentedBehavior = {
   /**
    * The maximum number of records on a page, whatever `per_page` is. `pagination.per_page` contains the effective
    * number.
@@ -74,7 +74,7 @@ export const documentedBehaviour = {
   undocumentedLists: oneOf("paged", "complete"),
 };
 
-export type ApiVariants = typeof documentedBehaviour;
+export type ApiVariants = typeof documentedBehavior;
 
 /** Returns the first value. Its type is the union of all values. */
 function oneOf<const V>(value: V, ..._others: V[]): V {
@@ -86,7 +86,7 @@ export interface VariantApi extends SandboxApi {
   variants: Partial<ApiVariants>;
 }
 
-/** Creates a sandbox API with the given variants of its behaviour. */
+/** Creates a sandbox API with the given variants of its behavior. */
 export function createVariantApi({
   variants = {},
   ...options
@@ -111,37 +111,37 @@ function respondWithVariants(
   variants: Partial<ApiVariants>,
 ): ResponseData {
   if (Object.keys(variants).length === 0) return respond(request, brand, context);
-  const behaviour = { ...documentedBehaviour, ...variants };
+  const behavior = { ...documentedBehavior, ...variants };
   const name = request.url.split("?")[0]?.slice(apiRoot.length + 1) ?? "";
-  if (name === "analytics/clicks") return respondWithClicks(request, brand, context, behaviour);
-  if (name === "analytics/hosts") brand = { ...brand, orders: countedOrders(brand, behaviour, context.now) };
+  if (name === "analytics/clicks") return respondWithClicks(request, brand, context, behavior);
+  if (name === "analytics/hosts") brand = { ...brand, orders: countedOrders(brand, behavior, context.now) };
   const documented = respond(request, brand, context);
   if (!documented.pagination) return documented;
-  if (behaviour.undocumentedLists === "complete" && ["gifts", "codes", "surveys"].includes(name)) {
+  if (behavior.undocumentedLists === "complete" && ["gifts", "codes", "surveys"].includes(name)) {
     if (request.url.includes("?"))
       throw new ErrorResponse(400, "unknown_parameter", "Every parameter is unknown.");
     return { data: brand[name as "gifts"] };
   }
-  const records = selectRecords({ request, brand, context, behaviour, name });
-  return paginate(records, { request, brand, context, behaviour });
+  const records = selectRecords({ request, brand, context, behavior, name });
+  return paginate(records, { request, brand, context, behavior });
 }
 
 function respondWithClicks(
   request: SandboxRequest,
   current: Brand,
   context: Context,
-  behaviour: ApiVariants,
+  behavior: ApiVariants,
 ): ResponseData {
-  const brand = behaviour.dailyTotalsFrom ? { ...behaviour.dailyTotalsFrom, keys: current.keys } : current;
-  const orders = countedOrders(brand, behaviour, context.now);
+  const brand = behavior.dailyTotalsFrom ? { ...behavior.dailyTotalsFrom, keys: current.keys } : current;
+  const orders = countedOrders(brand, behavior, context.now);
   const clicksOf = (some: readonly Order[], url = request.url) =>
     respond({ ...request, url }, { ...brand, orders: some }, context).data as Clicks;
   const isOld = (order: Order) => Date.parse(order.order_date) < context.now - 10 * 365 * dayMs;
-  const old = behaviour.emptyDays === "missing" ? orders.filter(isOld) : [];
+  const old = behavior.emptyDays === "missing" ? orders.filter(isOld) : [];
   const clicks = clicksOf(old.length > 0 ? orders.filter((order) => !isOld(order)) : orders);
-  if (behaviour.dailyTotals === "absent")
+  if (behavior.dailyTotals === "absent")
     throw new ErrorResponse(402, "plan_required", "The plan does not include totals.");
-  if (behaviour.emptyDays === "zero") return { data: clicks };
+  if (behavior.emptyDays === "zero") return { data: clicks };
   // For old orders, only days with orders are computed, because there are 700,000 days since the year 1.
   const url = new URL(request.url, "http://api");
   const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
@@ -164,8 +164,8 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
 }
 
 /** Returns modified orders, for which the documented API computes the variant's totals. */
-function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): readonly Order[] {
-  const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behaviour;
+function countedOrders({ orders }: Brand, behavior: ApiVariants, now: number): readonly Order[] {
+  const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behavior;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
   const oldest = dailyTotals === "recent" ? now - 90 * dayMs : Number.NEGATIVE_INFINITY;
   return orders.flatMap((order) => {
@@ -192,7 +192,7 @@ interface ListRequest {
   request: SandboxRequest;
   brand: Brand;
   context: Context;
-  behaviour: ApiVariants;
+  behavior: ApiVariants;
   /** The list's path without its leading slash, such as `orders`. */
   name: string;
 }
@@ -206,21 +206,21 @@ const dateMembers: Record<string, { date: string; from: string; to: string }> = 
  * Returns all records that a list request selects, in the list's order and in the form in which the list returns them.
  */
 function selectRecords(list: ListRequest): Fields[] {
-  const { behaviour, name } = list;
+  const { behavior, name } = list;
   const members = dateMembers[name];
   const select = (...ignored: string[]) => collectPages(list, ignored);
   if (!members) return select();
   const { date, from, to } = members;
   const query = new URL(list.request.url, "http://api").searchParams;
-  const records = behaviour.ignoresDateFilters ? select(from, to) : select();
-  if (behaviour.includesRecordBelow && query.has(from))
+  const records = behavior.ignoresDateFilters ? select(from, to) : select();
+  if (behavior.includesRecordBelow && query.has(from))
     records.push(...select(from).slice(records.length, records.length + 1));
-  if (behaviour.undated === "in every range" && (query.has(from) || query.has(to)))
+  if (behavior.undated === "in every range" && (query.has(from) || query.has(to)))
     records.push(...select(from, to).filter((record) => Number.isNaN(toMicroseconds(record[date]))));
   return sortRecords(records, list).map((record) => {
     const text = record[date];
     return typeof text === "string"
-      ? { ...record, [date]: formatDate(text, behaviour.datePrecision) }
+      ? { ...record, [date]: formatDate(text, behavior.datePrecision) }
       : record;
   });
 }
@@ -250,8 +250,8 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
  * Returns a modified brand whose documented list selects the variant's records and sorts equal dates as the variant
  * does.
  */
-function brandForSelection({ brand, behaviour, context, name }: ListRequest, query: URLSearchParams): Brand {
-  const { refundedFilter, statusFilters, ties } = behaviour;
+function brandForSelection({ brand, behavior, context, name }: ListRequest, query: URLSearchParams): Brand {
+  const { refundedFilter, statusFilters, ties } = behavior;
   let changed = brand;
   if (ties !== "stable" && name in brand) {
     const records = brand[name as "gifts"];
@@ -278,9 +278,9 @@ function brandForSelection({ brand, behaviour, context, name }: ListRequest, que
   return changed;
 }
 
-function sortRecords(records: Fields[], { behaviour, brand, name }: ListRequest): Fields[] {
-  if (behaviour.order === "date") return records;
-  if (behaviour.order === "id") return records.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
+function sortRecords(records: Fields[], { behavior, brand, name }: ListRequest): Fields[] {
+  if (behavior.order === "date") return records;
+  if (behavior.order === "id") return records.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
   const positions = new Map(brand[name as "gifts"].map(({ id }, index) => [id, index]));
   const positionOf = (record: Fields) => positions.get(record.id as string) ?? 0;
   return records.sort((a, b) => positionOf(a) - positionOf(b));
@@ -302,9 +302,9 @@ export function formatDate(text: string, precision: ApiVariants["datePrecision"]
 
 function paginate(
   records: readonly Fields[],
-  { request, brand: { keys }, context, behaviour }: Omit<ListRequest, "name">,
+  { request, brand: { keys }, context, behavior }: Omit<ListRequest, "name">,
 ): ResponseData {
-  const { maxPerPage, maxTotal, pagesWhenEmpty, pastEnd, totalsFrom } = behaviour;
+  const { maxPerPage, maxTotal, pagesWhenEmpty, pastEnd, totalsFrom } = behavior;
   const query = new URL(request.url, "http://api").searchParams;
   const page = Number(query.get("page") ?? 1);
   const per_page = Math.min(Number(query.get("per_page") ?? 25), maxPerPage);
