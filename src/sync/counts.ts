@@ -5,7 +5,6 @@ import { countCurrent, findNthDate } from "../store/records.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
 import { formatMinute } from "../util/times.js";
-import { parseTimestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { CountTotals, DatedRun, SyncRun } from "./run.js";
@@ -22,9 +21,9 @@ export interface CountComparison extends Range {
   mirrorCount: number;
   /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The date of the API's newest record, in milliseconds, or null if that record has no readable date. */
-  newestDate: number | null;
-  /** The problem with that record's date (A2, A3), which makes the count meaningless, or null if the date is valid. */
+  /** The API's newest record, or null if the API counts no records. */
+  newest: Json;
+  /** The problem with the newest record's date (A2, A3), which makes the count meaningless, or null if it is valid. */
   fault: string | null;
 }
 
@@ -34,11 +33,11 @@ export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
 export async function requestCount(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: QueryParameters,
-): Promise<{ total: number; first: Json; requestedAt: number }> {
+): Promise<{ total: number; newest: Json; requestedAt: number }> {
   const parameters = { ...resource.query, ...query, page: 1, per_page: 1 };
   const response = await api.get(resource.path, parameters, resource.scope);
   const { items, pagination } = firstPage(resource.path, response);
-  return { total: pagination.total_items, first: items[0] ?? null, requestedAt: response.requestedAt };
+  return { total: pagination.total_items, newest: items[0] ?? null, requestedAt: response.requestedAt };
 }
 
 export async function compareCount(
@@ -47,7 +46,7 @@ export async function compareCount(
   filter = allRecords,
 ): Promise<CountComparison> {
   const query = { ...rangeQuery(run.resource.strategy, { from, to }), ...filter.query };
-  const { total: apiCount, first, requestedAt } = await requestCount(run, query);
+  const { total: apiCount, newest, requestedAt } = await requestCount(run, query);
   const mirrorCount = run.state.count({ from, to }, filter.flags);
   return {
     from,
@@ -56,8 +55,8 @@ export async function compareCount(
     apiCount,
     mirrorCount,
     requestedAt,
-    newestDate: recordDate(run.resource, first),
-    fault: first === null ? null : dateFault(run.resource, first, { from, to }),
+    newest,
+    fault: newest === null ? null : dateFault(run.resource, newest, { from, to }),
   };
 }
 
@@ -138,7 +137,7 @@ export async function* bisect(
 function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {
   const apiCount = total.apiCount - part.apiCount;
   const mirrorCount = total.mirrorCount - part.mirrorCount;
-  return { ...part, ...rest, apiCount, mirrorCount, newestDate: null, fault: null };
+  return { ...part, ...rest, apiCount, mirrorCount, newest: null, fault: null };
 }
 
 /** Compares the counts for the ranges that have never been read, oldest first. Marked slices count as read. */
@@ -165,35 +164,34 @@ export async function separateFuture(
   run: DatedRun,
   unread: readonly CountComparison[],
 ): Promise<{ unread: CountComparison[]; future: FutureRecords | null }> {
-  const { clock, resource, state } = run;
+  const { clock, resource } = run;
   const unchanged = { unread: [...unread], future: null };
   const newest = unread.at(-1);
   const from = startOfSecond(clock.now()) + 1_000;
-  if (!newest || !mayHaveFuture(newest, from)) return unchanged;
+  if (!newest || !mayHaveFuture(run, newest, from)) return unchanged;
 
-  const range = { from, to: Number.POSITIVE_INFINITY };
-  const { total, first, requestedAt } = await requestCount(run, rangeQuery(resource.strategy, range));
-  const counted = { filter: allRecords, apiCount: total, mirrorCount: state.count(range) };
-  const count = { ...range, ...counted, requestedAt, newestDate: null, fault: null };
+  const count = await compareCount(run, { from, to: Number.POSITIVE_INFINITY });
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  const date = valueAt(first, [resource.strategy.dateField]);
-  const isReadable = typeof date === "string" && parseTimestamp(date) !== undefined;
   // An undated record that the API returns in every range is not dated in the future.
+  const isDated = recordDate(resource, count.newest) !== null;
+  const until = String(valueAt(count.newest, [resource.strategy.dateField]));
   return {
     unread: [...unread.slice(0, -1), past],
-    future: isReadable ? { count, records, until: date } : null,
+    future: isDated ? { count, records, until } : null,
   };
 }
 
 /** True if the newest unread range has no end and may contain records dated after `now`. */
 function mayHaveFuture(
-  { apiCount, from, mirrorCount, newestDate, to }: CountComparison,
+  { resource }: DatedRun,
+  { apiCount, from, mirrorCount, newest, to }: CountComparison,
   now: number,
 ): boolean {
-  const hasRecords = !Number.isFinite(to) && apiCount > mirrorCount && from < now;
-  return hasRecords && (newestDate === null || newestDate >= now);
+  const newestDate = recordDate(resource, newest);
+  const hasUnread = !Number.isFinite(to) && apiCount > mirrorCount && from < now;
+  return hasUnread && (newestDate === null || newestDate >= now);
 }
 
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {

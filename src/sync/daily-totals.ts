@@ -151,7 +151,7 @@ export function findAmountDrift(
     compared += 1;
     if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
-  // Fewer days can change because of their records.
+  // On fewer days, the records themselves may have changed.
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 

@@ -118,8 +118,8 @@ async function* locateFaults(
 
 /** Returns the start of the day that splits a slice's sound records in half, or null if no day splits the slice. */
 function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
-  const dates = [...list.records].flatMap(([name, { record }]) =>
-    faults.has(name) ? [] : (recordDate(resource, record) ?? []),
+  const dates = [...list.records].flatMap(([id, { record }]) =>
+    faults.has(id) ? [] : (recordDate(resource, record) ?? []),
   );
   if (dates.length === 0) return null;
   const median = startOfDay(dates.toSorted((a, b) => a - b)[Math.floor(dates.length / 2)] ?? 0);
