@@ -150,9 +150,9 @@ test("a file's name does not depend on the other files in the run", () => {
   fc.assert(
     fc.property(files, files, (file, other) => {
       const name = fileName(file, new Set());
-      const neighbour = foldName(fileName(other, new Set()));
-      fc.pre(neighbour !== foldName(name));
-      expect(fileName(file, new Set([neighbour]))).toBe(name);
+      const neighbor = foldName(fileName(other, new Set()));
+      fc.pre(neighbor !== foldName(name));
+      expect(fileName(file, new Set([neighbor]))).toBe(name);
     }),
   );
 });

@@ -123,19 +123,22 @@ test("a new column or a changed type changes a Delta table's schema and replaces
   const { mirror } = await makeDeltaFolder();
   const folder = makeHome();
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
-  const night = async (statement: string, ...added: string[]) => {
+  const exportAfter = async (statement: string, ...added: string[]) => {
     mirror.db.exec(statement);
     const columns = ["month", "goal", ...added].map((name) => ({ name, type: "any", about: "" }) as const);
     const date = { sql: "month", form: "month" } as const;
     const table = { name: "plans", about: "", source: "plans", columns, date, orderBy: [], shape: null };
     await exportDeltaTable(openMonthlyRows(mirror, table), await readDeltaLog(folder), testDeps());
   };
-  await night("SELECT 1");
+  await exportAfter("SELECT 1");
   expect([...(await currentFiles(folder)).keys()].sort()).toEqual(["", "2026-10"]);
-  await night("ALTER TABLE plans ADD note TEXT; UPDATE plans SET note = 'more' WHERE month IS NULL", "note");
+  await exportAfter(
+    "ALTER TABLE plans ADD note TEXT; UPDATE plans SET note = 'more' WHERE month IS NULL",
+    "note",
+  );
   expect(kindsOf(folder, 1)).toEqual(["commitInfo", "metaData", "remove", "remove", "add", "add"]);
   expect((await readDeltaLog(folder)).metaData?.schemaString).toContain('"note"');
-  await night("UPDATE plans SET goal = 6.5 WHERE month IS NULL", "note");
+  await exportAfter("UPDATE plans SET goal = 6.5 WHERE month IS NULL", "note");
   expect(kindsOf(folder, 2).filter((kind) => kind === "add")).toHaveLength(2);
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
 });

@@ -7,9 +7,9 @@ const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
 /** Creates a mirror in which runs at 02:00 read these versions of orders. Returns the rows in `late_refunds`. */
-async function readOn(nights: Record<string, readonly JsonObject[]>) {
+async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();
-  for (const [day, orders] of Object.entries(nights))
+  for (const [day, orders] of Object.entries(ordersByDay))
     writeRead(mirror, "orders", orders, { at: `${day}T02:00:00.000Z`, whole: true });
   const rows = mirror.db
     .prepare(
@@ -34,15 +34,15 @@ test("late_refunds contains a lower and an upper bound for each refund's age", a
 });
 
 test("late_refunds contains negative amounts for revoked refunds, and omits cancelled orders and changes from null to 0", async () => {
-  const night = (refund_amount: number | null, cancelled: number) => [
+  const ordersOf = (refund_amount: number | null, cancelled: number) => [
     order(1, { refund_amount }),
     order(2, { refund_amount: cancelled, is_cancelled: cancelled > 0 }),
   ];
   const rows = await readOn({
-    "2026-10-02": night(null, 0),
-    "2026-10-03": night(0, 3),
-    "2026-10-04": night(6, 3),
-    "2026-10-05": night(null, 3),
+    "2026-10-02": ordersOf(null, 0),
+    "2026-10-03": ordersOf(0, 3),
+    "2026-10-04": ordersOf(6, 3),
+    "2026-10-05": ordersOf(null, 3),
   });
   expect(rows.map((row) => (row as unknown[]).slice(0, 2))).toEqual([
     ["order-1", 6],

@@ -12,7 +12,7 @@ import {
 } from "../parquet.js";
 import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
 import { type DataFile, rejectDeltaTable } from "./log-files.js";
-import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
+import type { MonthlyRows } from "./monthly-rows.js";
 
 export interface Field {
   name: string;
@@ -82,9 +82,8 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   return { columns, types, rows, digests, oldFields, fields, files, differing };
 }
 
-function checkOwner({ mirrorState: { brand }, partitionColumns }: MonthlyRows, log: DeltaLog): void {
+function checkOwner({ manyBrands, mirrorState: { brand } }: MonthlyRows, log: DeltaLog): void {
   const { folder, metaData } = log;
-  const manyBrands = partitionColumns.includes(brandColumn);
   if (manyBrands && brand === null)
     throw new ConfigurationError(
       `The mirror's brand is unknown, so the mirror cannot be exported to ${folder}.`,

@@ -88,18 +88,14 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
       ...removed.map(({ path }) => ({ remove: { path, deletionTimestamp: at, dataChange: true } })),
       ...added.map((add) => ({ add })),
     ];
-    const { brand } = source.mirrorState;
-    version = await commitVersion(log, actions, { brand, manyBrands: isOfManyBrands(source) }, deps);
+    const { manyBrands, mirrorState } = source;
+    version = await commitVersion(log, actions, { brand: mirrorState.brand, manyBrands }, deps);
   } finally {
     // If the disk is full, leaving these files in place would make the next export fail.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
   return `version ${version}, ${pluralize(rows, "row")}, months written: ${differing.length}`;
-}
-
-function isOfManyBrands({ partitionColumns }: MonthlyRows): boolean {
-  return partitionColumns.includes(brandColumn);
 }
 
 /** Returns the actions for a new table or a changed schema. */

@@ -11,6 +11,7 @@ export interface MonthlyRows {
   columns: readonly ReadableColumn[];
   /** `brand_id` for a table with several brands, then `month` for a table with a date. */
   partitionColumns: readonly string[];
+  manyBrands: boolean;
   mirrorState: MirrorState;
   /**
    * Reads all rows, or the rows for one month. `""` selects rows without a month. The last value in each row is its UTC
@@ -56,6 +57,7 @@ export function openMonthlyRows(
     name,
     columns,
     partitionColumns,
+    manyBrands,
     mirrorState: readMirrorState(mirror, name),
     rows(month) {
       const where = month === undefined ? undefined : `${monthSql} = '${month}'`;
