@@ -8,7 +8,7 @@ import { checkForDamage, closeMirror, type Mirror, withMirror, withMirrorFile } 
 import { lockMirror, writeProgress } from "../store/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
-import { omitMembers } from "../store/redact-mirror.js";
+import { omitFields } from "../store/redact-mirror.js";
 import { writeFailedRun } from "../store/runs.js";
 import type { SyncSession } from "../sync/run.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -193,7 +193,7 @@ async function recordFailure(
 }
 
 function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile } }: ConnectedCommand): void {
-  const result = omitMembers(mirror, omit);
+  const result = omitFields(mirror, omit);
   if (!result) return;
   const { lost, restored, total } = result;
   for (const text of lost) reporter.warn(text);

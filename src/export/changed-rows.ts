@@ -1,6 +1,6 @@
 import { inBatches, type Row, type RowSource } from "../query/select.js";
 import type { TableShape } from "../resources/table-shape.js";
-import { readRedactedAfterRun } from "../store/redaction-rules.js";
+import { readRedactedAfterRun } from "../store/redact-mirror.js";
 import {
   positionsPerRecord,
   quote,

@@ -26,9 +26,7 @@ export function readHosts(mirror: Mirror): NamedHost[] {
       FROM objects)
     SELECT id, handle, name FROM hosts WHERE id IS NOT NULL
     GROUP BY id, handle, name ORDER BY max(is_current) DESC, max(since_at) DESC`;
-  const rows = mirror.db
-    .prepare<[], { id: string; handle: string | null; name: string | null }>(select)
-    .all();
+  const rows = mirror.selectRows<{ id: string; handle: string | null; name: string | null }>(select);
   const hosts = new Map<string, NamedHost>();
   for (const { id, handle, name } of rows) {
     const host = hosts.get(id) ?? { id, handles: [], name: null };
@@ -39,77 +37,62 @@ export function readHosts(mirror: Mirror): NamedHost[] {
   return [...hosts.values()];
 }
 
-/** A host's handle and name in one record. */
-interface HostNames {
+interface StoredNames {
   username: string | null;
-  /** The host's first and last name, or the display name if the record is a content item. */
   name: string | null;
-}
-
-interface StoredName extends HostNames {
   read_at: string;
 }
 
 /**
- * Opens the table `host_names` for writing. Views use each host's newest names, because older records contain
- * outdated names. `--as-of` uses the earlier rows.
+ * Writes the table `host_names`. Views use each host's newest names, because older records contain outdated names, and
+ * `--as-of` uses the earlier rows. A name is the first and last name, or the display name in a content item.
  */
-export function openHostNames(mirror: Mirror) {
-  const selectNewest =
-    "SELECT username, name, read_at FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1";
-  const known = new Map<string, StoredName | undefined>();
-  const usesDisplayNames = !omitsHostNames(readRedactionRules(mirror));
+export class HostNames {
+  readonly #newest = new Map<string, StoredNames | undefined>();
+  readonly #usesDisplayNames: boolean;
 
-  function add(id: string, { username, name }: HostNames, readAt: string): void {
-    if (!known.has(id)) known.set(id, mirror.selectRow<StoredName>(selectNewest, id));
-    const before = known.get(id);
-    const now = { username, name: name ?? before?.name ?? null };
-    if (before && before.username === now.username && before.name === now.name) return;
-    // All records in a response have the same read time and are sorted newest first, so the names in the first record
-    // are kept.
-    if (before && readAt <= before.read_at) return;
-    mirror.run("INSERT INTO host_names VALUES (?, ?, ?, ?)", id, readAt, now.username, now.name);
-    known.set(id, { ...now, read_at: readAt });
+  constructor(private readonly mirror: Mirror) {
+    this.#usesDisplayNames = !omitsHostNames(readRedactionRules(mirror));
   }
 
-  return {
-    add,
-    /**
-     * Adds the host mentioned in a new or changed record.
-     * @param readAt the time at which the record was read (ISO 8601)
-     */
-    addFrom({ host }: JsonObject, readAt: string): void {
-      if (!isObject(host) || typeof host.id !== "string") return;
-      const { first_name, last_name, name, username } = host;
-      const fullName = [first_name, last_name].filter(isText).join(" ").trim();
-      const displayName = usesDisplayNames && isText(name) ? name : "";
-      const names = { username: isText(username) ? username : null, name: fullName || displayName || null };
-      add(host.id, names, readAt);
-    },
-  };
+  /**
+   * Adds the host mentioned in a new or changed record.
+   * @param at the time at which the record was read (ISO 8601)
+   */
+  addFrom({ host }: JsonObject, at: string): void {
+    if (!isObject(host) || typeof host.id !== "string") return;
+    const before = this.#readNewest(host.id);
+    const username = isText(host.username) ? host.username : null;
+    const fullName = [host.first_name, host.last_name].filter(isText).join(" ").trim();
+    const displayName = this.#usesDisplayNames && isText(host.name) ? host.name : "";
+    const name = fullName || displayName || (before?.name ?? null);
+    if (before && before.username === username && before.name === name) return;
+    // All records in a response have the same time and are sorted newest first, so the first record's names are kept.
+    if (before && at <= before.read_at) return;
+    this.mirror.run("INSERT INTO host_names VALUES (?, ?, ?, ?)", host.id, at, username, name);
+    this.#newest.set(host.id, { username, name, read_at: at });
+  }
+
+  #readNewest(id: string): StoredNames | undefined {
+    const select = "SELECT * FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1";
+    if (!this.#newest.has(id)) this.#newest.set(id, this.mirror.selectRow(select, id));
+    return this.#newest.get(id);
+  }
 }
 
 /** Rebuilds the table from all records and their earlier versions. Must be called in a transaction. */
 export function rebuildHostNames(mirror: Mirror): void {
-  const { db } = mirror;
-  db.exec("DELETE FROM host_names");
-  const text = (member: string) =>
-    `CASE json_type(json, '$.host.${member}') WHEN 'text' THEN json_extract(json, '$.host.${member}') END`;
-  const displayName = omitsHostNames(readRedactionRules(mirror)) ? "NULL" : `nullif(${text("name")}, '')`;
-  // Adds each combination of names with the first and last time it was read.
-  const select = db.prepare<[], HostNames & { id: string; first: string; last: string }>(
-    `SELECT id, username, name, min(since_at) AS first, max(since_at) AS last FROM (
-       SELECT ${text("id")} AS id, ${text("username")} AS username, since_at,
-         coalesce(nullif(trim(coalesce(${text("first_name")}, '') || ' ' || coalesce(${text("last_name")}, '')), ''),
-           ${displayName}) AS name
-       FROM (SELECT json, since_at FROM records UNION ALL SELECT json, since_at FROM record_versions)
-       WHERE json_type(json, '$.host') = 'object')
-     WHERE id IS NOT NULL GROUP BY id, username, name`,
+  mirror.run("DELETE FROM host_names");
+  // The photo's URL is signed, so it differs in each response.
+  const rows = mirror.selectRows<{ host: string; first: string; last: string }>(
+    `SELECT json_remove(json -> '$.host', '$.profile_photo') AS host, min(since_at) AS first, max(since_at) AS last
+     FROM (SELECT json, since_at FROM records UNION ALL SELECT json, since_at FROM record_versions)
+     WHERE json_type(json, '$.host') = 'object' GROUP BY 1`,
   );
-  const readings = select.all().flatMap((row) => [row.first, row.last].map((readAt) => ({ row, readAt })));
-  readings.sort((a, b) => (a.readAt < b.readAt ? -1 : a.readAt > b.readAt ? 1 : 0));
-  const names = openHostNames(mirror);
-  for (const { row, readAt } of readings) names.add(row.id, row, readAt);
+  const readings = rows.flatMap(({ host, first, last }) => [first, last].map((at) => ({ host, at })));
+  readings.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const names = new HostNames(mirror);
+  for (const { host, at } of readings) names.addFrom({ host: JSON.parse(host) as JsonObject }, at);
 }
 
 function isText(value: unknown): value is string {

@@ -72,50 +72,42 @@ export interface FieldChange {
 }
 
 /**
- * Returns the differences between two versions of a record. Fields are named like columns, with a prefix for
- * nested objects (`host_id`). List items with an ID are compared individually (`assignments.<id>.status`).
- * Any other list or JSON column counts as one field.
+ * Returns the differences between two versions of a record. Fields are named like columns, with a prefix for nested
+ * objects (`host_id`). List items with an ID are compared individually (`assignments.<id>.status`). Any other list or
+ * JSON column counts as one field.
  * @param resource determines the JSON columns and the signed URLs
  */
 export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
   const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
-  const jsonColumns = columns.filter(({ type }) => type === "json").map(({ name }) => name);
-  const signed = resource && findSignedUrls(resource);
-  return compareValues({ before, after, name: "", separator: "_", signed }, new Set(jsonColumns));
-}
+  const jsonColumns = new Set(columns.filter(({ type }) => type === "json").map(({ name }) => name));
+  const changes: FieldChange[] = [];
 
-interface Pair {
-  before: Json | undefined;
-  after: Json | undefined;
-  name: string;
-  separator: string;
-  signed: SignedUrls | undefined;
-}
-
-function compareValues(pair: Pair, jsonColumns: ReadonlySet<string>): FieldChange[] {
-  const { before, after, name, signed } = pair;
-  if (isSameJson(before ?? null, after ?? null, signed)) return [];
-  const members = jsonColumns.has(name) ? undefined : pairMembers(before, after);
-  if (!members) return [{ field: name, old: changeText(before), new: changeText(after) }];
-  const separator = members.areItems ? "." : pair.separator;
-  const names = new Set([...Object.keys(members.before), ...Object.keys(members.after)]);
-  return [...names].flatMap((member) =>
-    compareValues(
-      {
-        before: members.before[member],
-        after: members.after[member],
-        name: name === "" ? member : `${name}${separator}${member}`,
-        separator,
+  function compare(
+    oldValue: Json | undefined,
+    newValue: Json | undefined,
+    { name, separator, signed }: { name: string; separator: string; signed: SignedUrls | undefined },
+  ): void {
+    if (isSameJson(oldValue ?? null, newValue ?? null, signed)) return;
+    const members = jsonColumns.has(name) ? undefined : pairMembers(oldValue, newValue);
+    if (!members) {
+      changes.push({ field: name, old: changeText(oldValue), new: changeText(newValue) });
+      return;
+    }
+    for (const member of new Set([...Object.keys(members.before), ...Object.keys(members.after)])) {
+      const nextSeparator = members.areItems ? "." : separator;
+      compare(members.before[member], members.after[member], {
+        name: name === "" ? member : `${name}${nextSeparator}${member}`,
+        separator: nextSeparator,
         signed: members.areItems ? signed : signedUrlsBelow(signed, member),
-      },
-      jsonColumns,
-    ),
-  );
+      });
+    }
+  }
+
+  compare(before, after, { name: "", separator: "_", signed: resource && findSignedUrls(resource) });
+  return changes;
 }
 
-/**
- * Returns two values as objects whose fields can be compared: two objects, or two lists of items with IDs.
- */
+/** Returns two values as objects whose fields can be compared: two objects, or two lists of items with IDs. */
 function pairMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };
   const [oldItems, newItems] = [itemsById(before), itemsById(after)];

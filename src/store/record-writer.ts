@@ -6,7 +6,7 @@ import type { Reporter } from "../util/reporter.js";
 import { formatInstant } from "../util/times.js";
 import { ChangeLog, type ReadHistory } from "./change-log.js";
 import type { Mirror } from "./database.js";
-import { openHostNames } from "./host-names.js";
+import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
 import { isSameRecord } from "./record-diff.js";
 import { filterFlags, recordDate, recordKey } from "./record-key.js";
@@ -93,7 +93,7 @@ export class RecordWriter {
   readonly #restore;
   /** The change log, or null if the resource has no history. */
   readonly #changes: ChangeLog | null;
-  readonly #hostNames;
+  readonly #hostNames: HostNames;
   readonly #issues: SchemaIssues;
   readonly #projection: Projection;
   readonly #mergesDetails: boolean;
@@ -106,7 +106,7 @@ export class RecordWriter {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
     this.#changes = resource.history ? new ChangeLog(mirror, resource, options) : null;
-    this.#hostNames = openHostNames(mirror);
+    this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, options.reporter);
     this.#projection = new Projection(mirror, tablesOf(resource), this.#issues.report);
     this.#mergesDetails = mergesDetails(resource);

@@ -4,7 +4,7 @@ import { deleteInfo, type Mirror, readInfo, truncateLog, writeInfo, writeJsonInf
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 import { diffRecords } from "./record-diff.js";
-import { createRedactor, isCovered, readRedactionRules, writeRedactedAfterRun } from "./redaction-rules.js";
+import { createRedactor, isCovered, readRedactionRules } from "./redaction-rules.js";
 import { findNewestRunId } from "./runs.js";
 
 export interface RedactionResult {
@@ -17,11 +17,11 @@ export interface RedactionResult {
 }
 
 /**
- * Applies the profile's list of omitted fields to all stored data. Also completes a scrub that an earlier run
- * could not finish.
+ * Applies the profile's list of omitted fields to all stored data. Also completes a scrub that an earlier run could not
+ * finish.
  * @returns null if the mirror already uses this list
  */
-export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
+export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
   const isNew = String(omit) !== String(readRedactionRules(mirror).omit);
   const result = isNew ? redactMirror(mirror, [], omit) : null;
   scrubFile(mirror);
@@ -29,8 +29,8 @@ export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionR
 }
 
 /**
- * Forgets hosts and replaces the list of omitted fields, then removes the affected data from records, their
- * history and all tables. Call `scrubFile` afterwards.
+ * Forgets hosts and replaces the list of omitted fields, then removes the affected data from records, their history and
+ * all tables. Call `scrubFile` afterwards.
  * @param omit the new list, or undefined to keep the current list
  */
 export function redactMirror(
@@ -48,7 +48,7 @@ export function redactMirror(
     }
     if (records.length > 0) {
       writeInfo(mirror, toScrub, "1");
-      writeRedactedAfterRun(mirror, findNewestRunId(mirror));
+      writeInfo(mirror, redactedAfterRun, String(findNewestRunId(mirror)));
     }
     const changed = [...resources, ...detailResources].filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);
@@ -76,8 +76,7 @@ function replaceRules(
 
 /**
  * Rewrites the file after a redaction, because free pages and the log still contain the removed data.
- * @returns false if the disk is full or another program is reading the mirror; in that case, the next
- *   call tries again
+ * @returns false if the disk is full or another program is reading the mirror; in that case, the next call tries again
  */
 export function scrubFile(mirror: Mirror): boolean {
   if (!mustBeScrubbed(mirror)) return true;
@@ -92,14 +91,23 @@ export function scrubFile(mirror: Mirror): boolean {
   return true;
 }
 
+/**
+ * Returns the newest `run_id` at the time of the last redaction, or null if no records have been redacted. Exports made
+ * before the redaction may contain removed data.
+ */
+export function readRedactedAfterRun(mirror: Mirror): number | null {
+  const runId = readInfo(mirror, redactedAfterRun);
+  return runId === null ? null : Number(runId);
+}
+
 /** True if the file may still contain removed data. */
 export function mustBeScrubbed(mirror: Mirror): boolean {
   return readInfo(mirror, toScrub) !== null;
 }
 
 /**
- * Returns the records whose current or earlier versions contain data to redact. Defines the SQL functions
- * `redacted` and `redacted_fields`.
+ * Returns the records whose current or earlier versions contain data to redact. Defines the SQL functions `redacted` and
+ * `redacted_fields`, which `redactRecord` uses.
  */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const redactor = createRedactor(mirror);
@@ -135,3 +143,4 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
 
 /** The `mirror_info` key that is set until the file has been rewritten. */
 const toScrub = "to_scrub";
+const redactedAfterRun = "redacted_after_run";

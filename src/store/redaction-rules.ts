@@ -1,7 +1,7 @@
 import { isObject, type Json } from "../util/json-value.js";
-import { type Mirror, readInfo, readJsonInfo, writeInfo } from "./database.js";
+import { type Mirror, readJsonInfo } from "./database.js";
 
-/** The data that a mirror must not contain. */
+/** The data that a mirror must not contain, or once had to omit. */
 export interface RedactionRules {
   /**
    * The fields that the profile omits, each written as the end of a path, such as `host.last_name`, or as
@@ -19,7 +19,7 @@ export function readRedactionRules(mirror: Mirror): RedactionRules {
   return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 
-/** Removes redacted data from a record. Returns the same object if nothing was redacted. */
+/** Removes redacted data from a record. */
 export type Redactor = (record: Json, resource: string) => Json;
 
 export function createRedactor(mirror: Mirror): Redactor {
@@ -44,8 +44,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that adds the fields that are no longer omitted to a stored record. Their values come
- * from the API's record, so that they do not appear as changes.
+ * Returns a function that adds the fields that are no longer omitted to a stored record. Their values come from the
+ * API's record, so that they do not appear as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);
@@ -73,14 +73,22 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
 
 /** Returns a function that tests whether any rule matches a field's path, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
-  const patterns = rules.map((rule) => rule.split(":").reverse());
+  const parsed = rules.map(parseRule);
   return (path, resource) =>
-    patterns.some(([end, only = resource]) => only === resource && path.endsWith(`.${end}`));
+    parsed.some(
+      (rule) => (rule.resource === undefined || rule.resource === resource) && path.endsWith(`.${rule.end}`),
+    );
+}
+
+/** Parses a rule such as `host.last_name` or `roster:host.last_name`. */
+function parseRule(rule: string): { end: string; resource: string | undefined } {
+  const [end = "", resource] = rule.split(":").reverse();
+  return { end, resource };
 }
 
 /** True if the rules omit every field that `rule` omits. */
 export function isCovered(rule: string, rules: readonly string[]): boolean {
-  const [end = "", resource = ""] = rule.split(":").reverse();
+  const { end, resource = "" } = parseRule(rule);
   return createMatcher(rules)(`.${end}`, resource);
 }
 
@@ -88,19 +96,3 @@ export function isCovered(rule: string, rules: readonly string[]): boolean {
 export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }
-
-/** Stores which `run_id` is the newest at the time of a redaction. */
-export function writeRedactedAfterRun(mirror: Mirror, newestRunId: number): void {
-  writeInfo(mirror, redactedAfterRun, String(newestRunId));
-}
-
-/**
- * Returns the newest `run_id` at the time of the last redaction, or null if no records have been redacted.
- * Exports made before the redaction may contain removed data.
- */
-export function readRedactedAfterRun(mirror: Mirror): number | null {
-  const runId = readInfo(mirror, redactedAfterRun);
-  return runId === null ? null : Number(runId);
-}
-
-const redactedAfterRun = "redacted_after_run";
