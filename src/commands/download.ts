@@ -61,10 +61,8 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
     if (flags.where !== undefined) warnAboutUnquotedDate(reporter, flags.where);
     const task = reporter.begin({ name: "download content" });
-    const { clock, fetch, random, setTimer, signal } = deps;
     const options = {
-      ...{ clock, fetch, random, signal },
-      ...(setTimer && { setTimer }),
+      ...deps,
       api,
       mirror,
       task,

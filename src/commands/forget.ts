@@ -4,10 +4,10 @@ import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
-import type { Context } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { findLastBackup } from "../store/backups.js";
-import { withMirrorFile } from "../store/database.js";
+import { type Mirror, withMirrorFile } from "../store/database.js";
 import { type NamedHost, readHosts } from "../store/host-names.js";
 import { lockMirror } from "../store/lock.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
@@ -51,38 +51,45 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   const hosts = await readMirror(flags, deps, async ({ mirror }) => readHosts(mirror));
   const known = findHost(host.replace(/^@/, ""), hosts);
   const { id } = known;
-  const { ask, close } = openPrompt(deps);
-  const question = `Forget ${escapeLines(hostText(known))} permanently (add \`--yes\` to skip this question)? [y/N] `;
-  const answer = yes ? "y" : await ask(question, {}).finally(close);
-  if (!/^y(es)?$/i.test(answer.trim()))
-    throw new UsageError("No host was forgotten.", { hint: "answer `y`, or add `--yes`" });
+  if (!yes) await confirm(known, deps);
   const lock = await lockMirror(dbPath, deps);
-  const forget = () =>
-    withMirrorFile(dbPath, (mirror) => {
-      const at = formatInstant(deps.clock.now());
-      const { counts, lost } = mirror.transaction(() => {
-        const rewritten = redactMirror(mirror, [id]);
-        const runId = beginRun(mirror, "forget", at);
-        updateRun(mirror, runId, { finished_at: at, rows_changed: rewritten.total, outcome: "done" });
-        return rewritten;
-      });
-      for (const warning of lost) reporter.warn(warning);
-      if (!scrubFile(mirror))
-        throw new MirrorBusy(
-          "The host has been forgotten, but traces of the host's data remain in the mirror's files.",
-          {
-            hint: `close other programs that read the mirror, free some disk space, then run \`brandapi forget --host ${id}\``,
-          },
-        );
-      return { host_id: id, records: counts, last_backup: findLastBackup(mirror) };
-    });
-  const done = await deps.runKillable(forget).finally(lock.release);
-  const rewrittenCounts = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);
+  const forget = () => withMirrorFile(dbPath, (mirror) => forgetHost(mirror, id, reporter, deps));
+  const { records, last_backup } = await deps.runKillable(forget).finally(lock.release);
+  const rewrittenCounts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
   const text =
     `Forgot the host ${id}; the ID is kept. Records rewritten with their history: ${rewrittenCounts.join(", ") || "none"}.\n` +
-    `Existing backups, replaced mirrors and exports still contain the host. Last backup: ${done.last_backup?.path ?? "none"}`;
-  if (json) printJson(deps.stdout, done);
+    `Existing backups, replaced mirrors and exports still contain the host. Last backup: ${last_backup?.path ?? "none"}`;
+  if (json) printJson(deps.stdout, { host_id: id, records, last_backup });
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
+}
+
+/** Asks whether to forget the host. @throws UsageError unless the answer is yes */
+async function confirm(host: NamedHost, deps: Deps): Promise<void> {
+  const { ask, close } = openPrompt(deps);
+  const question = `Forget ${escapeLines(hostText(host))} permanently (add \`--yes\` to skip this question)? [y/N] `;
+  const answer = await ask(question, {}).finally(close);
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new UsageError("No host was forgotten.", { hint: "answer `y`, or add `--yes`" });
+}
+
+/** @throws MirrorBusy if the host's data is removed from the tables, but cannot be removed from the mirror's files */
+function forgetHost(mirror: Mirror, id: string, { warn }: TerminalReporter, { clock }: Deps) {
+  const at = formatInstant(clock.now());
+  const { counts, lost } = mirror.transaction(() => {
+    const rewritten = redactMirror(mirror, [id]);
+    const runId = beginRun(mirror, "forget", at);
+    updateRun(mirror, runId, { finished_at: at, rows_changed: rewritten.total, outcome: "done" });
+    return rewritten;
+  });
+  for (const warning of lost) warn(warning);
+  if (!scrubFile(mirror))
+    throw new MirrorBusy(
+      "The host has been forgotten, but traces of the host's data remain in the mirror's files.",
+      {
+        hint: `close other programs that read the mirror, free some disk space, then run \`brandapi forget --host ${id}\``,
+      },
+    );
+  return { records: counts, last_backup: findLastBackup(mirror) };
 }
 
 function parseHost(text: string, previous: string | undefined): string {

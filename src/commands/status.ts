@@ -92,37 +92,38 @@ async function printStatus(
 
 /** Creates the error for `--max-age` with all reasons, most urgent first. Returns null if nothing is stale. */
 function staleError(
-  { failed_run: failed, never_read, resources }: Health,
+  health: Health,
   named: boolean,
   maxAgeMs: number,
   neverSynced: MirrorStale,
 ): MirrorStale | null {
-  const reasons: string[] = [];
-  const hints: string[] = [];
-  if (failed?.isRefused) {
-    reasons.push(`The ${failedRunText(failed)}`);
-    if (failed.hint) hints.push(failed.hint);
-  }
-  const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
-  for (const error of new Set(refused.map((one) => one.error))) {
-    const same = refused.filter((one) => one.error === error);
-    const [{ at, hint } = { at: "", hint: null }] = same;
-    reasons.push(
-      `Refused on ${formatMinute(at)}: ${same.map(({ resource }) => resource).join(", ")}: ${escapeText(error)}`,
-    );
-    if (hint) hints.push(hint);
-  }
-  const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed?.isRefused;
+  const { failed_run, never_read, resources } = health;
+  const refusals = listRefusals(health);
+  const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed_run?.isRefused;
   const old = resources.filter(isOld).map(({ resource }) => resource);
-  if (old.length > 0) reasons.push(`Older than ${formatDuration(maxAgeMs)}: ${old.join(", ")}.`);
   const missing = named ? never_read : [];
-  if (resources.length === 0 && reasons.length === 0 && missing.length === 0) return neverSynced;
-  if (missing.length > 0) reasons.push(`Never synced: ${missing.join(", ")}.`);
   const toSync = [...old, ...missing];
+  if (refusals.length === 0 && toSync.length === 0) return resources.length === 0 ? neverSynced : null;
+  const reasons = refusals.map(({ reason }) => reason);
+  if (old.length > 0) reasons.push(`Older than ${formatDuration(maxAgeMs)}: ${old.join(", ")}.`);
+  if (missing.length > 0) reasons.push(`Never synced: ${missing.join(", ")}.`);
+  const hints = refusals.flatMap(({ hint }) => hint ?? []);
   if (toSync.length > 0) hints.push(`run \`brandapi sync ${toSync.join(" ")}\``);
-  return reasons.length === 0
-    ? null
-    : new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
+  return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
+}
+
+/** Describes a rejected key, and each error with which the API refused resources. */
+function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
+  const rejected = failed?.isRefused ? [{ reason: `The ${failedRunText(failed)}`, hint: failed.hint }] : [];
+  const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
+  const firstOfEach = refused.filter(
+    ({ error }, index) => refused.findIndex((other) => other.error === error) === index,
+  );
+  const refusals = firstOfEach.map(({ at, error, hint }) => {
+    const names = refused.flatMap((one) => (one.error === error ? one.resource : []));
+    return { reason: `Refused on ${formatMinute(at)}: ${names.join(", ")}: ${escapeText(error)}`, hint };
+  });
+  return [...rejected, ...refusals];
 }
 
 /** Removes refusals from a mirror's health, because `staleError` names them. */
