@@ -137,7 +137,7 @@ it.each(["099 Odd", "000 Odd"])("a response with the invalid status %s is reject
   );
   const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
   expect(error).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
-  expect(error.message).toBe("The API's response to /orders cannot be read: it is not valid HTTP.");
+  expect(error.message).toContain("/orders cannot be read: it is not valid HTTP");
 });
 
 it("a response with a status above 599 is rejected without a retry", async () => {
@@ -170,7 +170,7 @@ describe("a response's body", () => {
     const server = await serve(respond);
     const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
     expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
-    expect(error.message).toBe("The API's response to /orders is larger than 16 MiB; it was rejected.");
+    expect(error.message).toContain("/orders is larger than 16 MiB");
     expect(server.requests.length).toBe(1);
   });
 });

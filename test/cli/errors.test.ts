@@ -75,7 +75,7 @@ test("the error for a privileged port suggests a higher port", () => {
 
 test("the error for a deleted working directory suggests an existing folder", () => {
   const gone = withCode("ENOENT: no such file or directory, uv_cwd", "ENOENT", { syscall: "uv_cwd" });
-  expect(asBrandapiError(gone).message).toBe("The current folder no longer exists.");
+  expect(asBrandapiError(gone).message).toContain("folder no longer exists");
 });
 
 test("a mirror that another program has locked is reported as busy, not as a bug", () => {
@@ -120,7 +120,7 @@ test("an argument `--json` after `--` does not enable JSON errors", () => {
 
 test("an error message escapes control characters from an argument", async () => {
   const { err } = await brandapi(["\u001b[2Jwhoami\u202e"]);
-  expect(err).toBe("brandapi: Unknown command: `\\u001b[2Jwhoami\\u202e`.\n  hint: see `brandapi --help`\n");
+  expect(err).toContain("Unknown command: `\\u001b[2Jwhoami\\u202e`");
 });
 
 test("stack traces, including causes, are printed only with --verbose", () => {

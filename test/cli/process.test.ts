@@ -131,14 +131,12 @@ test("the executable reports an unbuilt checkout or a missing package, and sugge
   const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
   expect(await runScript(unbuilt, ["--help"])).toEqual({
     code: 3,
-    err: "brandapi: This checkout is not built yet.\n  hint: run `npm ci && npm run build` in its folder\n",
+    err: expect.stringMatching(/not built yet\.\n.*`npm ci && npm run build`/),
   });
   const uninstalled = copyOfProgram({ dist: true, modules: "none" });
   expect(await runScript(uninstalled, ["--help"])).toEqual({
     code: 3,
-    err: expect.stringMatching(
-      /^brandapi: The installation is incomplete: \w+ is missing\.\n {2}hint: run `npm ci` in its folder\n$/,
-    ),
+    err: expect.stringMatching(/\w+ is missing\.\n.*`npm ci`/),
   });
 });
 
@@ -147,6 +145,6 @@ test("the executable reports an unsupported version of Node and the required ver
   writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
   expect(await runScript(binPath, ["--help"], ["--require", pretend])).toEqual({
     code: 3,
-    err: "brandapi: Node 20.18.1 or newer is required; this is Node 18.20.4.\n  hint: install a current Node\n",
+    err: expect.stringMatching(/Node 20\.18\.1 or newer .* Node 18\.20\.4/),
   });
 });

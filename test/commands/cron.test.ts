@@ -108,7 +108,7 @@ describe("brandapi cron", () => {
     ]);
     expect(out).toContain(`(crontab -l 2>/dev/null; ${brand} BRANDAPI_RATE_LIMIT=30 brandapi cron `);
     expect(out).not.toMatch(/brk_|secret/);
-    expect(err).toBe("warning: HTTPS_PROXY contains a password and is left out.\n");
+    expect(err).toMatch(/^warning: HTTPS_PROXY contains a password .*\n$/);
   });
 
   test("cron puts the named resources into both lines and into the command that adds the lines", async () => {
@@ -129,8 +129,8 @@ describe("brandapi cron", () => {
     };
     const { code, out, err } = await brandapi("cron", { env });
     expect(code).toBe(0);
-    expect(err).toBe(
-      "warning: The profile `acme` has no key, and cron does not see your shell's environment. Run `brandapi login --profile acme`.\n",
+    expect(err).toMatch(
+      /^warning: The profile `acme` has no key, .* Run `brandapi login --profile acme`\.\n$/,
     );
     expect(commandsOf(out)).toHaveLength(2);
     expect(out + err).not.toContain("brk_");

@@ -7,7 +7,7 @@ test("export requires a format, and suggests the closest table name even if ther
   mirror.db.close();
   for (const db of [mirror.path, `${mirror.path}-none`]) {
     const unknown = await brandapi(["export", "oders", "--db", db]);
-    expect(unknown.err).toBe("brandapi: Unknown table: `oders`.\n  hint: did you mean `orders`?\n");
+    expect(unknown.err).toContain("did you mean `orders`?");
     expect(unknown.code).toBe(2);
   }
   const formatless = await brandapi(["export", "sales-by-month", "--db", mirror.path]);
@@ -22,9 +22,7 @@ test("export rejects a range that ends before it begins", async () => {
   mirror.db.close();
   const swapped = ["--since", "2026-02-01", "--until", "2026-01-01"];
   const { code, err, out } = await brandapi(["export", "orders", "--csv", ...swapped, "--db", mirror.path]);
-  expect(err).toBe(
-    "brandapi: `--since` is later than `--until`.\n  hint: pass an earlier `--since` or a later `--until`\n",
-  );
+  expect(err).toContain("`--since` is later than `--until`");
   expect(out).toBe("");
   expect(code).toBe(2);
 });

@@ -106,9 +106,7 @@ describe("brandapi status", () => {
     const stale = await brandapi(["status", "--max-age", "26h", "--quiet", "--db", mirror.path], { clock });
     expect(stale.code).toBe(10);
     expect(stale.out).toBe("");
-    expect(stale.err).toBe(
-      `brandapi: Older than 26h: roster.\n  hint: run \`brandapi sync roster --db ${mirror.path}\`\n`,
-    );
+    expect(stale.err).toMatch(/Older than 26h: roster\.\n.*`brandapi sync roster --db /);
     const json = await brandapi(["status", "--max-age", "26h", "--json", "--db", mirror.path], { clock });
     const [health, error] = json.out
       .trim()
@@ -195,7 +193,7 @@ describe("brandapi status", () => {
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
     const { code, out } = await brandapi(["status", "roster", "--db", mirror.path]);
-    expect([code, out]).toEqual([0, `Mirror of ${mirror.path}\n\nNever read: roster\n`]);
+    expect([code, out]).toEqual([0, expect.stringContaining("Never read: roster")]);
   });
 
   it("status reports stale data if nothing has been synced yet, whether or not there is a mirror", async () => {

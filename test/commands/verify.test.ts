@@ -38,7 +38,7 @@ test("verify fails if nothing has been synced yet", async () => {
   expect({ code, out, err }).toEqual({
     code: 8,
     out: "",
-    err: "brandapi: There is nothing to verify: this mirror has never been synced.\n  hint: run `brandapi sync`\n",
+    err: expect.stringMatching(/never been synced\.\n.*`brandapi sync`/),
   });
 });
 
@@ -53,9 +53,7 @@ test("verify reports a named resource that has never been synced, and --repair r
   expect(orders).toMatchObject({ resource: "orders", state: "unproven" });
   expect(roster).toMatchObject({ resource: "roster", state: "proven" });
   expect(last).toHaveProperty("error.code", "incomplete");
-  expect(err).toBe(
-    "brandapi: Found: orders has 50 records that have not been read yet.\n  hint: run `brandapi verify orders --repair`\n",
-  );
+  expect(err).toMatch(/50 records .*not been read.*\n.*`brandapi verify orders --repair`/);
   expect(code).toBe(8);
   // A resource that has never been synced is verified only if it is named. The verification does not count as a sync.
   expect((await brand.run("verify")).code).toBe(0);

@@ -111,7 +111,10 @@ test("a mirror path in a folder that does not exist is rejected with exit code 3
   for (const options of [{ db: "gone/m.sqlite" }, {}, { profile: "stored" }]) {
     const error = await failure(options, deps);
     const folder = join(deps.home, "gone");
-    expect(error).toMatchObject({ exitCode: 3, message: `The mirror's folder does not exist: ${folder}` });
+    expect(error).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(`does not exist: ${folder}`),
+    });
     expect(error.hint).toContain(`mkdir -p ${folder}`);
   }
 });
@@ -144,7 +147,7 @@ test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
   "the profile name %j is rejected with exit code 2 if it is an option's value, and with code 3 if it comes from the environment",
   async (profile) => {
     const typed = await failure({ profile }, world());
-    expect(typed).toMatchObject({ exitCode: 2, message: `Not a profile name: \`${profile}\`.` });
+    expect(typed).toMatchObject({ exitCode: 2, message: expect.stringContaining(`\`${profile}\``) });
     // An empty environment variable is treated as unset.
     if (profile === "") return;
     const set = await failure({}, world({ env: { BRANDAPI_PROFILE: profile } }));
@@ -277,7 +280,7 @@ test("a missing or empty key file is rejected, and the error names its path", as
   const missing = readSettings({ keyFile: "missing" }, deps).catch(asBrandapiError);
   expect(await missing).toMatchObject({
     exitCode: 3,
-    message: "The key file does not exist: missing",
+    message: expect.stringContaining("does not exist: missing"),
   });
 });
 
@@ -333,7 +336,7 @@ test.each([
   const path = join(deps.home, ".config/brandapi/config.json");
   expect(error).toMatchObject({
     exitCode: 3,
-    message: `The config file is not valid: ${path}`,
+    message: expect.stringContaining(path),
   });
   expect(`${error.hint}${error.stack}${JSON.stringify(error.cause ?? "")}`).not.toContain("secret");
 });

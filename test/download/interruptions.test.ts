@@ -220,7 +220,7 @@ test("a download follows up to three redirects to https without sending the key"
   await brand.run("sync content --full");
   asked.length = 0;
   const run = await download(brand, "", { fetch: through(4) });
-  expect(run.files[0]?.error).toBe("the file host redirects more than 3 times");
+  expect(run.files[0]?.error).toContain("more than 3 times");
   expect(run.err).not.toContain("signature");
 });
 
@@ -234,7 +234,7 @@ test.each([
   const brand = await brandWithFiles({ a: {} });
   const asked = failFileRequests(brand, () => ({ status: 302, headers: { location } }));
   const run = await download(brand);
-  expect(run.files[0]?.error).toBe(`the file host redirects (302) to a URL that ${problem}`);
+  expect(run.files[0]?.error).toContain(problem);
   expect(asked).toHaveLength(1);
   expect(run.asked.filter(({ path }) => path === "/x")).toEqual([]);
 });
@@ -315,7 +315,10 @@ test("a stalled transfer is aborted after a timeout", async () => {
   };
   const url = new URL("https://files.test/x?signature=secret");
   const ended = transfer(url, part, 64_000_000, host);
-  await expect(ended).rejects.toMatchObject({ kind: "unavailable", message: "the transfer timed out" });
+  await expect(ended).rejects.toMatchObject({
+    kind: "unavailable",
+    message: expect.stringContaining("timed out"),
+  });
   expect(timeouts).toEqual([60_000 + 1_000_000]);
   await part.close();
 });

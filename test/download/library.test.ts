@@ -153,7 +153,7 @@ test("links in the output folder are not followed, and folders are not overwritt
   const { summary, files } = await download(brand);
   expect(readFileSync(otherFile, "utf8")).toBe("precious");
   expect(summary).toMatchObject({ downloaded: 3, failed: 1 });
-  expect(files.find(({ id }) => id === "folder")?.error).toBe("the file cannot be written: it is a folder");
+  expect(files.find(({ id }) => id === "folder")?.error).toContain("it is a folder");
   for (const file of files) if (file.id !== "folder") expect(isComplete(file, 2_000)).toBe(true);
 });
 

@@ -144,9 +144,7 @@ describe("export -o", () => {
       program.child.kill(signal);
       const ended = await program.ended;
       expect(ended.signal).toBe(signal);
-      expect(ended.err).toBe(
-        "brandapi: Stopped.\n  hint: nothing was written, and orders.csv is unchanged; run the same command again\n",
-      );
+      expect(ended.err).toContain("orders.csv is unchanged");
       expect(Date.now() - before).toBeLessThan(2_000);
       expect(readdirSync(home)).toEqual(["orders.csv"]);
       expect(readFileSync(join(home, "orders.csv"), "utf8")).toBe("old");
