@@ -42,3 +42,14 @@ test("sync --wait waits for another run on a mirror from an older version", asyn
   expect(err).toContain("waiting for another run");
   expect(code).toBe(0);
 });
+
+test("the error for a locked mirror suggests --wait only for commands that have --wait", async () => {
+  const { path, options } = await olderMirror();
+  const { signal } = new AbortController();
+  const lock = await lockMirror(path, { clock: systemClock, signal });
+  const sync = await brandapi("sync roster", options);
+  expect(sync).toMatchObject({ code: 9, err: expect.stringContaining("or add `--wait`") });
+  const restore = await brandapi(["backup", "--restore", path], options);
+  expect(restore).toMatchObject({ code: 9, err: expect.stringMatching(/after that run has ended\n/) });
+  lock.release();
+});

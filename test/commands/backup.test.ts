@@ -155,6 +155,20 @@ test("backup exits with code 3 for a folder that does not exist or is not writab
   expect(readdirSync(join(brand.home, "full"))).toEqual([]);
 });
 
+test("backup names the destination if the copy does not fit on the disk", async () => {
+  const brand = await mirrored();
+  const folder = join(brand.home, "small");
+  mkdirSync(folder);
+  const limited = `trap '' XFSZ; ulimit -f 64; exec "$0" "$@"`;
+  const { code, err } = await spawnBrandapi(["backup", folder], {
+    env: { BRANDAPI_DB: brand.db },
+    home: brand.home,
+    node: ["sh", "-c", limited, process.execPath],
+  }).ended;
+  expect([code, err]).toEqual([3, expect.stringContaining(`Cannot write a copy to the folder ${folder}: `)]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 test("backup --restore replaces the mirror and keeps the previous mirror, and the next sync continues from the backup", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);

@@ -47,3 +47,24 @@ test("export rejects --include-removed if none of the exported tables can contai
   const refused = { code: 2, err: expect.stringContaining("`--include-removed` makes no difference to ") };
   for (const table of ["sales-by-month", "sync-runs"]) expect(await run(table)).toMatchObject(refused);
 });
+
+test("export suggests the column that a name means with or without the table's noun", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.db.close();
+  for (const [typed, meant] of [
+    ["order_id", "id"],
+    ["date", "order_date"],
+  ] as const) {
+    const { code, err } = await brandapi([
+      "export",
+      "orders",
+      "--csv",
+      "--columns",
+      typed,
+      "--db",
+      mirror.path,
+    ]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`hint: did you mean \`${meant}\`?`)]);
+  }
+});

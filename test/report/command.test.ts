@@ -44,6 +44,8 @@ describe("report: output", () => {
     expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
     expect(readFileSync(old, "utf8")).toBe("old");
     expect((await brand.run("report -o none/page.html")).code).toBe(3);
+    const folder = await brand.run("report -o .");
+    expect([folder.code, folder.err]).toEqual([2, expect.stringContaining("`-o report.html`")]);
   });
 
   test("`report --open` opens the file in the browser, and needs a file", async () => {
