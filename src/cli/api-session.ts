@@ -1,5 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import { commandFor, requireCredentials } from "../config/credentials.js";
+import { platformFolder } from "../config/folders.js";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
@@ -55,7 +56,7 @@ export async function openApiForCommand(
     ...credentials,
     rejectedKeyHint: rejectedKeyHint(settings),
     userAgent: `brandapi/${readVersion()}`,
-    statePath: settings.stateDir,
+    statePath: platformFolder("state", deps),
   };
   return new api.ApiClient(options, deps, {
     onRetry({ path, reason, waitMs, attempt }) {

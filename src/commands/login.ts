@@ -13,7 +13,7 @@ import {
   requireCredentials,
 } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
-import { effectiveEnv, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+import { brandEnv, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -80,7 +80,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
     keyExpiresAt: key.expires_at ?? undefined,
   });
   await writeProfiles(profiles, deps);
-  const env = effectiveEnv(flags, deps.env);
+  const env = brandEnv(flags, deps.env);
   for (const [name, value] of [
     ["BRANDAPI_KEY", access.key],
     ["BRANDAPI_BASE_URL", access.baseUrl],

@@ -6,7 +6,7 @@ import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
-import { configPath, platformFolder } from "./folders.js";
+import { configPath } from "./folders.js";
 import {
   findMisspelledField,
   mirrorPath,
@@ -50,8 +50,6 @@ export interface Settings {
    * specified.
    */
   brand: { id: string; name: string } | undefined;
-  /** The folder for state shared by all commands, such as the request log. */
-  readonly stateDir: string;
   /** The maximum number of requests per minute; null for no limit. */
   rateLimit: number | null;
   /** Time without progress after which the API is considered unavailable, in milliseconds. */
@@ -76,26 +74,13 @@ export async function readSettings(
   purpose: "run" | "ask" | "login" = "run",
 ): Promise<Settings> {
   const name = chooseProfile(flags, deps.env);
-  const stored = await readProfiles(deps);
-  if (purpose !== "login") refuseMistyped(name, stored, deps);
-  const profile = stored.get(name) ?? {};
-  const env = effectiveEnv(flags, deps.env);
+  const profiles = await readProfiles(deps);
+  if (purpose !== "login") refuseMistyped(name, profiles, deps);
+  const profile = profiles.get(name) ?? {};
+  const env = brandEnv(flags, deps.env);
   const source = `the profile \`${name}\` in ${configPath(deps)}`;
-  const baseUrl = firstGiven(
-    checkBaseUrl,
-    [flags.baseUrl, "--base-url"],
-    [env.BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
-    [profile.baseUrl, source],
-  );
-  // A stored key is sent only to the origin of the stored base URL.
-  const isForeign = profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
-  const key = firstGiven(
-    checkKey,
-    [flags.keyFile && readKeyFile(flags.keyFile, deps), "--key-file"],
-    [env.BRANDAPI_KEY || undefined, "BRANDAPI_KEY"],
-    [isForeign ? undefined : profile.key, source],
-  );
-  const keySource = flags.keyFile ? "file" : env.BRANDAPI_KEY ? "variable" : "profile";
+  const baseUrl = chooseBaseUrl(flags, env, profile, source);
+  const { key, keySource } = chooseKey(flags, env, profile, { baseUrl, source, deps });
   if (key !== undefined) deps.keys.add(key);
   const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
   const limit =
@@ -105,15 +90,13 @@ export async function readSettings(
     profile: name,
     baseUrl,
     key,
-    keySource: key === undefined ? undefined : keySource,
+    keySource,
     missingReason:
-      explainMissing(profile, isForeign && key === undefined ? baseUrl : undefined, deps) ??
-      explainUnknown(name, stored, flags, deps),
+      (key === undefined ? explainForeignUrl(profile, baseUrl) : undefined) ??
+      explainMisspelledField(profile, deps) ??
+      (profiles.has(name) ? undefined : explainUnknownProfile(name, profiles, flags, deps)),
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
-    get stateDir() {
-      return platformFolder("state", deps);
-    },
     rateLimit: limit === "none" ? null : limit,
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,
@@ -122,14 +105,37 @@ export async function readSettings(
   };
 }
 
-/**
- * Returns the environment. If `--profile` is given on the command line, excludes the variables that belong to one
- * brand.
- */
-export function effectiveEnv({ profile }: GlobalFlags, env: Env): Env {
+/** Returns the variables that apply to a brand: with `--profile` on the command line, those of another brand do not. */
+export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
+}
+
+/** @param source describes the profile in messages */
+function chooseBaseUrl(flags: GlobalFlags, env: Env, profile: Profile, source: string): string | undefined {
+  if (flags.baseUrl !== undefined) return checkBaseUrl(flags.baseUrl, "--base-url");
+  if (env.BRANDAPI_BASE_URL) return checkBaseUrl(env.BRANDAPI_BASE_URL, "BRANDAPI_BASE_URL");
+  return profile.baseUrl === undefined ? undefined : checkBaseUrl(profile.baseUrl, source);
+}
+
+/** @param options.baseUrl the base URL that the key will be sent to */
+function chooseKey(
+  { keyFile }: GlobalFlags,
+  env: Env,
+  profile: Profile,
+  { baseUrl, source, deps }: { baseUrl: string | undefined; source: string; deps: Deps },
+): Pick<Settings, "key" | "keySource"> {
+  if (keyFile !== undefined) return { key: readKeyFile(keyFile, deps), keySource: "file" };
+  if (env.BRANDAPI_KEY) return { key: checkKey(env.BRANDAPI_KEY, "BRANDAPI_KEY"), keySource: "variable" };
+  if (profile.key === undefined || isForeignUrl(profile, baseUrl))
+    return { key: undefined, keySource: undefined };
+  return { key: checkKey(profile.key, source), keySource: "profile" };
+}
+
+/** True if the profile's key must not be sent to a base URL, because the URL has a different origin than the profile's. */
+function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
+  return profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
 }
 
 /** Returns the profile name from the flag or the environment; `default` if neither is set. */
@@ -142,29 +148,17 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
-/** Returns the first defined string after checking it. */
-function firstGiven(
-  check: (text: string, source: string) => string,
-  ...texts: readonly (readonly [text: string | undefined, source: string])[]
-): string | undefined {
-  const [text, source] = texts.find(([one]) => one !== undefined) ?? [];
-  return text === undefined || source === undefined ? undefined : check(text, source);
+type MissingReason = Settings["missingReason"];
+
+function explainForeignUrl(profile: Profile, baseUrl: string | undefined): MissingReason {
+  if (profile.key === undefined || baseUrl === undefined || !isForeignUrl(profile, baseUrl)) return undefined;
+  return {
+    text: `The stored key is for ${originOf(profile.baseUrl)}.`,
+    hint: `run \`brandapi login --base-url ${quoteShellWord(baseUrl)}\` to replace the stored key, or omit the base URL`,
+  };
 }
 
-/**
- * Explains why a profile's key or base URL is not used.
- * @param foreignUrl a base URL that the profile's key is not sent to
- */
-function explainMissing(
-  profile: Profile,
-  foreignUrl: string | undefined,
-  deps: Deps,
-): { text: string; hint: string } | undefined {
-  if (foreignUrl !== undefined && profile.key !== undefined)
-    return {
-      text: `The stored key is for ${originOf(profile.baseUrl)}.`,
-      hint: `run \`brandapi login --base-url ${quoteShellWord(foreignUrl)}\` to replace the stored key, or omit the base URL`,
-    };
+function explainMisspelledField(profile: Profile, deps: Deps): MissingReason {
   const misspelled = findMisspelledField(profile);
   if (misspelled === undefined) return undefined;
   const { written, meant } = misspelled;
@@ -175,26 +169,25 @@ function explainMissing(
 }
 
 /** Explains why an unknown profile has no key: the name may be wrong, and variables do not apply to a named profile. */
-function explainUnknown(
+function explainUnknownProfile(
   name: string,
-  stored: Profiles,
+  profiles: Profiles,
   flags: GlobalFlags,
   deps: Deps,
-): { text: string; hint: string } | undefined {
+): MissingReason {
   const { env } = deps;
-  if (stored.has(name)) return undefined;
   const ignored = ["BRANDAPI_BASE_URL", "BRANDAPI_KEY"].filter((variable) => flags.profile && env[variable]);
   if (ignored.length > 0)
     return {
       text: `With \`--profile\`, ${ignored.join(" and ")} ${ignored.length === 1 ? "is" : "are"} ignored.`,
       hint: `omit \`--profile\` to use ${ignored.join(" and ")}, or run \`brandapi login --profile ${name}\` to add the profile`,
     };
-  if (env.BRANDAPI_CONFIG_DIR && stored.size === 0)
+  if (env.BRANDAPI_CONFIG_DIR && profiles.size === 0)
     return {
       text: `There are no profiles in BRANDAPI_CONFIG_DIR: ${configPath(deps)}.`,
       hint: `check BRANDAPI_CONFIG_DIR, or run \`brandapi login${name === "default" ? "" : ` --profile ${name}`}\``,
     };
-  if (stored.size === 0 || name === "default") return undefined;
+  if (profiles.size === 0 || name === "default") return undefined;
   return {
     text: "There is no profile with this name.",
     hint: `run \`brandapi profiles\` to list the profiles, or \`brandapi login --profile ${name}\` to add this one`,

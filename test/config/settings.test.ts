@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { requireCredentials } from "../../src/config/credentials.js";
-import { configPath } from "../../src/config/folders.js";
+import { configPath, platformFolder } from "../../src/config/folders.js";
 import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
@@ -163,8 +163,9 @@ test("a profile named __proto__ is an ordinary profile", async () => {
 
 test("the program's folders depend on the platform and the XDG variables", async () => {
   const folders = async (deps: Deps) => {
-    const { dbPath, stateDir } = await readSettings({}, deps);
-    return [dirname(configPath(deps)), dirname(dbPath), stateDir].map((path) => path.replace(deps.home, "~"));
+    const { dbPath } = await readSettings({}, deps);
+    const paths = [dirname(configPath(deps)), dirname(dbPath), platformFolder("state", deps)];
+    return paths.map((path) => path.replace(deps.home, "~"));
   };
   expect(await folders(world())).toEqual([
     "~/.config/brandapi",
@@ -187,9 +188,9 @@ test("if there is no home directory, the error names the variables to set", asyn
   const error = await failure({}, { ...world(), home: "" });
   expect(error).toMatchObject({ exitCode: 3, hint: expect.stringContaining("set HOME") });
   const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };
-  const settings = await readSettings({}, { ...world({ env }), home: "" });
-  expect(settings.dbPath).toBe("/m.sqlite");
-  expect(() => settings.stateDir).toThrow("Cannot determine the home directory");
+  const deps = { ...world({ env }), home: "" };
+  expect(await readSettings({}, deps)).toMatchObject({ dbPath: "/m.sqlite" });
+  expect(() => platformFolder("state", deps)).toThrow("Cannot determine the home directory");
 });
 
 test.each([
