@@ -2,7 +2,6 @@ import { recordKey } from "../store/record-key.js";
 import { countCurrent, countUndated, findNthDate, openRecordComparison } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
 import {
-  allRecords,
   bisect,
   type CountComparison,
   compareCount,
@@ -102,26 +101,25 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
-  const datedCounts = [...counts.filter(({ filter }) => filter === allRecords), ...allUnread];
+  const totals = sumTotals(counts, differing.length);
+  const datedCount = (totals.api_total ?? 0) + sumOf(allUnread, "apiCount");
+  // Marked slices are not covered, so the sums of the counts do not include their records.
   const hasMarked = state.markedSlices().length > 0;
+  const allTotals = {
+    api_total: allDates.apiCount,
+    mirror_total: countCurrent(run.mirror, run.resource.name),
+  };
   return {
-    unread: differingCounts(unread),
-    future,
-    allDates,
-    undatedCount: hasMarked ? 0 : Math.max(0, allDates.apiCount - sumOf(datedCounts, "apiCount")),
     counts,
     filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     dailyTotals,
     dayDifferences: [...changedDifferences(dailyTotals), ...missingDifferences(run)],
     differingParts,
-    totals: {
-      ...sumTotals(counts, differing.length),
-      // Marked slices are not covered, so the sums of the counts do not include their records.
-      ...(hasMarked && {
-        api_total: allDates.apiCount,
-        mirror_total: countCurrent(run.mirror, run.resource.name),
-      }),
-    },
+    unread: differingCounts(unread),
+    future,
+    allDates,
+    undatedCount: hasMarked ? 0 : Math.max(0, allDates.apiCount - datedCount),
+    totals: hasMarked ? { ...totals, ...allTotals } : totals,
   };
 }
 
@@ -255,22 +253,24 @@ function verifyMonths(
   const compared = dailyTotals && !drift ? "daily totals and counts agree" : "counts agree";
   const agreement = `${compared} (${filters.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
 
-  function verifyMonth({ month, ...range }: ReturnType<typeof monthsIn>[number]): PartResult {
-    const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
-    const part = { kind: "month", month, read_at: formatInstantOrNull(Math.min(...readings)) } as const;
-    const days = dayDifferences.filter((day) => overlaps(day, range));
-    const counts = differingParts.filter((count) => overlaps(count, range));
-    if (days.length + counts.length > 0) return { ...part, state: "different", why: summarize(days, counts) };
-    if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), range)))
-      return { ...part, state: "unproven", why: "not read completely" };
-    if (state.markedSlices().some((slice) => overlaps(slice, range)))
-      return { ...part, state: "unproven", why: "contains records with unexpected dates or IDs" };
+  function verifyMonth(month: Range): Pick<PartResult, "state" | "why"> {
+    const days = dayDifferences.filter((day) => overlaps(day, month));
+    const counts = differingParts.filter((count) => overlaps(count, month));
+    if (days.length + counts.length > 0) return { state: "different", why: summarize(days, counts) };
+    if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), month)))
+      return { state: "unproven", why: "not read completely" };
+    if (state.markedSlices().some((slice) => overlaps(slice, month)))
+      return { state: "unproven", why: "contains records with unexpected dates or IDs" };
     // If there are no newer records, the last month need not be covered beyond the newest date read.
-    const toCover = hasNewer ? range : { from: range.from, to: Math.min(range.to, newestRead) };
-    if (!contains(covered, toCover)) return { ...part, state: "unproven", why: "not read completely" };
-    return { ...part, state: "proven", why: agreement };
+    const toCover = hasNewer ? month : { from: month.from, to: Math.min(month.to, newestRead) };
+    if (!contains(covered, toCover)) return { state: "unproven", why: "not read completely" };
+    return { state: "proven", why: agreement };
   }
 
   const from = Number.isFinite(first.from) ? first.from : oldest;
-  return monthsIn({ from, to: newestRead }).map(verifyMonth);
+  return monthsIn({ from, to: newestRead }).map(({ month, ...range }) => {
+    const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
+    const read_at = formatInstantOrNull(Math.min(...readings));
+    return { kind: "month", month, read_at, ...verifyMonth(range) };
+  });
 }
