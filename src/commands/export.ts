@@ -224,7 +224,7 @@ function selectRows(
 ): { selections: Selection[]; conditionTables: string[] } {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
-  if (includeRemoved && !tables.some(({ name, shape }) => shape?.name === name))
+  if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
     throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
       hint: "omit the flag, because only tables built from API records have removed records",
     });
@@ -240,7 +240,7 @@ function selectRows(
   });
   const conditionTables = tables.flatMap((table) => {
     if (where === undefined) return [];
-    const reads = findReads(mirror.db, conditionSql(table.source, where));
+    const reads = findReads(mirror.db, conditionSql(table, where));
     if (asOf !== undefined) checkStatementHistory(reads);
     return reads?.names ?? [];
   });

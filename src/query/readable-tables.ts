@@ -83,14 +83,14 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** SQL expressions that order the rows. The list is empty for a view that orders its own rows. */
+  /** The columns that order the rows. The list is empty for a view that orders its own rows. */
   orderBy: readonly string[];
   /** The declaration of a typed table, or null for views and system tables. */
   shape: TableShape | null;
   /** The date that `--since` and `--until` apply to, or null if rows have no date. */
   date: DateColumn | null;
-  /** The table or view, written as SQL for a FROM clause. */
-  source: string;
+  /** SQL for a FROM clause: the table or view, and then the table of removed records if it is included. */
+  sources: readonly [string, ...string[]];
 }
 
 export interface DateColumn {
@@ -125,6 +125,7 @@ export function describeTable(
 function describeTypedTable(mirror: Mirror, shape: TableShape, records: RecordState | "all"): ReadableTable {
   const discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
   const rowId = rowIdColumn(shape);
+  const withRemovedAt = `(SELECT *, NULL AS removed_at FROM ${quote(shape.name)})`;
   const columns: ReadableColumn[] = [
     ...shape.columns,
     ...discovered,
@@ -137,19 +138,14 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, records: RecordSt
     name: records === "removed" ? tableName(shape, "removed") : shape.name,
     about: records === "removed" ? `removed records: ${shape.about}` : shape.about,
     columns,
-    orderBy: records === "all" ? ["removed_at IS NOT NULL", rowId] : [rowId],
+    orderBy: [rowId],
     shape,
     date: dateOf(shape),
-    source: records === "all" ? unionOfStates(shape, columns) : quote(tableName(shape, records)),
+    sources:
+      records === "all"
+        ? [withRemovedAt, quote(tableName(shape, "removed"))]
+        : [quote(tableName(shape, records))],
   };
-}
-
-/** Returns a subquery for the current and removed records of a table. */
-function unionOfStates(shape: TableShape, columns: readonly ReadableColumn[]): string {
-  const names = columns.map(({ name }) => quote(name)).filter((name) => name !== '"removed_at"');
-  const [current, removed] = recordStates.map((state) => quote(tableName(shape, state)));
-  return `(SELECT ${names.join(", ")}, NULL AS removed_at FROM ${current}
-    UNION ALL SELECT ${names.join(", ")}, removed_at FROM ${removed})`;
 }
 
 const syncedAt: ReadableColumn = {
@@ -219,7 +215,7 @@ function describeView(view: View): ReadableTable {
     orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
     date: dateIn(view, view.date),
-    source: quote(name),
+    sources: [quote(name)],
   };
 }
 
@@ -232,7 +228,7 @@ function describeSystemTable(mirror: Mirror, { name, date, key }: SystemTable): 
     orderBy: key,
     shape: null,
     date: { sql: quote(date), form: "iso" },
-    source: quote(name),
+    sources: [quote(name)],
   };
 }
 

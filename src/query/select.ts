@@ -56,30 +56,40 @@ function selectColumns({ table, columns }: Selection): readonly ReadableColumn[]
  * Reads the selected rows in batches.
  * @param values SQL expressions for the values in each row; `t` is the table
  */
-export function readRows(mirror: Mirror, selection: Selection, values: readonly string[]): Iterable<Row[]> {
-  const { orderBy } = selection.table;
-  const order = orderBy.length > 0 ? `ORDER BY ${orderBy.join(", ")}` : "";
-  const sql = `SELECT ${values.join(", ")} ${fromSql(selection)} ${order} ${limitSql(selection)}`;
-  return inBatches(mirror.db.prepare(sql).raw().iterate() as IterableIterator<Row>);
+export function* readRows(mirror: Mirror, selection: Selection, values: readonly string[]): Iterable<Row[]> {
+  const { table, limit } = selection;
+  const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
+  let count = 0;
+  for (const source of table.sources) {
+    const remaining = limit === undefined ? "" : `LIMIT ${limit - count}`;
+    const sql = `SELECT ${values.join(", ")} ${fromSql(selection, source)} ${order} ${remaining}`;
+    for (const batch of inBatches(mirror.db.prepare(sql).raw().iterate() as IterableIterator<Row>)) {
+      count += batch.length;
+      yield batch;
+    }
+  }
 }
 
 export function countRows(mirror: Mirror, selection: Selection): number {
-  const sql = `SELECT count(*) FROM (SELECT 1 ${fromSql(selection)} ${limitSql(selection)})`;
-  return mirror.db.prepare(sql).pluck().get() as number;
+  const counts = selection.table.sources.map(
+    (source) =>
+      mirror.db
+        .prepare(`SELECT count(*) ${fromSql(selection, source)}`)
+        .pluck()
+        .get() as number,
+  );
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return Math.min(total, selection.limit ?? total);
 }
 
 /** The conditions are in a subquery, where they cannot refer to the columns of other tables. */
-function fromSql({ table, where, since, until }: Selection): string {
+function fromSql({ table, where, since, until }: Selection, source: string): string {
   const conditions = [
     ...(where === undefined ? [] : [`(${where}\n)`]),
     ...(table.date ? dateConditions(table.date, since, until) : []),
   ];
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
-  return `FROM (SELECT * FROM ${table.source}${filter}) AS t`;
-}
-
-function limitSql({ limit }: Selection): string {
-  return limit === undefined ? "" : `LIMIT ${limit}`;
+  return `FROM (SELECT * FROM ${source}${filter}) AS t`;
 }
 
 function dateConditions({ sql, form }: DateColumn, since?: number, until?: number): string[] {

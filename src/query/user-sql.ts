@@ -65,12 +65,12 @@ function findMissingParameter(db: Database, sql: string, values: SqlParameters):
  * Checks a `--where` condition, which may contain subqueries on other tables.
  * @throws UsageError if SQLite rejects the condition
  */
-export function checkCondition({ db }: Mirror, { source }: ReadableTable, condition: string): void {
+export function checkCondition({ db }: Mirror, table: ReadableTable, condition: string): void {
   const hint = "use a condition such as `--where \"currency = 'EUR' AND total_amount > 100\"`";
   const reason = "`--where` is not a valid SQL condition";
   // Only a complete expression compiles between WHEN and THEN, so `1) OR (1` is rejected.
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
-    const statement = compile(db, conditionSql(source, expression), reason, hint);
+    const statement = compile(db, conditionSql(table, expression), reason, hint);
     try {
       statement.bind();
     } catch (cause) {
@@ -83,8 +83,8 @@ export function checkCondition({ db }: Mirror, { source }: ReadableTable, condit
 }
 
 /** Returns a statement that tests a condition. The line break ends any comment in the condition. */
-export function conditionSql(source: string, condition: string): string {
-  return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
+export function conditionSql({ sources }: ReadableTable, condition: string): string {
+  return `SELECT 1 FROM ${sources[0]} WHERE (${condition}\n)`;
 }
 
 /** Converts an SQLite error that occurs while rows are read, such as invalid JSON in `json('x')`, to a UsageError. */

@@ -127,7 +127,15 @@ test("a new column or a changed type changes a Delta table's schema and replaces
     mirror.db.exec(statement);
     const columns = ["month", "goal", ...added].map((name) => ({ name, type: "any", about: "" }) as const);
     const date = { sql: "month", form: "month" } as const;
-    const table = { name: "plans", about: "", source: "plans", columns, date, orderBy: [], shape: null };
+    const table = {
+      name: "plans",
+      about: "",
+      sources: ["plans"] as const,
+      columns,
+      date,
+      orderBy: [],
+      shape: null,
+    };
     await exportDeltaTable(openMonthlyRows(mirror, table), await readDeltaLog(folder), testDeps());
   };
   await exportAfter("SELECT 1");
