@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { makeBrand, testBaseUrl } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
-import { makeProfiles } from "../support/profiles.js";
 import { brandapi } from "../support/program.js";
 
 /** A folder name with characters that need escaping in shells and crontabs. */
@@ -137,13 +137,16 @@ describe("brandapi cron", () => {
   });
 
   test("cron --all-profiles covers every brand, and rejects options for a single brand", async () => {
-    const brands = await makeProfiles();
-    await brands.login("acme", brands.sandbox.key);
-    const { out, err } = await brands.run("cron --all-profiles");
+    const brand = makeBrand();
+    const noVariables = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_DB: "" };
+    const run = (command: string) => brand.run(command, { stdin: brand.key, env: noVariables });
+    const login = await run(`login --profile acme --base-url ${testBaseUrl} --key-stdin`);
+    expect(login.code, login.err).toBe(0);
+    const { out, err } = await run("cron --all-profiles");
     expect(err).toBe("");
     expect(commandsOf(out).map((line) => / (sync|status) --all-profiles/.test(line))).toEqual([true, true]);
-    expect((await brands.run("cron --all-profiles --db x.sqlite")).code).toBe(2);
-    expect((await brands.run("cron --systemd --launchd")).code).toBe(2);
+    expect((await run("cron --all-profiles --db x.sqlite")).code).toBe(2);
+    expect((await run("cron --systemd --launchd")).code).toBe(2);
   });
 });
 

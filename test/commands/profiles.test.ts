@@ -1,7 +1,42 @@
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { makeProfiles } from "../support/profiles.js";
-import { brandapi } from "../support/program.js";
+import { makeHome } from "../support/home.js";
+import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
+import { type Sandbox, type SandboxOptions, sandboxForTest } from "../support/sandbox.js";
+
+/** Several profiles on one machine, without environment variables. */
+interface Profiles {
+  sandbox: Sandbox;
+  home: string;
+  /** Returns the default path of a profile's mirror. */
+  mirrorOf(profile: string): string;
+  login(profile: string, key: string): Promise<void>;
+  run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;
+}
+
+async function makeProfiles(options: SandboxOptions = {}): Promise<Profiles> {
+  const sandbox = await sandboxForTest({ orders: 50, ...options });
+  const home = makeHome();
+  const profiles: Profiles = {
+    sandbox,
+    home,
+    mirrorOf: (profile) => join(home, `.local/share/brandapi/${profile}.sqlite`),
+    async login(profile, key) {
+      const words = ["login", "--profile", profile, "--base-url", sandbox.baseUrl, "--key-stdin"];
+      const { code, err } = await profiles.run(words, { stdin: key });
+      if (code !== 0) throw new Error(err);
+    },
+    run: async (command, { env, ...rest } = {}) =>
+      await brandapi(command, {
+        home,
+        clock: { now: () => sandbox.now() },
+        ...rest,
+        env: { BRANDAPI_RATE_LIMIT: "none", ...env },
+      }),
+  };
+  return profiles;
+}
 
 const noNetwork = () => Promise.reject(new Error("the network was asked"));
 
@@ -13,7 +48,7 @@ interface Listed {
   key: { expires_at: string | null; days_left: number | null };
 }
 
-async function list(brands: Awaited<ReturnType<typeof makeProfiles>>): Promise<Listed[]> {
+async function list(brands: Profiles): Promise<Listed[]> {
   const { code, out } = await brands.run("profiles --json", { fetch: noNetwork });
   expect(code).toBe(0);
   return JSON.parse(out) as Listed[];

@@ -17,8 +17,7 @@ import type { Action as DeltaAction } from "../../src/export/delta/log-files.js"
 import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import { writeInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
-import { afterFile } from "../support/file-end.js";
-import { makeHome } from "../support/home.js";
+import { afterFile, makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 import { day } from "../support/records.js";

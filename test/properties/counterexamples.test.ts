@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ApiVariants } from "../support/api-variants.js";
+import type { ApiVariants } from "../sandbox/api-variants.js";
 import type { EventType, ModelEvent, TestedList } from "./model.js";
 import { play } from "./play.js";
 import type { DuringRun, RunStep, Step } from "./scenarios.js";

@@ -1,4 +1,4 @@
-import { createVariantApi } from "../support/api-variants.js";
+import { createVariantApi } from "../sandbox/api-variants.js";
 import { detailsReadSince, errorText } from "./checks.js";
 import type { TestedList } from "./model.js";
 import { playStep } from "./play.js";

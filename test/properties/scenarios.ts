@@ -1,4 +1,4 @@
-import type { ApiVariants } from "../support/api-variants.js";
+import type { ApiVariants } from "../sandbox/api-variants.js";
 import fc from "../support/property.js";
 import type { EventType, ModelEvent, StartingRecords } from "./model.js";
 import type { Job, WorldOptions } from "./world.js";

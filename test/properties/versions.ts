@@ -1,5 +1,5 @@
 import type { Brand } from "../../src/sandbox/brand.js";
-import { type ApiVariants, formatDate } from "../support/api-variants.js";
+import { type ApiVariants, formatDate } from "../sandbox/api-variants.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } from "./model.js";
 
 /**

@@ -20,9 +20,9 @@ import {
   createVariantApi,
   documentedBehavior,
   type VariantApi,
-} from "../support/api-variants.js";
+} from "../sandbox/api-variants.js";
+import { fetchOf, testBaseUrl } from "../support/brand.js";
 import { type Fault, injectFault } from "../support/faults.js";
-import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { createEmptyMirror } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
 import { noon } from "../support/records.js";

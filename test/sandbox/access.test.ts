@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createSandboxApi } from "../../src/sandbox/api.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { scopes } from "../../src/sandbox/keys.js";
-import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
+import { fetchOf, testBaseUrl } from "../support/brand.js";
 import { noon } from "../support/records.js";
 import { ask, history, paths } from "./support.js";
 

@@ -2,8 +2,8 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { endpoints } from "../../src/sandbox/endpoints.js";
 import type { SandboxRequest } from "../../src/sandbox/protocol.js";
-import { type ApiVariants, createVariantApi } from "../support/api-variants.js";
 import { noon } from "../support/records.js";
+import { type ApiVariants, createVariantApi } from "./api-variants.js";
 
 export type Row = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
-import { afterFile } from "../support/file-end.js";
+import { afterFile } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";

@@ -3,19 +3,22 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
+import type { SandboxApi } from "../../src/sandbox/api.js";
 import { type ApiKey, type Brand, emptyBrand, type Lists } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { type BrandEvents, createBrandEvents } from "../../src/sandbox/events.js";
 import { createKey } from "../../src/sandbox/keys.js";
+import type { SandboxRequest } from "../../src/sandbox/protocol.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
-import { type ApiVariants, createVariantApi, type VariantApi } from "./api-variants.js";
+import { type ApiVariants, createVariantApi, type VariantApi } from "../sandbox/api-variants.js";
 import { type Fault, injectFault } from "./faults.js";
-import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
 import { createEmptyMirror } from "./mirror.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { noon } from "./records.js";
 import { Sqlite } from "./sqlite.js";
+
+export const testBaseUrl = "https://brand.test/api/brand/v1";
 
 /** A request as the API received it. */
 export interface SentRequest {
@@ -35,8 +38,6 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   history?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
-  /** Which numbers in responses are always one response out of date. */
-  lags?: "totals" | "figures" | "both";
   /** The start time in milliseconds since 1970. */
   now?: number;
   rateLimit?: number;
@@ -92,8 +93,6 @@ export interface TestBrand extends BrandEvents {
    */
   once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
-  /** Returns a copy of the brand's records, which later changes do not affect. */
-  snapshot(): Brand;
   run(command: string | readonly string[], options?: ProgramOptions): Promise<RunResult>;
   /** Runs a command and sends it SIGINT before the response to the first matching request. */
   stopped(command: string, matches: (request: SentRequest) => boolean): Promise<RunResult>;
@@ -124,7 +123,6 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     history,
     seed = 1,
     variants = {},
-    lags,
     rateLimit,
     createsMirror = false,
     beside,
@@ -153,7 +151,6 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   const db = join(home, `brand-${brands.length}.sqlite`);
   if (copyOf) copyMirrorFiles(copyOf.db, db);
   const secret = data.keys[0]?.secret ?? "";
-  let last = { ...data };
   let count = 0;
 
   const brand: TestBrand = {
@@ -196,9 +193,6 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();
-      if (lags === "totals" || lags === "both") api.variants = { ...api.variants, totalsFrom: last };
-      if (lags === "figures" || lags === "both") api.variants = { ...api.variants, dailyTotalsFrom: last };
-      last = { ...data };
       const response = await respond(fault, url, init);
       request.status = response.status;
       return response;
@@ -214,7 +208,6 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     setKey(change) {
       data.keys = data.keys.map((each, index) => (index === 0 ? { ...each, ...change } : each));
     },
-    snapshot: () => ({ ...data }),
     async run(command, { env, ...rest } = {}) {
       const root = beside ?? brand;
       const before = root.asked.length;
@@ -327,6 +320,23 @@ function createFakeClock(start: number): Clock & { pass(ms: number): void } {
 
 function copyMirrorFiles(path: string, copy: string): void {
   for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
+}
+
+/** Returns a `fetch` that calls the API without sockets. The base URL is `https://brand.test/api/brand/v1`. */
+export function fetchOf(api: SandboxApi) {
+  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    init.signal?.throwIfAborted();
+    const { origin, pathname, search } = new URL(url);
+    const request: SandboxRequest = {
+      method: init.method ?? "GET",
+      url: pathname + search,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      address: "127.0.0.1",
+    };
+    const { status, headers, body } = origin === api.filesUrl ? api.handleFile(request) : api.handle(request);
+    const bytes = typeof body === "string" ? body : new Uint8Array(body);
+    return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
+  };
 }
 
 /** Returns true for a request that reads orders. A page of one record is a count. */

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { runAfterFile } from "./file-end.js";
+import { runAfterFile } from "./home.js";
 
 // Vitest runs this setup file once for each test file.
 afterAll(runAfterFile);

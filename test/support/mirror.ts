@@ -16,8 +16,7 @@ import { RecordWriter } from "../../src/store/record-writer.js";
 import { beginRun, updateRun } from "../../src/store/runs.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
-import { afterFile } from "./file-end.js";
-import { makeHome } from "./home.js";
+import { afterFile, makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 
 /** Creates and opens a mirror. It is closed at the end of the test file, unless the test has already closed it. */

@@ -214,7 +214,7 @@ describe("removals", () => {
       await brand.run(`sync ${list}`);
       brand.once(
         ({ path }) => path === `/${list}`,
-        () => ({ from: { ...brand.snapshot(), [list]: [] } }),
+        () => ({ from: { ...brand.data, [list]: [] } }),
       );
       expect(await runNextDay(brand, `sync ${list}`)).toMatchObject({ code: 0, last: { rows_removed: 0 } });
       brand.data[list] = [];
