@@ -7,7 +7,7 @@ import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from 
 import { formatMinute } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
-import type { CountTotals, DatedRun, SyncRun } from "./run.js";
+import type { CountSums, DatedRun, SyncRun } from "./run.js";
 
 /** Selects all records, or the records with a status. `flags` is the status's bit in `records.flags`. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
@@ -61,7 +61,7 @@ export async function compareCount(
 }
 
 /** Sums the counts of all records. Counts for status filters are not included. */
-export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
+export function sumCounts(counts: readonly CountComparison[], differing: number): CountSums {
   const all = counts.filter(({ filter }) => filter === allRecords);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
 }
@@ -70,7 +70,7 @@ export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mi
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
-export function listTotals({ mirror, resource }: SyncRun, listed: number): CountTotals {
+export function listSums({ mirror, resource }: SyncRun, listed: number): CountSums {
   const mirrored = countCurrent(mirror, resource.name);
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }

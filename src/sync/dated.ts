@@ -50,7 +50,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     for (const range of markedSlices) await readByPage(run, range);
     await audit(run);
     if (totalsError) warnOfMissingTotals(run, totalsError);
-    const { hasUndated, ignoresAmounts, totals, ...reconciled } = await reconcile(run, drift);
+    const { hasUndated, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift);
     const isReconciled = reconciled.incompleteReasons.length === 0;
     const incompleteReasons = isReconciled ? removeMissing(run) : reconciled.incompleteReasons;
 
@@ -66,7 +66,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     return {
       incompleteReasons,
       isPartial: hasUndated || markedText !== null,
-      totals,
+      sums,
       coveredFrom: formatInstantOrNull(Math.max(state.floor(), ...gaps.map(({ to }) => to + 1))),
       comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
     };

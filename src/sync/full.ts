@@ -2,7 +2,7 @@ import { pagesFor } from "../api/pagination.js";
 import { recordKey } from "../store/record-key.js";
 import { readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/text.js";
-import { listTotals, requestCount } from "./counts.js";
+import { listSums, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
 import { removeMissing } from "./removals.js";
 import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./run.js";
@@ -39,16 +39,14 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     progress.addRows(list.rowCount);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];
-  const totals = listTotals(run, total);
-  if (isComplete) return { incompleteReasons, isPartial: false, totals };
-  if (repeated.length === 0) {
-    const text = `the list of ${resource.name} ${whyIncomplete(list)}`;
-    return { incompleteReasons: [{ text }], isPartial: false, totals };
-  }
-  reporter.warn(
-    `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and the run is not verified`,
-  );
-  return { incompleteReasons: [], isPartial: true, totals };
+  const hasRepeated = repeated.length > 0;
+  if (hasRepeated)
+    reporter.warn(
+      `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and the run is not verified`,
+    );
+  else if (!isComplete)
+    incompleteReasons.push({ text: `the list of ${resource.name} ${whyIncomplete(list)}` });
+  return { incompleteReasons, isPartial: hasRepeated, sums: listSums(run, total) };
 }
 
 /** Writes a list. Records without an ID are identified by their position, so they are skipped if the list is incomplete. */

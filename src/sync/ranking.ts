@@ -1,6 +1,6 @@
 import { rankedHostId, saveRanking } from "../store/ranking-history.js";
 import { countCurrent, readCurrentIds } from "../store/records.js";
-import { listTotals } from "./counts.js";
+import { listSums } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
@@ -34,10 +34,10 @@ export const ranking: SyncStrategy = {
       state.coverList({ ids, requestedAt });
       progress.addRows(list.rowCount);
     });
-    return { incompleteReasons: [], isPartial: false, totals: listTotals(run, list.total) };
+    return { incompleteReasons: [], isPartial: false, sums: listSums(run, list.total) };
   },
 };
 
 function incomplete(run: SyncRun, listed: number, reason: IncompleteReason): SyncResult {
-  return { incompleteReasons: [reason], isPartial: false, totals: listTotals(run, listed) };
+  return { incompleteReasons: [reason], isPartial: false, sums: listSums(run, listed) };
 }

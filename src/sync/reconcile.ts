@@ -13,8 +13,8 @@ import {
   differingCounts,
   futureText,
   separateFuture,
+  sumCounts,
   sumOf,
-  sumTotals,
 } from "./counts.js";
 import {
   type AmountDrift,
@@ -24,19 +24,13 @@ import {
   sampleOldest,
 } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import {
-  type CountTotals,
-  type DatedRun,
-  type DatedSync,
-  type IncompleteReason,
-  startBudget,
-} from "./run.js";
+import { type CountSums, type DatedRun, type DatedSync, type IncompleteReason, startBudget } from "./run.js";
 
 const maxRounds = 4;
 
 interface Reconciliation {
   incompleteReasons: IncompleteReason[];
-  totals: CountTotals;
+  sums: CountSums;
   /** True if the API has records that it does not return in any date range (A11). */
   hasUndated: boolean;
   ignoresAmounts: boolean;
@@ -57,20 +51,20 @@ export async function reconcile(run: DatedSync, drift: AmountDrift | null): Prom
   await readChangedDays(run, compared, remaining);
 
   const wrongFilters: IncompleteReason[] = [];
-  let { differing, totals } = await recount(run);
+  let { differing, sums } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
     for (const count of differing) wrongFilters.push(...(await readDiffering(run, count, remaining)));
     // Reading part of a day deletes the day's stored totals, so the rest of the day must be read as well.
     await readChangedDays(run, compared, remaining);
-    ({ differing, totals } = await recount(run));
+    ({ differing, sums } = await recount(run));
   }
 
   let undatedCount = 0;
   const isComplete = differing.length + wrongFilters.length + run.unsettledSlices.length === 0;
   if (isComplete && isAllCovered(run)) {
-    undatedCount = await requestUndatedCount(run, totals);
+    undatedCount = await requestUndatedCount(run, sums);
     // The difference may be due to records that were added after the comparison.
-    if (undatedCount > 0) ({ differing, totals } = await recount(run));
+    if (undatedCount > 0) ({ differing, sums } = await recount(run));
   }
   const hasUndated = undatedCount > 0 && differing.length === 0;
   if (hasUndated)
@@ -83,7 +77,7 @@ export async function reconcile(run: DatedSync, drift: AmountDrift | null): Prom
     ...differing.map((count) => ({ text: differenceText(resource.name, count) })),
     ...unreadDays(run, compared),
   ];
-  return { incompleteReasons, totals, hasUndated, ignoresAmounts };
+  return { incompleteReasons, sums, hasUndated, ignoresAmounts };
 }
 
 function differenceText(resource: string, count: CountComparison): string {
@@ -110,7 +104,7 @@ function isAllCovered({ state }: DatedSync): boolean {
 }
 
 /** Returns the number of records that the API counts only if no date range is given (A11). */
-async function requestUndatedCount(run: DatedSync, { api_total }: CountTotals): Promise<number> {
+async function requestUndatedCount(run: DatedSync, { api_total }: CountSums): Promise<number> {
   const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);
   if (others <= 0) return 0;
@@ -178,14 +172,14 @@ async function readChangedDays(
 }
 
 /** Compares the counts for covered ranges. Trusts a filter again if its count now agrees. */
-async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; totals: CountTotals }> {
+async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; sums: CountSums }> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
   const wrong = differingCounts(counts).map(({ filter }) => filter.name);
   const distrusted = new Set([...state.distrusted()].filter((name) => wrong.includes(name)));
   if (distrusted.size < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
   const differing = differingCounts(counts, distrusted);
-  return { differing, totals: sumTotals(counts, differing.length) };
+  return { differing, sums: sumCounts(counts, differing.length) };
 }
 
 /**

@@ -103,7 +103,7 @@ export interface IncompleteReason {
 }
 
 /** The record counts in the API and in the mirror, and the number of counts that differ, as stored in `sync_runs`. */
-export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
+export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /**
  * A way to read a resource. The members are methods, so that a strategy for one kind of resource is assignable to
@@ -129,7 +129,7 @@ export interface SyncResult {
   /** True if the run read only part of the resource, or cannot verify the data. */
   isPartial: boolean;
   /** The sums of all counts, or undefined if the run requested no counts. */
-  totals?: CountTotals;
+  sums?: CountSums;
   /** The start of the covered dates (ISO 8601), or null if everything was read or the resource has no dates. */
   coveredFrom?: string | null;
   /** The number of rows from the list, excluding rows from the details. */
@@ -224,7 +224,7 @@ export interface RunEnd {
   error: Error | null;
   /** The problems found by `verify`, which are stored like an error, or null if there are none. */
   problems?: string | null;
-  columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountTotals>>;
+  columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountSums>>;
 }
 
 /**

@@ -226,11 +226,8 @@ async function readResource(
   }
 }
 
-function endOf(
-  resource: Resource,
-  { coveredFrom, incompleteReasons, isPartial, totals }: SyncResult,
-): RunEnd {
-  const columns = { ...totals, covered_from: coveredFrom ?? null };
+function endOf(resource: Resource, { coveredFrom, incompleteReasons, isPartial, sums }: SyncResult): RunEnd {
+  const columns = { ...sums, covered_from: coveredFrom ?? null };
   if (incompleteReasons.length > 0)
     return { outcome: "incomplete", error: incompleteError(resource, incompleteReasons), columns };
   return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };

@@ -11,8 +11,8 @@ import {
   differingCounts,
   type FutureRecords,
   separateFuture,
+  sumCounts,
   sumOf,
-  sumTotals,
 } from "../sync/counts.js";
 import {
   type AmountDrift,
@@ -25,7 +25,7 @@ import {
 } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
-import { type CountTotals, type DatedRun, startBudget } from "../sync/run.js";
+import { type CountSums, type DatedRun, startBudget } from "../sync/run.js";
 import { describeMarked } from "../sync/slices.js";
 import {
   allTime,
@@ -80,7 +80,7 @@ export interface DatedComparison {
   allDates: CountComparison;
   /** The number of records that the API does not return in any date range (A11), or 0 if there are marked slices. */
   undatedCount: number;
-  totals: CountTotals;
+  sums: CountSums;
 }
 
 /** Compares the daily totals and counts for covered ranges, and counts the records in unread ranges. */
@@ -101,8 +101,8 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
-  const totals = sumTotals(counts, differing.length);
-  const datedCount = (totals.api_total ?? 0) + sumOf(allUnread, "apiCount");
+  const sums = sumCounts(counts, differing.length);
+  const datedCount = (sums.api_total ?? 0) + sumOf(allUnread, "apiCount");
   // Marked slices are not covered, so the sums of the counts do not include their records.
   const hasMarked = state.markedSlices().length > 0;
   const allTotals = {
@@ -119,7 +119,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     future,
     allDates,
     undatedCount: hasMarked ? 0 : Math.max(0, allDates.apiCount - datedCount),
-    totals: hasMarked ? { ...totals, ...allTotals } : totals,
+    sums: hasMarked ? { ...sums, ...allTotals } : sums,
   };
 }
 
@@ -212,7 +212,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
     !resource.strategy.totalsSource || (dailyTotals !== null && dailyTotals.drift === null);
   return {
     resource: resource.name,
-    ...comparison.totals,
+    ...comparison.sums,
     state: combineParts(months),
     months,
     blind_spot: `changes to old records that affect ${comparesTotals ? "neither a count nor a daily total" : "no count"}`,

@@ -1,6 +1,6 @@
 import type { RunRow } from "../store/runs.js";
 import type { TableDifference } from "../store/table-check.js";
-import type { CountTotals } from "../sync/run.js";
+import type { CountSums } from "../sync/run.js";
 import { pluralize } from "../util/text.js";
 import type { Evidence } from "./evidence.js";
 
@@ -24,7 +24,7 @@ export interface PartResult {
   read_at: string | null;
 }
 
-export interface RecordsResult extends CountTotals {
+export interface RecordsResult extends CountSums {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
