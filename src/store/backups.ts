@@ -32,9 +32,10 @@ import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it.
- * @returns the number of records and the path of the copy, a temporary file in `folder` (0600), which is
- * removed when the program exits unless it has been renamed
- * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete
+ * @returns the number of records and the path of the copy, a temporary file in `folder` (0600), which is removed when
+ * the program exits unless it has been renamed
+ * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if the
+ * folder is not writable or the disk is full
  */
 export async function copyMirror(
   from: string,
@@ -43,53 +44,58 @@ export async function copyMirror(
 ): Promise<{ copy: string; records: number }> {
   // Reserving a name also removes files that killed processes left behind in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
-  const failed = (reason: string, hint: string, cause?: unknown) =>
-    new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, { hint, cause });
-  const explain = (error: Error) => {
-    const cause = error.cause ?? error;
-    const code = errorCode(cause);
-    if (!/^SQLITE_(CORRUPT|FULL|IOERR)/.test(code)) throw error;
-    if (code.startsWith("SQLITE_CORRUPT")) throw failed(errorReason(cause), "run `brandapi doctor`", cause);
-    const hint = "free some space on that disk, or choose a different folder";
-    throw new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
-      hint,
-      cause,
-    });
-  };
-  const summarize = (mirror: Mirror) => mirror.selectValue<string>(summary) ?? "";
-  const expected = await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
+  try {
+    const summary = await writeCopy(from, copy, runGracefully);
+    // A signal kills the process during a long check, so the copy remains until the next backup removes it. A short
+    // check is completed first, so that the process can remove the copy.
+    const isShort = statSync(copy).size < shortCopyBytes;
+    const check = () => checkCopy(copy, summary, from);
+    await (isShort ? runGracefully(check) : check());
+    return { copy, records: Number.parseInt(summary, 10) };
+  } catch (error) {
+    throw explainCopyError(error, from, folder);
+  }
+}
+
+/** Checking a copy of this size takes less than a second. */
+export const shortCopyBytes = 200 * 2 ** 20;
+
+/** Copies a mirror. Returns the summary of its rows at the time of the copy. */
+async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
+  return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     checkIdentity(mirror);
-    if (schemaVersion(mirror) === "none") throw failed("it is empty", "run `brandapi sync` first");
+    if (schemaVersion(mirror) === "none") throw copyError(from, "it is empty", "run `brandapi sync` first");
     // The rows must be counted in the same transaction in which the copy is made, but VACUUM INTO cannot run in a
     // transaction.
     mirror.db.exec("BEGIN");
-    const result = summarize(mirror);
+    const summary = summarizeRows(mirror);
     // If a signal arrives between two steps of the backup, the program stops and removes the incomplete copy.
     await runGracefully(async () => {
       createEmptyFile(copy);
       await mirror.db.backup(copy);
     });
-    return result;
-  }).catch(explain);
-  const check = async (copied: Mirror) => {
-    // A copy in WAL mode could not be opened in a read-only folder.
-    copied.db.pragma("journal_mode = DELETE");
-    const damage =
-      findDamage(copied) ?? (summarize(copied) === expected ? null : "the copy has different rows");
-    if (damage !== null) throw failed(damage, "run `brandapi doctor`");
-    // Lets the handlers process a signal that arrived during the check.
-    await setImmediate();
-  };
-  // A signal kills the process during a long check, so the copy remains until the next backup removes it. A short check
-  // is completed first, so that the process can remove the copy.
-  const isShort = statSync(copy).size < shortCopyBytes;
-  const checkCopy = () => withMirrorFile(copy, check).catch(explain);
-  await (isShort ? runGracefully(checkCopy) : checkCopy());
-  return { copy, records: Number.parseInt(expected, 10) };
+    return summary;
+  });
 }
 
-/** Checking a copy of this size takes less than a second. */
-export const shortCopyBytes = 200 * 2 ** 20;
+async function checkCopy(copy: string, summary: string, from: string): Promise<void> {
+  await withMirrorFile(copy, async (mirror) => {
+    // A copy in WAL mode could not be opened in a read-only folder.
+    mirror.db.pragma("journal_mode = DELETE");
+    const hasAllRows = summarizeRows(mirror) === summary;
+    const damage = findDamage(mirror) ?? (hasAllRows ? null : "the copy has different rows");
+    if (damage !== null) throw copyError(from, damage, "run `brandapi doctor`");
+    // Lets the handlers process a signal that arrived during the check.
+    await setImmediate();
+  });
+}
+
+/** Returns the counts of records, versions and changes, and the outcomes of all runs, as one string. */
+function summarizeRows(mirror: Mirror): string {
+  const select = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
+    (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
+  return mirror.selectValue<string>(select) ?? "";
+}
 
 /** @throws ConfigurationError if the folder is not writable */
 function createEmptyFile(path: string): void {
@@ -103,9 +109,22 @@ function createEmptyFile(path: string): void {
   }
 }
 
-/** Selects the counts of records, versions and changes, and the outcomes of all runs, as one string. */
-const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
-  (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
+/** Explains SQLite errors about a damaged mirror or a full disk. Returns other errors unchanged. */
+function explainCopyError(error: unknown, from: string, folder: string): unknown {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const code = errorCode(cause);
+  if (code.startsWith("SQLITE_CORRUPT"))
+    return copyError(from, errorReason(cause), "run `brandapi doctor`", cause);
+  if (!/^SQLITE_(FULL|IOERR)/.test(code)) return error;
+  return new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
+    hint: "free some space on that disk, or choose a different folder",
+    cause,
+  });
+}
+
+function copyError(from: string, reason: string, hint: string, cause?: unknown): MirrorUnusable {
+  return new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, { hint, cause });
+}
 
 export interface Backup {
   at: string;
@@ -130,18 +149,15 @@ export function isBackupName(name: string, path: string): boolean {
 }
 
 /**
- * Returns an identifier that a mirror shares with its copies: the brand and the time of the first read.
- * Returns null for an empty mirror.
+ * Returns an identifier that a mirror shares with its copies: the brand and the time of the first read. Returns null for
+ * an empty mirror.
  */
 export function readOrigin(mirror: Mirror): string | null {
   const first = readFirstReadAt(mirror);
   return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
 }
 
-/**
- * Replaces a mirror with another file and moves the current mirror to `aside`. There is a mirror at the original path
- * at all times.
- */
+/** Replaces a mirror with another file and moves the current mirror to `aside`. The path always has a mirror. */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {
     if (existsSync(place)) linkSync(place, aside);
@@ -159,10 +175,7 @@ export function findLastBackup(mirror: Mirror): Backup | null {
   return last && existsSync(last.path) ? last : null;
 }
 
-/**
- * Adds the command that restores the newest backup to errors about a damaged mirror. Returns other errors
- * unchanged.
- */
+/** Adds the command that restores the newest backup to errors about a damaged mirror. Returns other errors unchanged. */
 export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;
@@ -173,10 +186,7 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
   return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
-/**
- * Returns the path of the newest recorded backup. If there is none or the mirror cannot be read, returns the
- * newest backup in the default folder.
- */
+/** Returns the newest recorded backup. Otherwise, returns the newest backup in the default folder, or null. */
 async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
   if (last) return last.path;

@@ -42,10 +42,7 @@ export function createTableSql(
   const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
   const definitions = [
     ...columns.map(({ isDiscovered, name, type }) => `${quote(name)}${isDiscovered ? "" : sqlTypes[type]}`),
-    ...utcDateColumns(shape).map(({ name }) => `${quote(name)} TEXT`),
-    "synced_at TEXT NOT NULL",
-    ...(state === "removed" ? ["removed_at TEXT NOT NULL"] : []),
-    `${rowIdColumn(shape)} INTEGER PRIMARY KEY`,
+    ...addedColumns(shape, state).map(({ definition }) => definition),
   ];
   return `${create} ${quote(tableName(shape, state))} (${definitions.join(", ")})`;
 }
@@ -54,10 +51,20 @@ export function createTableSql(
 export function columnNames(
   shape: TableShape,
   columns: readonly TableColumn[],
-  state: RecordState = "current",
+  state: RecordState,
 ): readonly string[] {
-  const names = [...columns, ...utcDateColumns(shape)].map(({ name }) => name);
-  return [...names, "synced_at", ...(state === "removed" ? ["removed_at"] : []), rowIdColumn(shape)];
+  return [...columns, ...addedColumns(shape, state)].map(({ name }) => name);
+}
+
+/** Returns the columns that the mirror adds to a table. The last column is the integer key. */
+function addedColumns(shape: TableShape, state: RecordState): { name: string; definition: string }[] {
+  const rowId = rowIdColumn(shape);
+  return [
+    ...utcDateColumns(shape).map(({ name }) => ({ name, definition: `${quote(name)} TEXT` })),
+    { name: "synced_at", definition: "synced_at TEXT NOT NULL" },
+    ...(state === "removed" ? [{ name: "removed_at", definition: "removed_at TEXT NOT NULL" }] : []),
+    { name: rowId, definition: `${rowId} INTEGER PRIMARY KEY` },
+  ];
 }
 
 /** Returns the columns that are computed from the main date: its day, month and time in UTC. */
