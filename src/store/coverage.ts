@@ -2,7 +2,7 @@ import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 import type { Mirror } from "./database.js";
-import { isFinished } from "./runs.js";
+import { finishedCondition } from "./runs.js";
 
 /** A range of dates that a run read completely. Times are in milliseconds since 1970. */
 export interface CoveredRange extends Range {
@@ -54,7 +54,7 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: CoverageRow): Cover
  */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
-    WHERE resource = ? AND ${isFinished} AND coalesce(differing, 0) = 0`;
+    WHERE resource = ? AND ${finishedCondition} AND coalesce(differing, 0) = 0`;
   const runs = new Set(mirror.selectValues<number>(select, resource));
   return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
 }

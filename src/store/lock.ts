@@ -12,12 +12,11 @@ import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 const pollMs = 250;
 
 /**
- * Locks a mirror for one run, using an SQLite lock on an empty file next to it. The operating system releases
- * the lock when the process ends. The file is never removed.
- * @param wait the value of `--wait`; undefined for commands without that flag, whose errors do not suggest it
- * @param onQueued called with a description of the run that holds the lock
- * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a
- * device
+ * Locks a mirror for one run, using an SQLite lock on an empty file next to it. The operating system releases the lock
+ * when the process ends. The file is never removed.
+ * @param options.wait the value of `--wait`; undefined for commands without that flag, whose errors do not suggest it
+ * @param options.onQueued called with a description of the run that has locked the mirror
+ * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a device
  */
 export async function lockMirror(
   path: string,
@@ -32,15 +31,16 @@ export async function lockMirror(
   // The timeout allows for other processes that take the lock briefly to test it.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
-    for (let isQueued = false; !tryLock(db); isQueued = true) {
-      const other = isQueued && wait ? null : await findCurrentRun(path);
+    if (!tryLock(db)) {
+      const other = await findCurrentRun(path);
       const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
           hint: `run the command again after that run has ended${wait === undefined ? "" : ", or add `--wait`"}`,
         });
-      if (!isQueued) onQueued?.(`waiting for another run${which}`);
-      await clock.sleep(pollMs, signal);
+      onQueued?.(`waiting for another run${which}`);
+      do await clock.sleep(pollMs, signal);
+      while (!tryLock(db));
     }
     // `findCurrentRun` reports the lock file's modification time as the start time of the run.
     utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);

@@ -198,7 +198,7 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
 }
 
 /** An SQL condition for runs that read everything they planned, and then compared counts. A run that was refused did not. */
-export const isFinished = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
+export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 
 /** A summary of a resource's completed runs. Times are in milliseconds since 1970. */
 interface FinishedRuns {
@@ -211,7 +211,7 @@ interface FinishedRuns {
 
 export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
-    WHERE resource = ? AND ${isFinished}`;
+    WHERE resource = ? AND ${finishedCondition}`;
   type Row = { runId: number; at: string | null; until: string | null };
   const { runId = 0, at = null, until = null } = mirror.selectRow<Row>(select, resource) ?? {};
   return { runId, at: at === null ? 0 : Date.parse(at), until: until === null ? null : Date.parse(until) };
