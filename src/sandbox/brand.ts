@@ -1,18 +1,20 @@
-type OtherMembers = { [member: string]: unknown };
-type Texts<Names extends string> = Record<Names, string | null>;
+type UnreadFields = { [member: string]: unknown };
+type NullableStrings<Names extends string> = Record<Names, string | null>;
 
 /*
  * Records have the shape of the API's responses. The types declare only the fields that the sandbox reads. Records and
  * lists are never changed in place: an event replaces the record and the array that contains it.
  */
 
-export type Host = { id: string } & Texts<"username" | "first_name" | "last_name" | "profile_photo">;
+export type Host = { id: string } & NullableStrings<
+  "username" | "first_name" | "last_name" | "profile_photo"
+>;
 
 /** A host as listed in the roster and the recommendations, with a biography, links and a location. */
-export type HostProfile = Host & OtherMembers;
+export type HostProfile = Host & UnreadFields;
 
-export type Order = OtherMembers &
-  Texts<"currency" | "order_number" | "financial_status"> &
+export type Order = UnreadFields &
+  NullableStrings<"currency" | "order_number" | "financial_status"> &
   Record<"total_amount" | "subtotal_amount" | "refund_amount" | "commission_amount", number | null> & {
     id: string;
     order_date: string;
@@ -23,7 +25,7 @@ export type Order = OtherMembers &
     host: Host | null;
   };
 
-export type Assignment = OtherMembers & {
+export type Assignment = UnreadFields & {
   id: string;
   status: string;
   brand_payment_state: string | null;
@@ -31,7 +33,7 @@ export type Assignment = OtherMembers & {
 };
 
 /** An opportunity including its details. `GET /opportunities` omits `deliverables` and `assignments`. */
-export type Campaign = OtherMembers & {
+export type Campaign = UnreadFields & {
   id: string;
   title: string;
   status: string;
@@ -42,15 +44,17 @@ export type Campaign = OtherMembers & {
   assignments: Assignment[];
 };
 
-export type ContentItem = OtherMembers &
+export type ContentItem = UnreadFields &
   Record<"id" | "source" | "media_type" | "created_at" | "download_path", string> &
-  Texts<"filename" | "mime_type"> & {
+  NullableStrings<"filename" | "mime_type"> & {
     file_size_bytes: number | null;
-    host: ({ id: string } & Texts<"username" | "name">) | null;
-    opportunity: ({ id: string; title: string } & Texts<"assignment_id" | "assignment_status">) | null;
+    host: ({ id: string } & NullableStrings<"username" | "name">) | null;
+    opportunity:
+      | ({ id: string; title: string } & NullableStrings<"assignment_id" | "assignment_status">)
+      | null;
   };
 
-export type RosterEntry = OtherMembers & {
+export type RosterEntry = UnreadFields & {
   relationship_id: string;
   host: HostProfile;
   commission_rate: number;
@@ -58,10 +62,10 @@ export type RosterEntry = OtherMembers & {
   campaigns: ({ status: string } & Record<"invited" | "active" | "completed" | "declined", number>) | null;
 };
 
-export type Recommendation = OtherMembers & { host: HostProfile; products: { id: string; title: string }[] };
+export type Recommendation = UnreadFields & { host: HostProfile; products: { id: string; title: string }[] };
 
 /** A gift, code or survey. The API document does not describe their fields, so the sandbox invents some. */
-export type OpenRecord = OtherMembers & { id: string | number };
+export type OpenRecord = UnreadFields & { id: string | number };
 
 /** A brand's lists, each with the most recently added record first. */
 export interface Lists {
