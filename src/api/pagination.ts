@@ -33,7 +33,7 @@ export async function* readPages(
   scope?: string,
 ): AsyncGenerator<Page, void> {
   const request = (page: number) => {
-    const promise = fetchPage(api, path, { ...query, page }, page, scope);
+    const promise = fetchPage(api, path, query, page, scope);
     // A failure is thrown when the page is awaited, not as an unhandled rejection.
     promise.catch(() => {});
     return promise;
@@ -64,22 +64,21 @@ async function fetchPage(
   number: number,
   scope: string | undefined,
 ): Promise<Page | null> {
-  try {
-    const page = toPage(path, await api.get(path, query, scope));
-    // For a page number beyond the end, some servers return an empty page or the last page.
-    if (number > 1 && page.pagination.total_pages < number) return null;
-    if (page.page === number) return page;
-    throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
-  } catch (error) {
-    const isRefusal = error instanceof BadRequest || error instanceof NotFound;
-    if (number === 1 || !isRefusal) throw error;
-    // Other servers return 400 or 404 for a page number beyond the end. In that case, page 1 is requested, because it
-    // contains the current number of pages.
-    const first = toPage(path, await api.get(path, { ...query, page: 1 }, scope));
-    if (first.pagination.total_pages < number) return null;
-    if (!(error instanceof NotFound)) throw error;
-    throw paginationError(path, `announces page ${number}, which does not exist (${error.status})`);
+  const get = async (page: number) => toPage(path, await api.get(path, { ...query, page }, scope));
+  const page = await get(number).catch((error: unknown) => {
+    if (number > 1 && (error instanceof BadRequest || error instanceof NotFound)) return error;
+    throw error;
+  });
+  // For a page number beyond the end, some servers return 400 or 404, and others an empty page or the last page.
+  if (page instanceof Error) {
+    const { pagination } = await get(1);
+    if (pagination.total_pages < number) return null;
+    if (page instanceof BadRequest) throw page;
+    throw paginationError(path, `announces page ${number}, which does not exist (${page.status})`);
   }
+  if (number > 1 && page.pagination.total_pages < number) return null;
+  if (page.page === number) return page;
+  throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
 }
 
 /** Converts a response to a page. @throws UnexpectedResponse if it is not page 1 of a list */
