@@ -15,6 +15,7 @@ import {
   backupFolder,
   backupName,
   copyMirror,
+  explainCopyError,
   isBackupName,
   readOrigin,
   replaceMirror,
@@ -84,7 +85,10 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const isRecorded = isWritable(dbPath);
   const makeBackup = async () => {
     const { copy, records: copied } = await copyMirror(dbPath, folder, deps);
-    for (const file of isRecorded ? [copy, dbPath] : [copy]) await recordBackup(file, { at, path }, deps);
+    await recordBackup(copy, { at, path }, deps).catch((error: unknown) => {
+      throw explainCopyError(error, dbPath, folder);
+    });
+    if (isRecorded) await recordBackup(dbPath, { at, path }, deps);
     renameSync(copy, path);
     return copied;
   };

@@ -110,7 +110,7 @@ function createEmptyFile(path: string): void {
 }
 
 /** Explains SQLite errors about a damaged mirror or a full disk. Returns other errors unchanged. */
-function explainCopyError(error: unknown, from: string, folder: string): unknown {
+export function explainCopyError(error: unknown, from: string, folder: string): unknown {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = errorCode(cause);
   if (code.startsWith("SQLITE_CORRUPT"))
