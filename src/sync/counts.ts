@@ -9,7 +9,7 @@ import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { CountSums, DatedRun, SyncRun } from "./run.js";
 
-/** Selects all records, or the records with a status. `flags` is the status's bit in `records.flags`. */
+/** Selects all records, or only records with a certain status. `flags` is the status's bit in `records.flags`. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
@@ -23,7 +23,7 @@ export interface CountComparison extends Range {
   requestedAt: number;
   /** The API's newest record, or null if the API counts no records. */
   newest: Json;
-  /** The problem with the newest record's date (A2, A3), which makes the count meaningless, or null if it is valid. */
+  /** Describes the newest record's date if it violates A2 or A3, which makes the count meaningless. */
   fault: string | null;
 }
 

@@ -83,7 +83,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   // Records that the API returned in a marked slice are not searched for at their own dates.
   const markedIds = state.markedIds();
   const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
-  // An undated record can be in any range.
+  // A record without a date can be in any range.
   const missingDays = missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated))));
   const floor = state.storedFloor();
   const before = { coverage, markedSlices, floor, finishedUntil: finished.until, resumable, missingDays };

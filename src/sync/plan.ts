@@ -87,7 +87,7 @@ function requestedRanges(
   if (since !== undefined) return [{ from: since, to }];
 
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
-  // Until a run has finished, the newest date that an interrupted run has read takes the place of its end.
+  // Before the first finished run, the window precedes the newest date that an interrupted run has read.
   const finishedEnd = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? readUntil, readUntil);
   const sinceFinished = { from: finishedEnd + 1, to: readUntil };
   const withWindows = [...unread, sinceFinished].map((range) => ({

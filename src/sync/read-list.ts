@@ -17,7 +17,7 @@ export interface ListRecord {
 /** Records by ID, or by JSON text if they have no ID. */
 type RecordsById = ReadonlyMap<string, ListRecord>;
 
-/** A list without duplicates. Each record has the form in which the API last returned it. */
+/** A list without duplicates. It contains the newest version of each record. */
 export interface List {
   records: RecordsById;
   /** The time of the first request, in milliseconds since 1970. */
@@ -107,9 +107,9 @@ interface MergedReadings {
   count: number;
   records: RecordsById;
   requestedAt: number;
-  /** The value of `total_items` in all responses, or null if it has changed. */
+  /** The value of `total_items` in all responses, or null if it changed between responses. */
   steadyTotal: number | null;
-  /** The IDs in the API's order, or null if the order has changed. */
+  /** The IDs in the API's order, or null if the order changed between readings. */
   steadyOrder: readonly string[] | null;
   /** The number of the last reading that found new records. */
   lastGrowth: number;

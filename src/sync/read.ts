@@ -4,7 +4,7 @@ import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./run.js";
-import { readByPage, readSlice, resolveCopies, writeSlice } from "./slices.js";
+import { readAsList, readByPage, resolveCopies } from "./slices.js";
 
 /** The first page of a range: its newest records. */
 interface NewestRecords {
@@ -14,7 +14,7 @@ interface NewestRecords {
   total: number;
   /** True if the response violates A1, A2 or A3. The range must then be read by page number. */
   hasFault: boolean;
-  /** The dates with all their records in the response, or null if it has only part of a dense second. */
+  /** The dates for which the response is complete, or null if it contains only part of a dense second. */
   coveredRange: Range | null;
   /** The number of records in `coveredRange`. */
   coveredCount: number;
@@ -34,7 +34,7 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   const response = await api.get(resource.path, query, resource.scope);
   const { items: records, requestedAt, pagination } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
-  // A record without an ID must not prevent earlier responses in the same transaction from being written.
+  // In a transaction, an invalid record would roll back earlier responses as well.
   for (const record of records) recordKey(resource, record, 0);
   const { fault, seconds } = checkDates(resource, records, range);
   const oldest = seconds.at(-1) ?? range.to;
@@ -65,7 +65,7 @@ export async function readRange(
   let previous: CoveringResponse | null = null;
   for (;;) {
     const newest = await response;
-    // If the totals are inconsistent, the records have changed between the requests, or the previous response lacked some.
+    // An inconsistent total means that records changed between the requests, or that the previous response lacked some.
     if (previous && newest.total !== previous.total - previous.coveredCount) {
       await queue.write();
       if (await lacksRecords(run, previous))
@@ -79,7 +79,7 @@ export async function readRange(
     const { coveredRange, reached } = newest;
     if (!coveredRange) {
       await queue.write();
-      await readDenseSecond(run, { from: reached, to });
+      await readAsList(run, { from: reached, to });
     }
     to = reached - 1;
     // The API processes the next request while earlier responses are being written.
@@ -103,11 +103,6 @@ async function lacksRecords(
 ): Promise<boolean> {
   const repeated = await requestNewest(run, coveredRange);
   return repeated.hasFault || repeated.total > coveredCount;
-}
-
-async function readDenseSecond(run: DatedSync, second: Range): Promise<void> {
-  const reading = await readSlice(run, second);
-  await resolveCopies(run, writeSlice(run, reading), reading.list.requestedAt);
 }
 
 /** The maximum number of responses in a transaction. */

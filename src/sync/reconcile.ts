@@ -88,7 +88,7 @@ function differenceText(resource: string, count: CountComparison): string {
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-/** Returns the reason for an incomplete run if the budget was too small for all changed days. */
+/** Returns a reason if the budget was too small to read all changed days. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];

@@ -29,7 +29,7 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The length of the period before the end of the last finished run that each run re-reads. */
+  /** The length of the window, which precedes the end of the last finished run and is re-read by each run. */
   windowMs: number;
   /** True to remove records even if implausibly many are missing. */
   acceptRemovals: boolean;
@@ -222,7 +222,7 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
 export interface RunEnd {
   outcome: RunOutcome;
   error: Error | null;
-  /** The problems found by `verify`, which are stored like an error, or null if there are none. */
+  /** The problems found by `verify`, or null if there are none. They are stored in the column `error`. */
   problems?: string | null;
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountSums>>;
 }
@@ -255,7 +255,7 @@ export function finishRun(run: SyncRun, { outcome, error, problems = null, colum
   return readRun(mirror, runId);
 }
 
-/** Returns a function that returns the number of requests left in a budget. */
+/** Starts a request budget. The returned function returns the number of remaining requests. */
 export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;

@@ -36,12 +36,20 @@ export async function readByPage(
   for await (const slice of splitIntoSlices(run, newestPart(run, range, remaining() * maxPerPage))) {
     const remainingToLocate = startBudget(run, maxLocateRequests);
     const readings = locateFaults(run, slice, () => Math.min(remainingToLocate(), remaining()));
-    for await (const reading of readings)
-      await resolveCopies(run, writeSlice(run, reading), reading.list.requestedAt);
+    for await (const reading of readings) await storeSlice(run, reading);
     reached = slice.from;
     if (remaining() <= 0) break;
   }
   return reached;
+}
+
+/** Reads a range as one list. */
+export async function readAsList(run: DatedSync, range: Range): Promise<void> {
+  await storeSlice(run, await readSlice(run, range));
+}
+
+async function storeSlice(run: DatedSync, reading: SliceReading): Promise<void> {
+  await resolveCopies(run, writeSlice(run, reading), reading.list.requestedAt);
 }
 
 /** Returns the newest days in a range that together contain about `records` mirrored records. */
@@ -135,7 +143,7 @@ interface SliceReading {
 }
 
 /** Reads all pages for a slice, and writes nothing. */
-export async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
+async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
@@ -176,7 +184,7 @@ function listedTwice(id: string): string {
  * If the list never settled (A9), the run is also incomplete.
  * @returns the older copies of records that the list contains twice
  */
-export function writeSlice(run: DatedSync, { slice, list, faults }: SliceReading): SkippedCopy[] {
+function writeSlice(run: DatedSync, { slice, list, faults }: SliceReading): SkippedCopy[] {
   const { apiTotals, mirror, progress, state } = run;
   const { isComplete, repeated, requestedAt } = list;
   if (!isComplete && repeated.length === 0)
@@ -293,7 +301,7 @@ function isReadByRun({ runId, state }: DatedRun, { from }: Range): boolean {
   return readings.some((range) => range.runId === runId && containsInstant(range, from));
 }
 
-/** Describes the faulty records: the newest problem and the number of records. Returns null if there are none. */
+/** Describes the newest problem and counts the faulty records. Returns null if there are none. */
 export function describeMarked({
   mirror,
   resource,

@@ -46,14 +46,14 @@ import { combineParts, type PartResult, type RecordsResult, unprovenPart } from 
 /** The request budget for locating differing days. */
 const maxRequests = 100;
 
-/** The API's daily totals, compared with the totals that were stored when each day was last read. */
+/** A comparison of the API's daily totals with the totals from the last read of each day. */
 interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
   changed: string[];
   /** The days that interrupted runs read only partially, so that no totals are stored for them. */
   unknown: string[];
-  /** The drift because of which amounts were not compared, or null if they were. */
+  /** The drift that prevented a comparison of amounts, or null if amounts were compared. */
   drift: AmountDrift | null;
 }
 
@@ -91,7 +91,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
-  // During an outage, the requests for counts fail as well, and it is enough to report their error.
+  // During an outage, the requests for counts fail as well, so this warning would only repeat their error.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);

@@ -20,7 +20,7 @@ export interface PartResult {
   month: string;
   state: "proven" | "unproven" | "different";
   why: string;
-  /** The time (ISO 8601) at which the least recently read record was read, or null if that time is unknown. */
+  /** The time of the least recent read (ISO 8601), or null if it is unknown. */
   read_at: string | null;
 }
 
@@ -28,7 +28,7 @@ export interface RecordsResult extends CountSums {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
-  /** A description of the changes that the verification cannot detect, or an empty string if it detects all changes. */
+  /** The changes that the verification cannot detect, or an empty string if it detects all changes. */
   blind_spot: string;
   /** The number of unread records that are not older than the floor. */
   unread?: number;
@@ -53,7 +53,7 @@ export interface Problem {
 }
 
 export interface VerificationResult extends RecordsResult {
-  /** The number of requests, including those sent by the repair. */
+  /** Includes the repair's requests. */
   requests: number;
   tables: TablesResult;
   problems: Problem[];
