@@ -9,7 +9,6 @@ import { isLoopback } from "../util/urls.js";
 import { expandPath, type PathDeps } from "./folders.js";
 import type { Settings } from "./settings.js";
 
-/** The API's base URL and a key for the API. */
 export interface ApiCredentials {
   baseUrl: string;
   key: string;
@@ -32,13 +31,11 @@ export function requireCredentials({ baseUrl, key, profile, missingReason }: Set
   );
 }
 
-/** Names the missing credentials: `base URL`, `key` or both. */
 export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
   if (key !== undefined) return "base URL";
   return baseUrl === undefined ? "key and no base URL" : "key";
 }
 
-/** Returns a `brandapi` command for a profile, to show in a hint. */
 export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }

@@ -2,7 +2,6 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** The dependencies that determine the folders. */
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /**
@@ -15,7 +14,6 @@ const locations = {
   state: ["XDG_STATE_HOME", ".local/state", "LOCALAPPDATA", "AppData/Local"],
 } as const;
 
-/** Returns the path of the config file. `BRANDAPI_CONFIG_DIR` overrides its folder. */
 export function configPath(deps: PathDeps): string {
   const override = deps.env.BRANDAPI_CONFIG_DIR;
   return join(override ? expandPath(override, deps) : platformFolder("config", deps), "config.json");

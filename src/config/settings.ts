@@ -15,7 +15,6 @@ import {
   readProfiles,
 } from "./stored-profiles.js";
 
-/** The flags that every command accepts. */
 export interface GlobalFlags {
   profile?: string;
   db?: string;
@@ -56,7 +55,6 @@ export interface Settings {
   maxWaitMs: number;
   /** The profile's URL for pings. `--ping` and `BRANDAPI_PING` belong to a command, not to a profile. */
   ping: string | undefined;
-  /** The fields that are never stored. */
   omit: readonly string[];
   output: GlobalFlags;
 }
@@ -133,7 +131,9 @@ function chooseKey(
   return { key: checkKey(profile.key, source), keySource: "profile" };
 }
 
-/** True if the profile's key must not be sent to a base URL, because the URL has a different origin than the profile's. */
+/**
+ * True if the profile's key must not be sent to a base URL, because the URL has a different origin than the profile's.
+ */
 function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
   return profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
 }
@@ -199,8 +199,7 @@ function originOf(url = ""): string | undefined {
 }
 
 /**
- * Returns the mirror's path. Throws a ConfigurationError if the user specified a path in a folder that does not
- * exist.
+ * Returns the mirror's path. Throws a ConfigurationError if the user specified a path in a folder that does not exist.
  */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {
   const path = mirrorPath(name, named, deps);

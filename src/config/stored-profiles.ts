@@ -20,7 +20,6 @@ export interface Profile {
   brandId?: string;
   brandName?: string;
   keyExpiresAt?: string | undefined;
-  /** The URL that a sync pings. */
   ping?: string | undefined;
   /** The fields that are never stored, separated by commas. */
   omit?: string | undefined;
@@ -55,10 +54,11 @@ function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   });
 }
 
-/** The fields that this version reads from a profile. */
 const profileFields = ["baseUrl", "key", "db", "brandId", "brandName", "keyExpiresAt", "ping", "omit"];
 
-/** Returns the fix for an invalid config file. Quotes only names that are not secret, because the file contains keys. */
+/**
+ * Returns the fix for an invalid config file. Quotes only names that are not secret, because the file contains keys.
+ */
 function configFileHint(root: unknown, stored: unknown): string {
   const orStartOver = "or delete the file and run `brandapi login` again";
   if (!isObject(root)) return `fix its JSON, ${orStartOver}`;

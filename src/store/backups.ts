@@ -34,8 +34,8 @@ import { checkIdentity, schemaVersion } from "./schema.js";
  * Makes a consistent copy of a mirror, even during a sync, and checks it.
  * @returns the number of records and the path of the copy, a temporary file in `folder` (0600), which is removed when
  * the program exits unless it has been renamed
- * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if the
- * folder is not writable or the disk is full
+ * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
+ * the folder is not writable or the disk is full
  */
 export async function copyMirror(
   from: string,
@@ -149,8 +149,8 @@ export function isBackupName(name: string, path: string): boolean {
 }
 
 /**
- * Returns an identifier that a mirror shares with its copies: the brand and the time of the first read. Returns null for
- * an empty mirror.
+ * Returns an identifier that a mirror shares with its copies: the brand and the time of the first read. Returns null
+ * for an empty mirror.
  */
 export function readOrigin(mirror: Mirror): string | null {
   const first = readFirstReadAt(mirror);
@@ -175,7 +175,9 @@ export function findLastBackup(mirror: Mirror): Backup | null {
   return last && existsSync(last.path) ? last : null;
 }
 
-/** Adds the command that restores the newest backup to errors about a damaged mirror. Returns other errors unchanged. */
+/**
+ * Adds the command that restores the newest backup to errors about a damaged mirror. Returns other errors unchanged.
+ */
 export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;

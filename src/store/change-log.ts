@@ -29,8 +29,8 @@ export interface RecordChange {
 /**
  * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and the record's earlier version to
  * `record_versions`. The API does not report when a record changed, so each change is logged with an interval: from the
- * last time the old value was seen to the first time the new value was seen (`at`, ISO 8601). All methods must be called
- * in the transaction that writes the record.
+ * last time the old value was seen to the first time the new value was seen (`at`, ISO 8601). All methods must be
+ * called in the transaction that writes the record.
  */
 export class ChangeLog {
   /** The coverage without this run's reads, because they reveal nothing about earlier times. */

@@ -49,8 +49,8 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: CoverageRow): Cover
 }
 
 /**
- * Returns the coverage from runs whose final counts agreed. Other runs may have missed records in the dates
- * they covered.
+ * Returns the coverage from runs whose final counts agreed. Other runs may have missed records in the dates they
+ * covered.
  */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
@@ -65,7 +65,6 @@ export function writeCoverage(mirror: Mirror, resource: string, coverage: readon
     mirror.run("INSERT INTO coverage VALUES (?, ?, ?, ?, ?)", resource, ...rangeColumns(range));
 }
 
-/** Returns the values for `from_at`, `to_at`, `read_at` and `run_id`. */
 function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | number | null)[] {
   return [formatInstantOrNull(from), formatInstant(to), formatInstant(readAt), runId];
 }
@@ -92,7 +91,6 @@ export function lastReadAt(covered: readonly CoveredRange[], dated: number | nul
     : null;
 }
 
-/** Returns the range of times that a date may represent. */
 function precisionOf(dated: number): Range {
   const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
   const from = Math.floor(dated / unit) * unit;
@@ -100,8 +98,8 @@ function precisionOf(dated: number): Range {
 }
 
 /**
- * A range of dates that was read by page number because the API returned records with unreadable dates or
- * dates outside the range.
+ * A range of dates that was read by page number because the API returned records with unreadable dates or dates outside
+ * the range.
  */
 export interface MarkedSlice extends CoveredRange {
   /** The `record_id`s of the records with unreadable dates or dates outside the range. */

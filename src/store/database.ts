@@ -108,9 +108,7 @@ export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
   };
 }
 
-/**
- * Runs `work` in a read transaction, so that it sees one consistent state of the mirror even during a sync.
- */
+/** Runs `work` in a read transaction, so that it sees one consistent state of the mirror even during a sync. */
 export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN");
   try {
@@ -164,8 +162,8 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
     storeTempInMemory(db);
     // Foreign keys in users' tables must not block a rebuild of the program's tables or delete users' rows.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the log by its name. The check below then detects whether the file was replaced in
-    // the meantime.
+    // The first read opens the log by its name. The check below then detects whether the file was replaced in the
+    // meantime.
     db.pragma("schema_version");
     checkNotReplaced({ id, path });
     return new Mirror(db, path, id);

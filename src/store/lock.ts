@@ -62,7 +62,9 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   return { started_at: formatInstant(lockedAt), progress: isCurrent ? progress : null };
 }
 
-/** Returns the last stored progress. Ignores problems with the mirror, because the command that opens it reports them. */
+/**
+ * Returns the last stored progress. Ignores problems with the mirror, because the command that opens it reports them.
+ */
 async function readProgress(path: string): Promise<RunProgress | null> {
   const read = (mirror: Mirror) => readJsonInfo<RunProgress>(mirror, "under_way");
   return await withMirror(connect(path, { readonly: true }), read).catch(() => null);

@@ -53,7 +53,10 @@ export async function migrateMirror(
   for (const text of lost) reporter.warn(text);
 }
 
-/** Updates all tables to this version. Returns a message for each user-defined table, view, index or trigger that was lost. */
+/**
+ * Updates all tables to this version. Returns a message for each user-defined table, view, index or trigger that was
+ * lost.
+ */
 export function migrateTables(mirror: Mirror): string[] {
   migrateSystemTables(mirror.db);
   return [...freeTableNames(mirror), ...rebuildOutdatedTables(mirror)];
@@ -82,7 +85,6 @@ async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   }
 }
 
-/** Returns the views that SQLite cannot read, with the error for each. */
 function findBrokenViews(mirror: Mirror): Map<string, string> {
   const broken = new Map<string, string>();
   for (const name of mirror.selectValues<string>("SELECT name FROM main.sqlite_master WHERE type = 'view'"))

@@ -81,8 +81,8 @@ export function checkNotReplaced({ id, path }: { id: string | null; path: string
 const maxFileSize = 2 ** 31 - 1;
 
 /**
- * Reads a mirror on a read-only file system, so that it can be opened in memory. SQLite's `immutable=1`
- * requires URI file names, which better-sqlite3 does not support.
+ * Reads a mirror on a read-only file system, so that it can be opened in memory. SQLite's `immutable=1` requires URI
+ * file names, which better-sqlite3 does not support.
  * @throws MirrorUnusable if the log contains changes, a sync is writing, or the file is too large
  */
 export function readIntoMemory(path: string): Buffer {

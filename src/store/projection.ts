@@ -57,7 +57,6 @@ export class Projection {
 /** Writes to a shape's two tables: one for current records and one for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
-  /** The INSERT statements, which change when a column is discovered. */
   readonly #inserts = new Map<RecordState, { sql: string; width: number }>();
 
   constructor(
@@ -137,7 +136,6 @@ interface RowSource {
 
 export class RowBuilder {
   readonly #columns: TableColumns;
-  /** The index of the main date column, or null if the table has none. */
   readonly #dateIndex: number | null;
 
   /**
@@ -274,7 +272,6 @@ function toTypedValue(type: ScalarType, value: unknown): SqlValue | undefined {
   }
 }
 
-/** Parses a string as a number if the column can store that number. */
 function parseNumber(text: string, type: ScalarType): number | undefined {
   if (type !== "number" && type !== "integer") return undefined;
   const number = numberFromText(text);

@@ -178,7 +178,6 @@ function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): str
   });
 }
 
-/** Returns null if the object was recreated, or the reason if it was not. */
 function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
   const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
   if (find.get(type, name) !== undefined) return null;

@@ -9,7 +9,6 @@ export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {
   return isSameJson(a, b, findSignedUrls(resource));
 }
 
-/** True if two values are equal, apart from field order, URL signatures and rounding. */
 export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   if (a === b) return true;
   if (typeof a === "number" && typeof b === "number") return nearlyEqual(a, b);

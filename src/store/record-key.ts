@@ -7,8 +7,8 @@ import { parseTimestamp } from "../util/timestamp.js";
 /**
  * Returns a record's key in the mirror: its ID, or `#` followed by its position in the list if it has no ID. Slashes
  * separate the parts of a key.
- * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript
- * cannot represent exactly
+ * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
+ * represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position: number): string {
   const parts = keyPaths(resource).map((path) => readId(resource, value, path));
@@ -50,8 +50,7 @@ function keyPaths(resource: Resource): readonly (readonly string[])[] {
 }
 
 /**
- * Returns a record's date in milliseconds since 1970, or null if it is unreadable or the resource is not read
- * by date.
+ * Returns a record's date in milliseconds since 1970, or null if it is unreadable or the resource is not read by date.
  */
 export function recordDate({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;
@@ -59,7 +58,6 @@ export function recordDate({ strategy }: Resource, value: Json): number | null {
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
-/** Returns the UTC month of a date, such as `2026-10`. */
 export function utcMonth(date: number | null): string | null {
   return date === null ? null : formatInstant(Math.floor(date)).slice(0, 7);
 }

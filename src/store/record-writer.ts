@@ -45,7 +45,6 @@ export interface ResponseOptions {
 export interface WrittenRecords {
   /** The IDs of the written records, in the same order as in the response. */
   ids: number[];
-  /** The IDs of the new records. */
   added: number[];
   /** The copies that were skipped. The API may return several copies of a record. */
   copies: SkippedCopy[];
@@ -91,7 +90,6 @@ interface WriteResult {
 export class RecordWriter {
   readonly #redact;
   readonly #restore;
-  /** The change log, or null if the resource has no history. */
   readonly #changes: ChangeLog | null;
   readonly #hostNames: HostNames;
   readonly #issues: SchemaIssues;

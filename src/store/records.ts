@@ -206,8 +206,8 @@ export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
 }
 
 /**
- * Yields these resources' current and removed records, ordered by `record_id`. Reads them one at a time, because records
- * can be large and the connection cannot write while a statement is open.
+ * Yields these resources' current and removed records, ordered by `record_id`. Reads them one at a time, because
+ * records can be large and the connection cannot write while a statement is open.
  */
 export function* readRecords(
   mirror: Mirror,

@@ -58,7 +58,6 @@ export function redactMirror(
   });
 }
 
-/** @returns the fields that are no longer omitted */
 function replaceRules(
   mirror: Mirror,
   hosts: readonly string[],
@@ -100,14 +99,13 @@ export function readRedactedAfterRun(mirror: Mirror): number | null {
   return runId === null ? null : Number(runId);
 }
 
-/** True if the file may still contain removed data. */
 export function mustBeScrubbed(mirror: Mirror): boolean {
   return readInfo(mirror, toScrub) !== null;
 }
 
 /**
- * Returns the records whose current or earlier versions contain data to redact. Defines the SQL functions `redacted` and
- * `redacted_fields`, which `redactRecord` uses.
+ * Returns the records whose current or earlier versions contain data to redact. Defines the SQL functions `redacted`
+ * and `redacted_fields`, which `redactRecord` uses.
  */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const redactor = createRedactor(mirror);
@@ -126,7 +124,6 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
   return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
 }
 
-/** The statements that redact a record and its history. */
 const redactRecord = [
   // Deletes the logged changes to a redacted field, to the objects that contain it, and to its nested fields.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (

@@ -89,7 +89,6 @@ export function addReadRows(
   mirror.run(update, rows, requests, retries, runId);
 }
 
-/** Returns the initial values for a run that is not stored. */
 export function createUnrecordedRun(resource: string, startedAt: string): RunRow {
   return {
     run_id: 0,
@@ -137,7 +136,10 @@ export function findNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/** Returns a resource's latest run. Skips verifications without differences, because they do not show how the last sync ended. */
+/**
+ * Returns a resource's latest run. Skips verifications without differences, because they do not show how the last sync
+ * ended.
+ */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   return (
     findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
@@ -197,7 +199,10 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
   return mirror.selectValue<string | null>(select, resource ?? null) ?? null;
 }
 
-/** An SQL condition for runs that read everything they planned, and then compared counts. A run that was refused did not. */
+/**
+ * An SQL condition for runs that read everything they planned, and then compared counts. A run that was refused did
+ * not.
+ */
 export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 
 /** A summary of a resource's completed runs. Times are in milliseconds since 1970. */

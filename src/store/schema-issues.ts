@@ -119,7 +119,6 @@ export function readUnexpectedColumns(mirror: Mirror, resource: string): Unexpec
   );
 }
 
-/** Deletes a resource's stored unexpected values before all its rows are rewritten. */
 export function clearUnexpectedValues(mirror: Mirror, resource: string): void {
   const records = "SELECT record_id FROM records WHERE resource = ?";
   mirror.run(`DELETE FROM unexpected_values WHERE record_id IN (${records})`, resource);
@@ -147,7 +146,6 @@ export function describeUnexpectedColumn({ table, column, found, records }: Unex
   return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
 }
 
-/** Nouns for types in messages, where they differ from the JavaScript type name. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ["string", "text value"],
   ["array", "list"],

@@ -20,8 +20,8 @@ export const systemTables = {
 export const applicationId = 0x62726e64;
 
 /**
- * The migrations of the system tables, one per schema version. Released migrations never change.
- * `projection.ts` creates the typed tables from the declared resources.
+ * The migrations of the system tables, one per schema version. Released migrations never change. `projection.ts`
+ * creates the typed tables from the declared resources.
  */
 export const migrations: readonly string[] = [
   `

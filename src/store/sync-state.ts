@@ -39,15 +39,14 @@ interface StateRow {
   cursor_ms: number | null;
   window_ms: number | null;
   audit_requests: number | null;
-  /** A JSON array. */
   distrusted: string;
 }
 
 /**
  * The state of a resource's sync: the dates that were read, the missing records, and the last run's options. A date is
- * either covered, in a marked slice, or unread. Methods that write must be called in a transaction. The coverage and the
- * marked slices are also kept in memory, where a rollback does not restore them, so the run must end if its transaction
- * fails.
+ * either covered, in a marked slice, or unread. Methods that write must be called in a transaction. The coverage and
+ * the marked slices are also kept in memory, where a rollback does not restore them, so the run must end if its
+ * transaction fails.
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -234,9 +233,7 @@ export class SyncState {
   }
 }
 
-/** The API's totals for one day. */
 export interface DayTotals {
-  /** The number of records. */
   count: number;
   amounts: readonly number[];
 }
@@ -258,8 +255,8 @@ export class StoredTotals {
   }
 
   /**
-   * Deletes the totals of all days that overlap a range, because they describe earlier versions of the records. A covered
-   * day without totals counts as changed until the run has read the complete day and `cover` stores its totals.
+   * Deletes the totals of all days that overlap a range, because they describe earlier versions of the records. A
+   * covered day without totals counts as changed until the run has read the complete day and `cover` stores its totals.
    */
   delete(range: Range): void {
     this.replace(range, new Map());
@@ -328,8 +325,8 @@ export class MissingRecords {
   }
 
   /**
-   * Returns the time at which a missing record was last returned (ISO 8601), or null if that time is unknown
-   * or the record is not missing.
+   * Returns the time at which a missing record was last returned (ISO 8601), or null if that time is unknown or the
+   * record is not missing.
    */
   lastSeen(id: number): string | null {
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
@@ -338,8 +335,7 @@ export class MissingRecords {
 
   /** Counts the missing records in a range that match all of these `filterFlags`. */
   count(range: Range, flags: number): number {
-    // NOT INDEXED makes SQLite start from the few missing records, because the range may contain a million
-    // records.
+    // NOT INDEXED makes SQLite start from the few missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...currentParameters(this.resource, range), flags, flags, this.resource];

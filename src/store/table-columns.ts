@@ -22,12 +22,11 @@ const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
 /**
- * A table's columns: the declared columns, and the columns discovered in records of resources without documented fields.
- * In the name of a discovered column, `_` replaces characters that would need quoting, and a suffix such as `_2` makes
- * the name unique.
+ * A table's columns: the declared columns, and the columns discovered in records of resources without documented
+ * fields. In the name of a discovered column, `_` replaces characters that would need quoting, and a suffix such as
+ * `_2` makes the name unique.
  */
 export class TableColumns {
-  /** The declared columns, followed by the discovered columns. */
   readonly #columns: TableColumn[];
   readonly #takenNames: Set<string>;
   readonly #byPath = new Map<string, TableColumn>();
@@ -121,7 +120,6 @@ function discoveredColumn({ name, path, type }: Discovered): TableColumn {
   return { name, path, type, about: "found in the API's responses", from: "record", isDiscovered: true };
 }
 
-/** Returns a table's discovered columns, oldest first. */
 export function readDiscovered(mirror: Mirror, table: string): TableColumn[] {
   const rows = mirror.selectRows<{ name: string; path: string; type: ScalarType }>(
     "SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position",

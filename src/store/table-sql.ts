@@ -16,10 +16,7 @@ export interface TableColumn extends Column {
   isDiscovered: boolean;
 }
 
-/**
- * `main` is the mirror file. Tables in `temp` exist only on one connection and hide tables with the same
- * name.
- */
+/** `main` is the mirror file. Tables in `temp` exist only on one connection and hide tables with the same name. */
 export type SchemaName = "main" | "temp";
 
 /**
@@ -33,7 +30,6 @@ export function tableName({ name }: Pick<TableShape, "name">, state: RecordState
   return state === "current" ? name : `${name}_removed`;
 }
 
-/** Returns the statement that creates a typed table. The columns that the mirror adds come last. */
 export function createTableSql(
   shape: TableShape,
   columns: readonly TableColumn[],
@@ -89,8 +85,8 @@ export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "
 }
 
 /**
- * The `row_id` of a child row is the record's ID times this number, plus the row's position in the list. A
- * record's child rows are therefore a range of integers, which is faster to replace than rows with text keys.
+ * The `row_id` of a child row is the record's ID times this number, plus the row's position in the list. A record's
+ * child rows are therefore a range of integers, which is faster to replace than rows with text keys.
  */
 export const positionsPerRecord = 2 ** 20;
 

@@ -2,8 +2,8 @@ import { materialized, numberFromSqlText } from "./view.js";
 import { selectOrderFigures } from "./view-columns.js";
 
 /**
- * Common table expressions. `versions` contains earlier versions of orders with their figures, each valid
- * from `since_at` to `until_at`. `present` is 0 while the API did not return the order.
+ * Common table expressions. `versions` contains earlier versions of orders with their figures, each valid from
+ * `since_at` to `until_at`. `present` is 0 while the API did not return the order.
  */
 export const orderVersions = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
@@ -30,8 +30,8 @@ function selectMember(name: string, types: string, path = name): string {
 }
 
 /**
- * Returns SQL for an amount in a version's JSON. Strings that contain a number count as numbers, as in the
- * table `orders`.
+ * Returns SQL for an amount in a version's JSON. Strings that contain a number count as numbers, as in the table
+ * `orders`.
  */
 function selectAmount(name: string): string {
   const member = `v.json, '$.${name}'`;
@@ -40,8 +40,8 @@ function selectAmount(name: string): string {
 }
 
 /**
- * Common table expressions. `covered` contains the coverage of orders after each run, with an empty string
- * instead of a null `from_at`. `reads` contains only the coverage after complete runs.
+ * Common table expressions. `covered` contains the coverage of orders after each run, with an empty string instead of a
+ * null `from_at`. `reads` contains only the coverage after complete runs.
  */
 export const orderReads = `covered AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at

@@ -130,10 +130,9 @@ const orderColumnNames =
   "commission_amount, host_id";
 
 /**
- * `now` contains the current versions that were first read after the first report. `pairs` contains each
- * order with the months whose sums it may have changed since they were reported, and with its version at that
- * time. The old and new version each count in their own month and currency, so an order that moved has two
- * rows.
+ * `now` contains the current versions that were first read after the first report. `pairs` contains each order with the
+ * months whose sums it may have changed since they were reported, and with its version at that time. The old and new
+ * version each count in their own month and currency, so an order that moved has two rows.
  */
 export const restatedOrders: View = {
   name: "restated_orders",

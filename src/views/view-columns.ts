@@ -91,8 +91,8 @@ export function selectHostUsername(id: string): string {
 }
 
 /**
- * Returns SQL for a host's label: the handle, the full name, or the start of the ID. The label is null if the
- * ID is null.
+ * Returns SQL for a host's label: the handle, the full name, or the start of the ID. The label is null if the ID is
+ * null.
  * @param id an SQL expression for the host's ID
  */
 export function selectHostLabel(id: string): string {

@@ -22,7 +22,6 @@ export interface View {
 
 export type ViewColumn = Pick<ScalarField, "name" | "type" | "about" | "isAmount">;
 
-/** The SQLite types of the non-text columns. */
 const sqlTypes: Partial<Record<ScalarType, string>> = {
   integer: "INTEGER",
   boolean: "INTEGER",
@@ -30,8 +29,8 @@ const sqlTypes: Partial<Record<ScalarType, string>> = {
 };
 
 /**
- * Returns the query that defines a view. Columns are cast, because other programs rely on declared types.
- * Columns of views with a `rowId` are not cast, because SQLite could then not use the indexes.
+ * Returns the query that defines a view. Columns are cast, because other programs rely on declared types. Columns of
+ * views with a `rowId` are not cast, because SQLite could then not use the indexes.
  */
 export function viewQuery({ columns, rowId, sql }: View): string {
   if (rowId !== undefined) return sql;
@@ -48,17 +47,14 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   });
 }
 
-/**
- * True for columns with UTC times in the format of `formatUtc`, which can be compared with SQLite's
- * `datetime()`.
- */
+/** True for columns with UTC times in the format of `formatUtc`, which can be compared with SQLite's `datetime()`. */
 export function isUtcTime(column: string): boolean {
   return column === "ordered_at" || column.endsWith("_utc");
 }
 
 /**
- * Ends a common table expression that is used more than once, because SQLite computes an expression with a
- * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
+ * Ends a common table expression that is used more than once, because SQLite computes an expression with a LIMIT only
+ * once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materialized = "LIMIT -1";
 

@@ -12,8 +12,8 @@ const first = Date.parse("2026-10-01T00:00:00Z");
 const never = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /**
- * Returns a mirror with current, removed, undated and flagged orders, and with resources whose names sort
- * before and after `orders`.
+ * Returns a mirror with current, removed, undated and flagged orders, and with resources whose names sort before and
+ * after `orders`.
  */
 async function mirrored() {
   const mirror = await makeMirror();

@@ -11,8 +11,7 @@ import { Sqlite } from "../support/sqlite.js";
 const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
 /**
- * Returns the path of a mirror with 30 orders that everyone can read, and a function that makes its folder
- * read-only.
+ * Returns the path of a mirror with 30 orders that everyone can read, and a function that makes its folder read-only.
  */
 async function readableMirror() {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 30, hour) });
