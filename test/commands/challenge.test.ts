@@ -37,5 +37,4 @@ test.each(seeds)(
     expect(later.at(-1)).toEqual(expect.arrayContaining(["commission raised", "missed", "found"]));
     mirror.close();
   },
-  60_000,
 );

@@ -29,7 +29,7 @@ async function expectFaithful(brand: TestBrand): Promise<void> {
 }
 
 test("all records are exported as the API returns them after one sync, and a second sync changes nothing", async () => {
-  const brand = makeBrand({ history: 430 });
+  const brand = makeBrand({ history: 230 });
   const first = await brand.run("sync");
   expect([first.code, first.err.includes("warning")]).toEqual([0, false]);
   await expectFaithful(brand);
@@ -53,7 +53,7 @@ const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "m
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
 test("each API field is stored in its column", async () => {
-  const brand = makeBrand({ history: 1_500 });
+  const brand = makeBrand({ history: 500 });
   await brand.run("sync");
   const records = served(brand);
   const expected = Object.entries(records).map(
@@ -86,7 +86,7 @@ function columns(row: Row): Row {
 }
 
 test("each month's clicks and the host ranking are stored as the API returns them", async () => {
-  const brand = makeBrand({ history: 200 });
+  const brand = makeBrand({ history: 60 });
   await brand.run("sync analytics-clicks analytics-hosts");
   const ask = async (path: string) => {
     const headers = { authorization: `Bearer ${brand.key}` };
@@ -112,7 +112,7 @@ test("each month's clicks and the host ranking are stored as the API returns the
 });
 
 test("unknown attributes and enum values are kept at any depth and reported once", async () => {
-  const brand = makeBrand({ history: 150 });
+  const brand = makeBrand({ history: 60 });
   grown(brand.data);
   const first = await brand.run("sync");
   expect(first.code).toBe(0);

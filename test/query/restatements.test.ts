@@ -227,7 +227,6 @@ test.each([1, 2])(
       }
     }
   },
-  60_000,
 );
 
 /** Computes the expected rows in `restatements` from the API's orders. */
