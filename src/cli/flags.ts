@@ -76,7 +76,7 @@ export function seedOption(): Option {
   return parsedOption("--seed <n>", "seed for the generated data (default: 1)", parseCount);
 }
 
-/** Returns a known name. @param otherwise the hint for an unknown name without a similar known name */
+/** Returns `name` if it is known. @param otherwise the hint if no known name is similar */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });

@@ -70,7 +70,7 @@ function missingArgumentHint(command: Command): string | undefined {
 
 function statementHint(argv: readonly string[]): string {
   return argv.some((word) => /[‘’“”]/.test(word))
-    ? 'put the statement in straight quotes (`"`) instead of curly ones (`“”`)'
+    ? 'put the statement in straight quotes (`"`), not in curly quotes (`“”`)'
     : "put the statement in quotes";
 }
 

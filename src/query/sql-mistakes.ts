@@ -50,6 +50,8 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
     return {
       hint: `to run the statement in a file, use \`brandapi query -f ${quoteShellWord(sql.trim())}\``,
     };
+  if (near !== undefined && knownTableNames().includes(sql.trim()))
+    return { hint: `write a statement, such as \`SELECT * FROM ${sql.trim()} LIMIT 10\`` };
   if (near !== undefined)
     return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
   if (error.startsWith("ambiguous column name: "))

@@ -43,6 +43,7 @@ test.each([
   ["SELECT * FROM line_items", "did you mean `order_line_items`?"],
   ["SELECT * FROM order_lines", "did you mean `order_line_items`?"],
   ["SELECT total_amt FROM orders", "did you mean `total_amount`?"],
+  ["orders", "write a statement, such as `SELECT * FROM orders LIMIT 10`"],
   ["SELECT order_id FROM orders", "did you mean `id`?"],
   ["SELECT date FROM orders", "did you mean `order_date`?"],
   ["SELECT order_nr FROM orders", "did you mean `order_number`?"],
