@@ -1,5 +1,5 @@
 import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
-import { mergeRanges, type Range } from "../util/ranges.js";
+import { mergeRanges, overlaps, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/timestamp.js";
 import { readRange } from "./read.js";
 import { type DatedSync, startBudget } from "./run.js";
@@ -41,16 +41,16 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
 }
 
 /**
- * Returns the newest covered range up to the cursor that has not been read recently, extended by all adjacent older
- * dates, because the budget limits the number of requests anyway.
+ * Returns the newest covered range below the cursor that has not been read recently. The range is extended by all
+ * adjacent older dates, because `readRange` stops when the budget is used up.
  */
 function nextDue(
   coverage: readonly CoveredRange[],
-  at: number,
+  cursor: number,
   freshSince: number,
 ): (Range & { readAt: number }) | null {
-  const newest = coverage.findLast(({ from, readAt }) => from <= at && readAt < freshSince);
-  const joined =
-    newest && mergeRanges(coverage).find(({ from, to }) => from <= newest.from && to >= newest.to);
-  return newest && joined ? { from: joined.from, to: Math.min(at, newest.to), readAt: newest.readAt } : null;
+  const newest = coverage.findLast(({ from, readAt }) => from <= cursor && readAt < freshSince);
+  if (!newest) return null;
+  const joined = mergeRanges(coverage).find((range) => overlaps(range, newest));
+  return { from: joined?.from ?? newest.from, to: Math.min(cursor, newest.to), readAt: newest.readAt };
 }

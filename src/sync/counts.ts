@@ -10,7 +10,7 @@ import { dateFault, rangeQuery } from "./dates.js";
 import type { CountSums, DatedRun, SyncRun } from "./run.js";
 
 /** Selects all records, or only records with a certain status. `flags` is the status's bit in `records.flags`. */
-export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
+interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 

@@ -10,7 +10,7 @@ import { formatInstant } from "../util/times.js";
 import { daysSince1970 } from "../util/timestamp.js";
 import type { DailyPoints, DatedRun, SyncRun } from "./run.js";
 
-export interface DailyTotalsResponse {
+interface DailyTotalsResponse {
   /** Excludes days without activity. Null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
   error: BrandapiError | null;
@@ -99,11 +99,11 @@ export function changedDays(
   return days.filter((day) => isChanged(day) && contains(covered, dayRange(day))).sort();
 }
 
-export function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
   return (a?.count ?? 0) === (b?.count ?? 0);
 }
 
-export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
   const [first, second] = [a?.amounts ?? [], b?.amounts ?? []];
   const longer = first.length > second.length ? first : second;
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));

@@ -5,7 +5,7 @@ import { formatInstant } from "../util/times.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 
-export interface DateCheck {
+interface DateCheck {
   /** The second of each record, in milliseconds since 1970. Empty if there is a fault. */
   seconds: number[];
   /** The first violation of A1, A2 or A3, or null if there is none. */

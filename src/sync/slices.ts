@@ -224,14 +224,11 @@ function writeList(
   };
 }
 
-/** The API returns a faulty record outside the range of its date, so a new one with a readable date is missing there. */
+/** A new faulty record with a covered date becomes missing, because the API does not return it in that date's range. */
 function updateMissing({ mirror, state }: DatedSync, sound: WrittenRecords, faulty: WrittenRecords): void {
   state.missing.delete(sound.ids);
   state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
-  state.missing.add(
-    faulty.added.filter((id) => state.isCovered(findDate(mirror, id))),
-    [],
-  );
+  state.missing.add(faulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
 }
 
 /** The maximum number of seconds to read for the copies in one response or slice. */
@@ -275,9 +272,8 @@ export async function resolveCopies(
  * Decides what an older copy shows about the mirrored record.
  * - replace: the API no longer returns the mirrored record, so the record's date has changed to that of the copy
  * - mark: the API returns both, so it lists the ID twice; the newer record is kept
- * - missing: unknown, because too many dates would have to be read. The counts then differ until both dates have been
- *   read.
- * - none: unknown as well, but the mirrored record's date is not covered, so it is not counted
+ * - missing: unknown, because too many dates would have to be read; the record is not counted until both dates are read
+ * - none: unknown, and the mirrored record's date is not covered, so the record is not counted anyway
  */
 function copyEffect(
   run: DatedSync,

@@ -26,12 +26,12 @@ import {
 } from "./run.js";
 import { runLine } from "./run-line.js";
 
-export interface Failure {
+interface Failure {
   resource: Resource;
   error: Error;
 }
 
-export interface ResourceResults {
+interface ResourceResults {
   failures: Failure[];
   succeeded: number;
   /** The resources that were skipped because the API is down. */
@@ -77,7 +77,7 @@ export interface Selection {
   named: boolean;
 }
 
-export interface WithoutScope {
+interface WithoutScope {
   resource: Resource;
   why: string;
   /** True if an earlier run read the resource, whose data is now outdated. */

@@ -12,7 +12,7 @@ import type { Evidence } from "./evidence.js";
  * - `undated`: records that the API counts but does not return in any date range
  * - `unexpected-dates`: records with unreadable dates, or with dates outside the requested range
  */
-export type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
+type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
 
 export interface PartResult {
   kind: PartKind;
