@@ -159,6 +159,7 @@ test.each([
   ["forget", "Required option `--host <id>` not specified."],
   ["tables --all --delta x", "Option `--delta <folder>` cannot be used with option `--all`."],
   ["--db x status --all-profiles", "Option `--all-profiles` cannot be used with option `--db <path>`."],
+  ["login --key-stdin --key-file k", "Option `--key-stdin` cannot be used with option `--key-file <path>`."],
   ["--quiet", "No command was specified."],
 ])("`brandapi %s` exits with code 2 and a usage error", async (command, message) => {
   const { code, out, err } = await brandapi(command);

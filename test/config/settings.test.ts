@@ -390,6 +390,12 @@ test("the error for a missing key or base URL names the command that sets it", a
 
 test.each([
   [{ BRANDAPI_KEY: "brk_env" }, {}, "With `--profile`, BRANDAPI_KEY is ignored.", "omit `--profile` to use"],
+  [
+    { BRANDAPI_CONFIG_DIR: "/nowhere" },
+    {},
+    "There are no profiles in BRANDAPI_CONFIG_DIR: /nowhere/config.json.",
+    "check BRANDAPI_CONFIG_DIR",
+  ],
   [{}, { default: { key: "brk_a" } }, "There is no profile with this name.", "run `brandapi profiles`"],
 ])(
   "the error for an unknown profile with %j and %j explains the missing key",
