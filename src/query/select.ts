@@ -105,7 +105,7 @@ function boundText(ms: number, form: DateColumn["form"]): string {
   return formatInstant(ms).slice(0, form === "month" ? 7 : form === "day" ? 10 : undefined);
 }
 
-const rowsPerBatch = 256;
+const rowsPerBatch = 64;
 
 export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
   let batch: Row[] = [];
