@@ -11,7 +11,8 @@ import type { Chunk, RowSources } from "./formats.js";
 export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
   const records = readRecords(source);
   if (records) {
-    for (const batch of records) yield { data: batch.map(([json]) => json).join(separator), rows: batch.length };
+    for (const batch of records)
+      yield { data: batch.map(([json]) => json).join(separator), rows: batch.length };
     return;
   }
   const members = source.columns.map((column) => ({
