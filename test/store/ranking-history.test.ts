@@ -12,7 +12,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("for each day, the ranking history has a row for every host whose figures changed, with null figures for hosts that left", async () => {
+test("for each day, the ranking history has a row for every host whose totals changed, with null totals for hosts that left", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) =>
     saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking);
@@ -35,7 +35,7 @@ test("for each day, the ranking history has a row for every host whose figures c
   expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
 });
 
-test("the ranking history converts figures that the API sends as strings to numbers", async () => {
+test("the ranking history converts totals that the API sends as strings to numbers", async () => {
   const mirror = await makeMirror();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
   saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), ranking);
