@@ -89,25 +89,6 @@ function rollBackOnError<T>(db: Database, rollBackSql: string, work: () => T): T
   }
 }
 
-/**
- * Begins a transaction that can stay open across `await`.
- * @returns a function that runs `last`, if given, and commits; if either fails, it rolls back and throws the error
- * @throws SQLITE_BUSY if another program is writing for too long
- */
-export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
-  const { db } = mirror;
-  db.exec("BEGIN IMMEDIATE");
-  return (last) => {
-    // If the disk is full, SQLite has already rolled back, and the failed statement has thrown an error.
-    if (!db.inTransaction) return;
-    rollBackOnError(db, "ROLLBACK", () => {
-      last?.();
-      checkNotReplaced(mirror);
-      db.exec("COMMIT");
-    });
-  };
-}
-
 /** Runs `work` in a read transaction, so that it sees one consistent state of the mirror even during a sync. */
 export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN");

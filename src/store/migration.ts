@@ -8,8 +8,8 @@ import { type Reporter, silentReporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { releaseTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
-import { beginTransaction, type Mirror, readInfo, writeInfo, writeJsonInfo } from "./database.js";
-import { resolveMirrorPath } from "./mirror-files.js";
+import { type Mirror, readInfo, writeInfo, writeJsonInfo } from "./database.js";
+import { checkNotReplaced, resolveMirrorPath } from "./mirror-files.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
@@ -30,7 +30,8 @@ export function isUpToDate(mirror: Mirror): boolean {
 }
 
 /**
- * Updates all tables and views to this version in one transaction. Backs up a mirror from an older version first.
+ * Updates all tables and views to this version in one transaction. Backs up a mirror from an older version first. If
+ * this fails, the caller must close the mirror, which rolls back the transaction.
  * @throws MirrorUnusable if the backup fails
  */
 export async function migrateMirror(
@@ -38,7 +39,7 @@ export async function migrateMirror(
   { isCopy = false, reporter = silentReporter }: MigrationOptions,
 ): Promise<void> {
   // Other commands that open this mirror wait here until the migration is complete.
-  const commit = beginTransaction(mirror);
+  mirror.db.exec("BEGIN IMMEDIATE");
   const isOlder = schemaVersion(mirror) === "older";
   const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
   const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
@@ -47,7 +48,8 @@ export async function migrateMirror(
     for (const [name, reason] of findBrokenViews(mirror))
       if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
   if (backup) writeJsonInfo(mirror, "last_backup", backup);
-  commit();
+  checkNotReplaced(mirror);
+  mirror.db.exec("COMMIT");
   if (backup)
     reporter.note(`The mirror was migrated to this version. Backup of the earlier version: ${backup.path}`);
   for (const text of lost) reporter.warn(text);

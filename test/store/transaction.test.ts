@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MirrorUnusable } from "../../src/errors.js";
-import { beginTransaction, closeMirror, type Mirror, writeInfo } from "../../src/store/database.js";
+import { closeMirror, type Mirror, writeInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
@@ -42,21 +42,6 @@ test("a transaction is committed completely or not at all, even if it is nested"
   expect(notes(mirror.path)).toEqual(["note 1", "note 2"]);
 });
 
-test("an open transaction is committed once, and never after SQLite has rolled it back", async () => {
-  const mirror = await makeMirror();
-  const commit = beginTransaction(mirror);
-  mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
-  expect(mirror.db.inTransaction).toBe(true);
-  commit();
-  commit();
-  expect(mirror.db.inTransaction).toBe(false);
-  const commitSecond = beginTransaction(mirror);
-  writeInfo(mirror, "note 2", "1");
-  mirror.db.exec("ROLLBACK");
-  commitSecond();
-  expect(notes(mirror.path)).toEqual(["note 1"]);
-});
-
 const replacements: [string, RegExp, (path: string) => void][] = [
   ["removed", /was moved or removed during/, (path) => rmSync(path)],
   ["moved away", /was moved or removed during/, (path) => renameSync(path, `${path}.old`)],
@@ -72,15 +57,6 @@ const waysToCommit: [string, (mirror: Mirror, path: string, replaceFile: (path: 
           writeInfo(mirror, "note 2", "1");
           replaceFile(path);
         }),
-    ],
-    [
-      "an open transaction",
-      (mirror, path, replaceFile) => {
-        const commit = beginTransaction(mirror);
-        writeInfo(mirror, "note 2", "1");
-        replaceFile(path);
-        commit();
-      },
     ],
     [
       "the run",
