@@ -81,10 +81,10 @@ test.each([
   ["tab", "\t"],
 ])(
   "a CSV parser reads the unchanged values from an export with the delimiter %s",
-  async (asked, delimiter) => {
+  async (argument, delimiter) => {
     const db = await mirrorOf(300);
     const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
-    const flags = ["--delimiter", asked];
+    const flags = ["--delimiter", argument];
     expect(parse((await exported(db, "o.csv", ...flags)).toString(), { delimiter })).toEqual(wanted);
     const excel = (await exported(db, "o.csv", ...flags, "--excel")).toString();
     expect(excel).toMatch(new RegExp(`^\ufeffid\\${delimiter}external_order_id`));

@@ -38,7 +38,7 @@ async function makeProfiles(options: SandboxOptions = {}): Promise<Profiles> {
   return profiles;
 }
 
-const noNetwork = () => Promise.reject(new Error("the network was asked"));
+const noNetwork = () => Promise.reject(new Error("a request was sent"));
 
 interface Listed {
   profile: string;
@@ -120,7 +120,7 @@ describe("a mistyped profile", () => {
     const brands = await makeProfiles();
     await brands.login("fernwood", brands.sandbox.key);
     const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    const asked = brands.sandbox.requests();
+    const requestsBefore = brands.sandbox.requests();
     for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout", "cron"])
       for (const [flag, env] of [
         [" --profile fernwod", access],
@@ -131,7 +131,7 @@ describe("a mistyped profile", () => {
         expect(err, command).toMatch(/did you mean `fernwood`\?.*`brandapi login --profile fernwod`/);
         expect(code).toBe(2);
       }
-    expect(brands.sandbox.requests()).toBe(asked);
+    expect(brands.sandbox.requests()).toBe(requestsBefore);
     expect(await list(brands)).toHaveLength(1);
   });
 

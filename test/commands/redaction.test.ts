@@ -184,10 +184,10 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   const brand = await brandWithHost();
   const prefix = brand.hostId.slice(0, 8);
   const tty = { stdin: true, stderr: true };
-  const asked = await brand.run(`forget --host ${prefix}`, { tty, stdin: "n\n" });
-  expect(asked.err).toContain(`Forget @${secret}-u2 (${secret}-f2 ${secret}-l2, also @`);
-  expect(asked.err).toContain(`@${secret}-u1`);
-  expect(asked.err).toContain(`, ID ${brand.hostId}) permanently`);
+  const prompt = await brand.run(`forget --host ${prefix}`, { tty, stdin: "n\n" });
+  expect(prompt.err).toContain(`Forget @${secret}-u2 (${secret}-f2 ${secret}-l2, also @`);
+  expect(prompt.err).toContain(`@${secret}-u1`);
+  expect(prompt.err).toContain(`, ID ${brand.hostId}) permanently`);
   const count = countInFiles(brand, secret);
   for (const short of [brand.hostId.slice(0, 7), ""]) {
     const refused = await brand.run(["forget", "--host", short, "--yes"]);

@@ -14,7 +14,7 @@ import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
 
 /** The values from the response to `/me` that `login` stores. */
-const told = {
+const storedBrand = {
   brandId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   brandName: expect.any(String),
   keyExpiresAt: expect.stringMatching(/^20\d\d-/),
@@ -31,7 +31,9 @@ test("login --key-stdin checks the key and stores it so that only the owner can 
   expect(login.out).toContain("Fjell & Fern");
   const path = configOf(login.home);
   expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
-    profiles: { default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...told, brandName: "Fjell & Fern" } },
+    profiles: {
+      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...storedBrand, brandName: "Fjell & Fern" },
+    },
   });
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
@@ -186,8 +188,8 @@ test("login preserves other profiles and unknown fields in the config file", asy
   expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
     theme: 1,
     profiles: {
-      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...told, color: "green" },
-      basalt: { baseUrl: sandbox.baseUrl, key: other, ...told, brandName: "Basalt Cycling" },
+      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...storedBrand, color: "green" },
+      basalt: { baseUrl: sandbox.baseUrl, key: other, ...storedBrand, brandName: "Basalt Cycling" },
     },
   });
 });

@@ -143,10 +143,10 @@ describe.each(["paged", "complete"] as const)(
         for (const list of ["gifts", "codes", "surveys"] as const)
           data[list] = data[list].map((record, n) => ({ ...record, id: id(n) }));
         for (const rows of [64, 0]) {
-          const { code, asked } = await brand.run("sync gifts codes surveys");
+          const { code, requests } = await brand.run("sync gifts codes surveys");
           expect(code).toBe(0);
           // One HTTP 400 is allowed: for the first request with `page`.
-          expect(asked.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
+          expect(requests.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
           expect(brand.lastRun("gifts").rows_new).toBe(rows);
         }
         for (const list of ["gifts", "codes", "surveys"] as const)

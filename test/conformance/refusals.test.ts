@@ -9,13 +9,13 @@ test.each(scopes)(
   async (scope) => {
     const brand = makeBrand({ history: 20 });
     brand.setKey({ scopes: [scope] });
-    const { code, err, asked } = await brand.run("sync");
+    const { code, err, requests } = await brand.run("sync");
     expect(code).toBe(0);
     for (const resource of resources)
       if (resource.scope === scope) expect(brand.lastRun(resource.name)).toMatchObject({ outcome: "done" });
       else expect(err).toContain(`${resource.name}: skipped: the key lacks the scope ${resource.scope}`);
     // No request needs a scope that the key lacks.
-    expect(asked.filter(({ status }) => status === 403)).toEqual([]);
+    expect(requests.filter(({ status }) => status === 403)).toEqual([]);
   },
 );
 
@@ -73,8 +73,8 @@ test.each([
   async (expected, _, change, words) => {
     const brand = makeBrand({ history: 5 });
     brand.setKey(change);
-    const { code, err, asked } = await brand.run("sync");
-    expect([code, asked.length]).toEqual([expected, 1]);
+    const { code, err, requests } = await brand.run("sync");
+    expect([code, requests.length]).toEqual([expected, 1]);
     expect(err).toContain(words);
     expect(err).not.toContain(brand.key);
   },

@@ -10,10 +10,10 @@ test("a sync sends one request per hundred records in a list, and one request pe
     roster: many(350, (n) => memberOf(`r${n}`)),
     gifts: many(30, (n) => openRecord(`g${n}`)),
   });
-  const { asked } = await brand.run(
+  const { requests } = await brand.run(
     "sync roster recommendations opportunities gifts surveys analytics-hosts",
   );
-  const count = (start: string) => asked.filter(({ path }) => path.startsWith(start)).length;
+  const count = (start: string) => requests.filter(({ path }) => path.startsWith(start)).length;
   expect({
     me: count("/me"),
     roster: count("/roster"),
@@ -23,7 +23,7 @@ test("a sync sends one request per hundred records in a list, and one request pe
     hosts: count("/analytics/hosts"),
   }).toEqual({ me: 1, roster: 4, recommendations: 1, opportunities: 1 + 46, surveys: 9, hosts: 1 });
   expect(count("/gifts")).toBeLessThanOrEqual(2);
-  const others = asked.filter(
+  const others = requests.filter(
     ({ path, query }) => !["/me"].includes(path) && query.per_page && query.per_page !== "100",
   );
   expect(others).toEqual([]);
@@ -32,8 +32,8 @@ test("a sync sends one request per hundred records in a list, and one request pe
 test("a sync sends one request per hundred orders or files, and a few requests for counts", async () => {
   const content = many(280, (n) => fileAt(`c${n}`, noon - n * 2 * day));
   const brand = makeBrand({ orders: ordersBefore(noon, 2_400, 7 * hour), content });
-  const pages = ({ asked }: Awaited<ReturnType<typeof brand.run>>, path: string) => {
-    const list = asked.filter((one) => one.path === path);
+  const pages = ({ requests }: Awaited<ReturnType<typeof brand.run>>, path: string) => {
+    const list = requests.filter((one) => one.path === path);
     return [list.filter(({ query }) => query.per_page === "100").length, list.length] as const;
   };
   const first = await brand.run("sync orders content");
@@ -50,7 +50,7 @@ test("a sync sends one request per hundred orders or files, and a few requests f
 test("a sync reads every month's clicks once, and later re-reads only the months that may still change", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon, 24, 30 * day) });
   const months = async () =>
-    (await brand.run("sync analytics-clicks")).asked.filter(({ path }) => path !== "/me").length;
+    (await brand.run("sync analytics-clicks")).requests.filter(({ path }) => path !== "/me").length;
   expect(await months()).toBeLessThanOrEqual(25);
   brand.pass(day);
   expect(await months()).toBeLessThanOrEqual(4);
@@ -65,8 +65,8 @@ test("a sync reads details only for campaigns that have changed or are open", as
   const [changed] = done;
   brand.pass(100 * day);
   brand.change("opportunities", changed?.id ?? "", { status: "ARCHIVED", updated_at: at(brand.now()) });
-  const { asked } = await brand.run("sync opportunities");
-  const read = asked.map(({ path }) => path.split("/")[2]).filter(Boolean);
+  const { requests } = await brand.run("sync opportunities");
+  const read = requests.map(({ path }) => path.split("/")[2]).filter(Boolean);
   expect(read).toContain(changed?.id);
   expect(read.length).toBeLessThan(46);
 });

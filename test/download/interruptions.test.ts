@@ -76,7 +76,7 @@ test("a stopped download leaves a partial file, and the next run downloads only 
 
   const again = await download(brand);
 
-  expect(again.asked.find((request) => requestedFile(request))?.headers).toMatchObject({
+  expect(again.requests.find((request) => requestedFile(request))?.headers).toMatchObject({
     range: `bytes=${half}-`,
     "if-range": etagOf("a"),
   });
@@ -98,9 +98,9 @@ test.each<[string, Fault]>([
   async (_, fault) => {
     const { brand, leavePartial } = await brandWithDamagedFile();
     leavePartial(half);
-    const asked = failFileRequests(brand, (_, count) => (count === 1 ? fault : undefined));
+    const requests = failFileRequests(brand, (_, count) => (count === 1 ? fault : undefined));
     const again = await download(brand);
-    expect(asked.map(({ headers }) => headers.range)).toEqual([`bytes=${half}-`, undefined]);
+    expect(requests.map(({ headers }) => headers.range)).toEqual([`bytes=${half}-`, undefined]);
     expect(again.files[0]).toMatchObject({ resumed_from: 0 });
     for (const file of again.files) expect(isComplete(file)).toBe(true);
     expect(listFolder(brand)).toHaveLength(1);
@@ -112,7 +112,7 @@ test("a download restarts from the first byte if the file has changed, even if i
   leavePartial(half, { validator: '"before"' });
   writeFileSync(`${path}.part`, Buffer.alloc(half, "old"));
   const again = await download(brand);
-  const requests = again.asked.filter((request) => requestedFile(request));
+  const requests = again.requests.filter((request) => requestedFile(request));
   expect(requests.map(({ headers, status }) => [headers["if-range"], status])).toEqual([['"before"', 200]]);
   expect(again.files[0]).toMatchObject({ resumed_from: 0 });
   for (const file of again.files) expect(isComplete(file)).toBe(true);
@@ -123,7 +123,7 @@ test("a partial file whose version is unknown is not resumed", async () => {
   leavePartial(half);
   rmSync(`${path}.etag`);
   const again = await download(brand);
-  expect(again.asked.find((request) => requestedFile(request))?.headers.range).toBeUndefined();
+  expect(again.requests.find((request) => requestedFile(request))?.headers.range).toBeUndefined();
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
@@ -140,18 +140,18 @@ test.each<[string, Record<string, string>, string | undefined]>([
 ])("a partial file is resumed only if its version is known: %s", async (_, headers, ifRange) => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 8 } });
   const dated = { date: "Sat, 21 Nov 2026 12:00:00 GMT", ...headers };
-  const asked: Headers[] = [];
+  const requests: Headers[] = [];
   const fetch: typeof brand.fetch = async (url, init) => {
     if (!String(url).includes("/files/")) return await brand.fetch(url, init);
-    asked.push(new Headers(init?.headers));
-    if (asked.at(-1)?.has("range"))
+    requests.push(new Headers(init?.headers));
+    if (requests.at(-1)?.has("range"))
       return new Response("5678", { status: 206, headers: { ...dated, "content-range": "bytes 4-7/8" } });
     const complete = { headers: { ...dated, "content-length": "8" } };
-    return new Response(asked.length === 1 ? "1234" : "12345678", complete);
+    return new Response(requests.length === 1 ? "1234" : "12345678", complete);
   };
   const run = await download(brand, "", { fetch });
   expect(run.code).toBe(0);
-  expect(asked.map((one) => one.get("if-range") ?? undefined)).toEqual([undefined, ifRange]);
+  expect(requests.map((one) => one.get("if-range") ?? undefined)).toEqual([undefined, ifRange]);
   expect(readFileSync(run.files[0]?.path ?? "", "utf8")).toBe("12345678");
 });
 
@@ -159,14 +159,14 @@ test("a complete file needs no further request if the run was killed before rena
   const { brand, leavePartial } = await brandWithDamagedFile();
   leavePartial(size);
   const again = await download(brand);
-  expect(again.asked.filter((request) => requestedFile(request))).toEqual([]);
+  expect(again.requests.filter((request) => requestedFile(request))).toEqual([]);
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
 test("a complete file whose size differs from the size in the library is kept, and both sizes are reported once", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 1_033 }, b: {} });
   const body = "x".repeat(1_533);
-  const asked = failFileRequests(brand, (id) =>
+  const requests = failFileRequests(brand, (id) =>
     id === "a" ? { body, headers: { "content-length": "1533" } } : undefined,
   );
   const run = await download(brand);
@@ -181,7 +181,7 @@ test("a complete file whose size differs from the size in the library is kept, a
   const again = await download(brand);
   expect(again).toMatchObject({ code: 0, summary: { downloaded: 0, already_complete: 2 } });
   expect(again.err).not.toContain("warning");
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 
   brand.change("content", "upload/a", { file_size_bytes: 1_034 });
   await brand.run("sync content --full");
@@ -193,32 +193,32 @@ test("a complete file whose size differs from the size in the library is kept, a
 
 test("a download follows up to three redirects to https without sending the key", async () => {
   const brand = await brandWithFiles({ a: {} });
-  const asked: { url: string; headers: Headers }[] = [];
+  const requests: { url: string; headers: Headers }[] = [];
   const through = (count: number): typeof brand.fetch => {
     return async (url, init) => {
       if (!String(url).includes("/files/") && !String(url).includes("/hop/"))
         return await brand.fetch(url, init);
-      asked.push({ url: String(url), headers: new Headers(init?.headers) });
-      if (asked.length > count)
+      requests.push({ url: String(url), headers: new Headers(init?.headers) });
+      if (requests.length > count)
         return new Response("x".repeat(2_000), { headers: { "content-length": "2000" } });
       const location =
-        asked.length === 1 ? "https://cdn.test/hop/1?signature=s" : `${asked.length}?signature=s`;
+        requests.length === 1 ? "https://cdn.test/hop/1?signature=s" : `${requests.length}?signature=s`;
       return new Response("", {
-        status: [301, 302, 307, 308][asked.length % 4] ?? 302,
+        status: [301, 302, 307, 308][requests.length % 4] ?? 302,
         headers: { location },
       });
     };
   };
   expect((await download(brand, "", { fetch: through(3) })).summary).toMatchObject({ downloaded: 1 });
-  expect(asked.map(({ url }) => url).slice(1)).toEqual([
+  expect(requests.map(({ url }) => url).slice(1)).toEqual([
     "https://cdn.test/hop/1?signature=s",
     "https://cdn.test/hop/2?signature=s",
     "https://cdn.test/hop/3?signature=s",
   ]);
-  for (const { headers } of asked) expect(JSON.stringify([...headers])).not.toContain(brand.key);
+  for (const { headers } of requests) expect(JSON.stringify([...headers])).not.toContain(brand.key);
   brand.change("content", "upload/a", { file_size_bytes: 2_001 });
   await brand.run("sync content --full");
-  asked.length = 0;
+  requests.length = 0;
   const run = await download(brand, "", { fetch: through(4) });
   expect(run.files[0]?.error).toContain("more than 3 times");
   expect(run.err).not.toContain("signature");
@@ -232,23 +232,23 @@ test.each([
   ["", "is missing"],
 ])("a redirect to %j is not followed", async (location, problem) => {
   const brand = await brandWithFiles({ a: {} });
-  const asked = failFileRequests(brand, () => ({ status: 302, headers: { location } }));
+  const requests = failFileRequests(brand, () => ({ status: 302, headers: { location } }));
   const run = await download(brand);
   expect(run.files[0]?.error).toContain(problem);
-  expect(asked).toHaveLength(1);
-  expect(run.asked.filter(({ path }) => path === "/x")).toEqual([]);
+  expect(requests).toHaveLength(1);
+  expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
 });
 
 test("each retry of a download waits, and then uses a new signed URL", async () => {
   const brand = await brandWithFiles({ a: {} });
-  const asked = failFileRequests(brand, (_, count) =>
+  const requests = failFileRequests(brand, (_, count) =>
     count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,
   );
   const before = brand.now();
   const run = await download(brand);
   expect(run.summary).toMatchObject({ downloaded: 1 });
-  expect(new Set(asked.map(({ query }) => JSON.stringify(query))).size).toBe(3);
-  expect(run.asked.filter(({ path }) => path.endsWith("/download"))).toHaveLength(3);
+  expect(new Set(requests.map(({ query }) => JSON.stringify(query))).size).toBe(3);
+  expect(run.requests.filter(({ path }) => path.endsWith("/download"))).toHaveLength(3);
   expect(brand.now() - before).toBeGreaterThan(3_000);
 });
 
@@ -279,13 +279,13 @@ test.each<[string, number, Fault]>([
   "if the file host %s, only the affected file fails, and no partial file remains (attempts: %i)",
   async (_, attempts, fault) => {
     const brand = await brandWithFiles({ bad: {}, good: {} });
-    const asked = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));
+    const requests = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));
     const run = await download(brand, "--verbose");
     expect(run.code).toBe(8);
     expect(run.summary).toMatchObject({ downloaded: 1, failed: 1, not_tried: 0 });
     expect(run.files[0]).toMatchObject({ id: "bad", outcome: "failed", error: expect.stringMatching(/\w/) });
     expect(run.err).toContain("1 of 2 files was not downloaded.");
-    expect(asked.filter((request) => requestedFile(request) === "bad")).toHaveLength(attempts);
+    expect(requests.filter((request) => requestedFile(request) === "bad")).toHaveLength(attempts);
     expect(listFolder(brand)).toEqual([expect.stringMatching(/good\.jpg$/)]);
     // Neither the signed URL nor the key may be printed or stored.
     const stored = readdirSync(brand.home, { recursive: true, withFileTypes: true })
@@ -325,10 +325,10 @@ test("a stalled transfer is aborted after a timeout", async () => {
 
 test("a file of unknown size is downloaded but never resumed", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: null } });
-  const asked = failFileRequests(brand, (_, count) => (count === 1 ? "cut" : undefined));
+  const requests = failFileRequests(brand, (_, count) => (count === 1 ? "cut" : undefined));
   const run = await download(brand);
   expect(run.summary).toMatchObject({ downloaded: 1 });
-  expect(asked.map(({ headers }) => headers.range)).toEqual([undefined, undefined]);
+  expect(requests.map(({ headers }) => headers.range)).toEqual([undefined, undefined]);
   expect(isComplete(run.files[0] ?? ({} as never), run.files[0]?.bytes ?? 0)).toBe(true);
 });
 
@@ -383,7 +383,7 @@ test.each([
     path.endsWith("/download") ? { envelope: (whole) => ({ ...whole, data: { url } }) } : undefined;
   const run = await download(brand);
   expect(run.files[0]?.error).toBe(`its download URL ${problem}`);
-  expect(run.asked.filter(({ path }) => path === "/x")).toEqual([]);
+  expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
 });
 
 test.each([

@@ -55,7 +55,7 @@ test("files are downloaded once and in full, whatever their names are, without s
     });
   }
   expect(listFolder(brand)).toHaveLength(before.size + files.length);
-  const hostRequests = run.asked.filter((request) => requestedFile(request) !== undefined);
+  const hostRequests = run.requests.filter((request) => requestedFile(request) !== undefined);
   expect(hostRequests).toHaveLength(files.length);
   for (const { headers } of hostRequests) {
     expect(headers.authorization).toBeUndefined();
@@ -65,7 +65,7 @@ test("files are downloaded once and in full, whatever their names are, without s
 
   const again = await download(brand);
   expect(again.summary).toMatchObject({ downloaded: 0, already_complete: files.length });
-  expect(again.asked.filter(({ path }) => path !== "/me")).toEqual([]);
+  expect(again.requests.filter(({ path }) => path !== "/me")).toEqual([]);
 });
 
 test("at most four files are downloaded concurrently", async () => {

@@ -37,10 +37,10 @@ test("the documented example queries return the same results from Parquet files 
   simulateActivity(brand.data, begun, begun + 75 * day, naturalPace(1_500));
   brand.pass(75 * day);
   expect((await brand.run("sync --window 400d")).code).toBe(0);
-  const asked = views.filter(({ name }) => pageQueries.some(({ sql }) => sql.includes(name)));
-  expect(asked.length).toBeGreaterThan(3);
+  const namedViews = views.filter(({ name }) => pageQueries.some(({ sql }) => sql.includes(name)));
+  expect(namedViews.length).toBeGreaterThan(3);
   const created: string[] = [];
-  for (const { name } of asked) {
+  for (const { name } of namedViews) {
     const file = join(brand.home, `${name}.parquet`);
     expect((await brand.run(["export", name, "-o", file])).code).toBe(0);
     created.push(`CREATE VIEW ${name} AS FROM '${file}'`);

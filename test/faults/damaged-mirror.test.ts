@@ -34,8 +34,8 @@ test("if pages of the mirror were overwritten, sync names the last backup and ex
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
   damage(brand.db);
   brand.pass(day);
-  const { asked, code, err } = await brand.run("sync orders");
-  expect([code, asked.map((one) => one.path)]).toEqual([3, ["/me"]]);
+  const { requests, code, err } = await brand.run("sync orders");
+  expect([code, requests.map((one) => one.path)]).toEqual([3, ["/me"]]);
   expect(err).toMatch(/^brandapi: The mirror is damaged \(.+\): /);
   expect(err).toContain(`restore the last backup: \`brandapi backup --restore ${path}\``);
   expect(err.trim().split("\n")).toHaveLength(2);
@@ -91,6 +91,6 @@ test("sync checks the mirror's file for damage once a day", async () => {
   expect(checkedOn()).toEqual([{ value: "2026-11-22" }]);
   damage(brand.db);
   // A later sync on the same day does not check the file.
-  const { asked } = await brand.run("sync orders");
-  expect(asked.map((one) => one.path)).toContain("/orders");
+  const { requests } = await brand.run("sync orders");
+  expect(requests.map((one) => one.path)).toContain("/orders");
 });

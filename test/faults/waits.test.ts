@@ -41,12 +41,12 @@ test.each([60, 30])(
   "sync sends at most %i requests per minute, so the API never responds with a 429",
   async (limit) => {
     const brand = makeBrand({ history: 200, rateLimit: limit });
-    const { code, asked } = await brand.run("sync", { env: { BRANDAPI_RATE_LIMIT: String(limit) } });
+    const { code, requests } = await brand.run("sync", { env: { BRANDAPI_RATE_LIMIT: String(limit) } });
     expect(code).toBe(0);
-    expect(asked.filter(({ status }) => status === 429)).toEqual([]);
-    expect(asked.length).toBeGreaterThan(limit * 1.5);
+    expect(requests.filter(({ status }) => status === 429)).toEqual([]);
+    expect(requests.length).toBeGreaterThan(limit * 1.5);
     // The first minute's requests are sent in a burst.
-    expect(brand.now() - noon).toBeLessThan((Math.ceil(asked.length / limit) + 1) * minute);
+    expect(brand.now() - noon).toBeLessThan((Math.ceil(requests.length / limit) + 1) * minute);
   },
 );
 

@@ -7,8 +7,8 @@ import { parseInstant } from "../../src/util/time-input.js";
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: DateRange[]) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
-  const asked = { since: instant(since, "start"), until: instant(until, "end") };
-  return choosePeriod(asked, Date.parse(reached), read ?? [{ from: null, to: reached }]);
+  const requested = { since: instant(since, "start"), until: instant(until, "end") };
+  return choosePeriod(requested, Date.parse(reached), read ?? [{ from: null, to: reached }]);
 }
 
 const month = (name: string, reached: string) => period(name, name, reached);

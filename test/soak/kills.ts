@@ -133,14 +133,14 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
     const strike = strikes[Math.floor(random() * strikes.length)];
     const args = ["sync", "orders", "--full", "--db", db];
     let isThere = false;
-    const asked = brand.served();
+    const requestsBefore = brand.served();
     const { ended, struck } = run(
       bin,
       args,
       brand.env,
       (said) => {
         // The mirror is open after `/me` and one more request.
-        isThere = brand.served() > asked + 1 && !said.includes("verified") && existsSync(db);
+        isThere = brand.served() > requestsBefore + 1 && !said.includes("verified") && existsSync(db);
         if (isThere) strike?.();
       },
       250 + random() * 900,

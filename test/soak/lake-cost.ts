@@ -64,8 +64,8 @@ export async function measureLakeCost(
       const first = run("--all-profiles", "--quiet");
       if (first.status !== 0) throw new Error(first.stderr);
       await refundOrder(paths[0] ?? "");
-      const night = run("--profile", "brand-0");
-      if (night.status !== 0) throw new Error(night.stderr);
+      const next = run("--profile", "brand-0");
+      if (next.status !== 0) throw new Error(next.stderr);
       const { cpuUs, names } = JSON.parse(readFileSync(`${table}.result`, "utf8")) as {
         cpuUs: number;
         names: string[];

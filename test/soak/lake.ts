@@ -15,7 +15,7 @@ import { type LakeReader, openLakeReader, toText } from "./lake-reader.js";
 export interface LakeOptions {
   brands: number;
   orders: number;
-  nights: number;
+  days: number;
   seed: number;
   bin: string;
   say(line: string): void;
@@ -26,12 +26,12 @@ interface LakeBrand {
   /** The path of the brand's mirror. */
   path: string;
   orders: JsonObject[];
-  /** Orders that the API reports on a later night. */
+  /** Orders that the API reports on a later day. */
   later: JsonObject[];
   backup?: { orders: JsonObject[]; later: JsonObject[] };
 }
 
-/** The version of the Delta table after an earlier night, and the mirrors' rows at that time. */
+/** The version of the Delta table after an earlier day, and the mirrors' rows at that time. */
 interface Snapshot {
   version: number;
   checkpointVersion: number;
@@ -40,7 +40,7 @@ interface Snapshot {
 
 const dayMs = 86_400_000;
 const machineCount = 3;
-const ordersPerNight = 10;
+const ordersPerDay = 10;
 const allTables = ["orders", "orders_removed", "order_line_items", "sales_by_month"];
 
 /**
@@ -69,11 +69,11 @@ const checkpointStrikes: readonly Strike[] = [
 ];
 
 /*
- * Simulates three machines that export many brands into one lake every night. Each export is killed once and repeated.
- * After each night, the rows and sums of each brand are compared with its mirror. At the end, the answers to ten
+ * Simulates three machines that export many brands into one lake every day. Each export is killed once and repeated.
+ * After each day, the rows and sums of each brand are compared with its mirror. At the end, the answers to ten
  * questions about all brands are compared. Returns the differences.
  */
-export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions): Promise<string[]> {
+export async function soakLake({ bin, days, say, seed, ...size }: LakeOptions): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "brandapi-lake-"));
   const lake = join(home, "lake");
   const workingFolder = process.cwd();
@@ -82,39 +82,39 @@ export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions)
   const kills = new Map([...strikes, ...checkpointStrikes].map(({ name }) => [name, 0]));
   const faults: string[] = [];
   try {
-    const brands = await createBrands(home, nights, size);
+    const brands = await createBrands(home, days, size);
     const machines = createMachines(home, brands);
-    say(`${size.brands} brands of ${size.orders} orders, ${nights} nights, read with ${reader.name}`);
+    say(`${size.brands} brands of ${size.orders} orders, ${days} days, read with ${reader.name}`);
     let previous: Snapshot | undefined;
-    for (let night = 1; night <= nights && faults.length < 5; night += 1) {
-      const ageMs = (nights - night) * dayMs;
+    for (let day = 1; day <= days && faults.length < 5; day += 1) {
+      const ageMs = (days - day) * dayMs;
       for (const brand of brands)
         await changeOrders(brand, new Date(Date.now() - ageMs).toISOString(), random);
       const [first, second] = brands;
-      if (first && night % 10 === 5) backUp(first);
-      if (first && night % 10 === 8) restore(first);
-      if (second && night % 10 === 9) await replaceMirror(second);
-      const tables = night === 1 || night === nights ? allTables : ["orders"];
+      if (first && day % 10 === 5) backUp(first);
+      if (first && day % 10 === 8) restore(first);
+      if (second && day % 10 === 9) await replaceMirror(second);
+      const tables = day === 1 || day === days ? allTables : ["orders"];
       const args = ["export", ...tables, "--all-profiles", "--delta", lake, "--quiet"];
       const isCheckpointDue = previous && previous.version + brands.length >= previous.checkpointVersion + 50;
-      const ofNight = isCheckpointDue ? checkpointStrikes : strikes;
+      const ofDay = isCheckpointDue ? checkpointStrikes : strikes;
       const exportAll = async (env: Record<string, string>, index: number) => {
-        const strike = ofNight[(night * machineCount + index) % ofNight.length];
+        const strike = ofDay[(day * machineCount + index) % ofDay.length];
         const run = () => spawnExport(bin, args, env, ageMs);
         const delayMs = random() * 2_000;
         if (strike && (await killOnce(run(), strike.pattern, join(lake, "orders"), delayMs)))
           kills.set(strike.name, (kills.get(strike.name) ?? 0) + 1);
         const { code, out } = await run().ended;
         if (code !== 0)
-          faults.push(`night ${night}: the export ended with exit code ${code}: ${out.slice(-300)}`);
+          faults.push(`day ${day}: the export ended with exit code ${code}: ${out.slice(-300)}`);
       };
       await Promise.all(machines.map(exportAll));
-      for (const fault of await compareOrders(brands, reader, lake)) faults.push(`night ${night}: ${fault}`);
-      if (night === nights) faults.push(...(await askQuestions(brands, reader, lake, previous, say)));
+      for (const fault of await compareOrders(brands, reader, lake)) faults.push(`day ${day}: ${fault}`);
+      if (day === days) faults.push(...(await askQuestions(brands, reader, lake, previous, say)));
       const { version, checkpointVersion } = await readDeltaLog(join(lake, "orders"));
       previous = { version, checkpointVersion, rows: readMirrors(brands, byMonth.mirror) };
-      if (night % 5 === 0 || night === nights)
-        say(`  night ${night}: version ${version}, ${faults.length} differences`);
+      if (day % 5 === 0 || day === days)
+        say(`  day ${day}: version ${version}, ${faults.length} differences`);
     }
   } finally {
     process.chdir(workingFolder);
@@ -126,13 +126,13 @@ export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions)
 
 async function createBrands(
   home: string,
-  nights: number,
+  days: number,
   { brands, orders }: { brands: number; orders: number },
 ): Promise<LakeBrand[]> {
   const created: LakeBrand[] = [];
   for (let index = 0; index < brands; index += 1) {
-    const now = Date.now() - nights * dayMs;
-    const data = createBrand({ seed: index + 1, orders: orders + nights * ordersPerNight, now });
+    const now = Date.now() - days * dayMs;
+    const data = createBrand({ seed: index + 1, orders: orders + days * ordersPerDay, now });
     const all = data.orders.map((order) => JSON.parse(JSON.stringify(order)) as JsonObject);
     const brand = {
       id: `brand-${index}`,
@@ -169,7 +169,7 @@ function createMachines(home: string, brands: readonly LakeBrand[]): Record<stri
 async function changeOrders(brand: LakeBrand, at: string, random: () => number): Promise<void> {
   const { orders, later, path } = brand;
   const choose = () => Math.floor(random() * orders.length);
-  const changed = [...later.splice(0, ordersPerNight)];
+  const changed = [...later.splice(0, ordersPerDay)];
   orders.push(...changed);
   for (let count = 0; count < 20; count += 1) {
     const index = choose();
@@ -341,7 +341,7 @@ async function askQuestions(
     check(each.name, await readLake(reader, lake, each), readMirrors(brands, each.mirror));
   if (previous && reader.readsVersions)
     check(
-      "the previous night's orders",
+      "the previous day's orders",
       await readLake(reader, lake, byMonth, previous.version),
       previous.rows,
     );

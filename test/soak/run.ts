@@ -6,7 +6,7 @@ import { measureLakeCost } from "./lake-cost.js";
 
 /**
  * `npm run soak -- kill 1000 [seed]` sends `kill -9` at random times. `npm run soak -- swap 200 [seed]` replaces, moves
- * or deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands into one lake for 30 nights
+ * or deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands into one lake for 30 days
  * and kills the exports; LAKE_BRANDS and LAKE_ORDERS set its size, and CHDB names a `node_modules` folder with
  * ClickHouse. `npm run soak -- lake-cost 100` measures an export into a table of 100 brands. Exits with code 1 if
  * records were lost or a false success was reported.
@@ -18,7 +18,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 if (what === "lake") {
   const { LAKE_BRANDS: brands = 10, LAKE_ORDERS: orders = 20_000 } = process.env;
-  const size = { brands: Number(brands), orders: Number(orders), nights: Number(amount) };
+  const size = { brands: Number(brands), orders: Number(orders), days: Number(amount) };
   const faults = await soakLake({ ...size, seed, bin, say });
   for (const line of faults) say(`  ${line}`);
   process.exit(faults.length > 0 ? 1 : 0);

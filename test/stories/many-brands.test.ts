@@ -32,7 +32,7 @@ async function twoBrands(): Promise<{ acme: TestBrand; basalt: TestBrand; run: T
 
 test("sync --all-profiles syncs every brand into a separate mirror under a shared rate limit", async () => {
   const { acme, run } = await twoBrands();
-  const { code, out, err, asked } = await run("sync --all-profiles --json");
+  const { code, out, err, requests } = await run("sync --all-profiles --json");
   expect(code, err).toBe(0);
   const lines = out
     .trim()
@@ -42,7 +42,7 @@ test("sync --all-profiles syncs every brand into a separate mirror under a share
     .filter(({ resource }) => resource === "orders")
     .map((one) => [one.profile, one.rows_new]);
   expect(Object.fromEntries(rows)).toEqual({ acme: 120, basalt: 7 });
-  expect(asked.filter(({ status }) => status === 429)).toEqual([]);
+  expect(requests.filter(({ status }) => status === 429)).toEqual([]);
   expect(acme.now() - noon).toBeLessThan(3 * minute);
   const { out: profiles } = await run("profiles");
   expect(profiles).toMatch(/acme +Fjell & Fern/);

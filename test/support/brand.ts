@@ -59,7 +59,7 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
 /** A command's result. */
 export interface RunResult extends ProgramResult {
   /** The requests that the command sent. */
-  asked: SentRequest[];
+  requests: SentRequest[];
   /** True if a signal stopped the command. */
   stopped: boolean;
 }
@@ -84,7 +84,7 @@ export interface TestBrand extends BrandEvents {
   /** Advances the clock. */
   pass(ms: number): void;
   /** All requests that the API has received so far. */
-  asked: SentRequest[];
+  requests: SentRequest[];
   /** Called before each response. If it returns a fault, the API responds with that fault. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
   /**
@@ -175,7 +175,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     clock,
     now: clock.now,
     pass: clock.pass,
-    asked: [],
+    requests: [],
     before: undefined,
     async fetch(url, init = {}) {
       if (beside) return await beside.fetch(url, init);
@@ -185,10 +185,10 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         query: Object.fromEntries(searchParams),
         method: init.method ?? "GET",
         headers: Object.fromEntries(new Headers(init.headers)),
-        number: brand.asked.length + 1,
+        number: brand.requests.length + 1,
         status: 0,
       };
-      brand.asked.push(request);
+      brand.requests.push(request);
       // The clock advances, so that no two responses have the same time.
       clock.pass(10);
       const fault = brand.before?.(request);
@@ -210,7 +210,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     },
     async run(command, { env, ...rest } = {}) {
       const root = beside ?? brand;
-      const before = root.asked.length;
+      const before = root.requests.length;
       if (!createsMirror && String(command).startsWith("sync")) await createEmptyMirror(brand.db);
       const stop = rest.signal;
       const result = await brandapi(command, {
@@ -220,7 +220,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         ...rest,
         env: { ...brand.env, ...env },
       });
-      return { ...result, asked: root.asked.slice(before), stopped: stop?.aborted ?? false };
+      return { ...result, requests: root.requests.slice(before), stopped: stop?.aborted ?? false };
     },
     async stopped(command, matches) {
       const stop = new AbortController();
@@ -229,7 +229,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     },
     async killed(command, matches) {
       const stop = new AbortController();
-      const copy = join(home, `killed-${brand.asked.length}.sqlite`);
+      const copy = join(home, `killed-${brand.requests.length}.sqlite`);
       brand.once(matches, () => {
         copyMirrorFiles(brand.db, copy);
         stop.abort(new Stopped("SIGINT"));

@@ -104,9 +104,9 @@ describe("daily totals", () => {
     await brand.run("sync orders");
     const zeros = ["2026-01-05", "soon"].map((date) => ({ date, orders: 0, revenue: 0 }));
     change(brand, (points) => [...points.filter((point) => point.orders > 0), ...zeros]);
-    const before = brand.asked.length;
+    const before = brand.requests.length;
     expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 0, verified: 1 });
-    expect(brand.asked.slice(before).filter(({ query }) => query.per_page === "100")).toHaveLength(1);
+    expect(brand.requests.slice(before).filter(({ query }) => query.per_page === "100")).toHaveLength(1);
   });
 });
 
@@ -122,11 +122,11 @@ describe("differences that take more than 100 requests to read", () => {
     const brand = makeBrand({ orders: hours });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
-    const { asked, code, err } = await brand.run("sync orders --audit 0");
+    const { requests, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API's daily totals changed on \d+ days/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
     // The additional request reads the orders since the last run.
-    expect(asked.filter(isPage)).toHaveLength(100 + 1);
+    expect(requests.filter(isPage)).toHaveLength(100 + 1);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
@@ -134,11 +134,11 @@ describe("differences that take more than 100 requests to read", () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
-    const { asked, code, err } = await brand.run("sync orders --audit 0");
+    const { requests, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API counts 13000 orders, but the mirror has \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
     // Counts are part of the budget of 100 requests.
-    expect(asked.filter(isPage).length).toBeLessThanOrEqual(100);
+    expect(requests.filter(isPage).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 

@@ -6,8 +6,8 @@ const orders = ordersBefore(noon - hour, 250, 5 * hour);
 const ids = (brand: TestBrand) => brand.data.orders.map(({ id }) => id).sort();
 
 async function synced(brand: TestBrand, command = "sync orders") {
-  const { asked, code, err } = await brand.run(command);
-  return { asked, code, err, verified: brand.lastRun().verified };
+  const { requests, code, err } = await brand.run(command);
+  return { requests, code, err, verified: brand.lastRun().verified };
 }
 
 async function runNextDay(brand: TestBrand, command = "sync orders") {
@@ -54,12 +54,12 @@ describe("orders that are not sorted newest first", () => {
   test("sync reads unsorted orders in slices of at most 2,000 records", async () => {
     const many = ordersBefore(noon - hour, 5_000, 2 * hour);
     const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
-    const { asked, code, verified } = await synced(brand);
+    const { requests, code, verified } = await synced(brand);
     expect([code, verified, brand.mirrored().length]).toEqual([0, 1, 5_000]);
-    const pages = asked.filter(readsOrders).map(({ query }) => Number(query.page));
+    const pages = requests.filter(readsOrders).map(({ query }) => Number(query.page));
     expect(Math.max(...pages)).toBeLessThanOrEqual(20);
     expect(pages.length).toBeLessThan(60);
-    expect(asked.filter(counts).length).toBeLessThan(30);
+    expect(requests.filter(counts).length).toBeLessThan(30);
   });
 
   test("sync reads the orders as a single list if the API ignores date filters", async () => {
@@ -71,9 +71,9 @@ describe("orders that are not sorted newest first", () => {
       for (const name of ["start_date", "end_date"]) bare.searchParams.delete(name);
       return await fetch(bare, init);
     };
-    const { asked, code } = await brand.run("sync orders", { fetch: withoutDates });
+    const { requests, code } = await brand.run("sync orders", { fetch: withoutDates });
     expect([code, brand.mirrored().length]).toEqual([0, 2_500]);
-    expect(asked.filter(readsOrders).length).toBeLessThan(40);
+    expect(requests.filter(readsOrders).length).toBeLessThan(40);
   });
 });
 
@@ -157,9 +157,9 @@ describe("an unreadable date", () => {
       orders: [...orders, ...[3, 11, 40].map((days) => orderAt(`odd${days}`, noon - days * day))],
     });
     showDates(brand, odd);
-    const { code, asked } = await synced(brand);
+    const { code, requests } = await synced(brand);
     expect(code).toBe(0);
-    expect(asked.length).toBeLessThan(100);
+    expect(requests.length).toBeLessThan(100);
     expect(
       brand.sql(
         `SELECT substr(from_at, 1, 10) AS day, records.key AS key FROM marked_slices, json_each(record_ids)
@@ -191,9 +191,9 @@ describe("an unreadable date", () => {
     showDates(brand, { odd: "soon" });
     await synced(brand, "sync orders --full");
     const [before] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
-    const { asked, code } = await runNextDay(brand);
+    const { requests, code } = await runNextDay(brand);
     expect(code).toBe(0);
-    expect(asked.length).toBeLessThan(25);
+    expect(requests.length).toBeLessThan(25);
     const [after] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
     expect(after && before && after.read_at > before.read_at).toBe(true);
   });

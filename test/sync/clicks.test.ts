@@ -10,11 +10,11 @@ const orders = dates.map((ms, n) => orderAt(`o${n}`, ms)).reverse();
 async function runSync(brand: TestBrand, flags = "", after = day) {
   brand.pass(after);
   const ran = await brand.run(`sync analytics-clicks ${flags}`);
-  return { ...ran, months: monthsOf(ran.asked), last: brand.lastRun("analytics-clicks") };
+  return { ...ran, months: monthsOf(ran.requests), last: brand.lastRun("analytics-clicks") };
 }
 
-function monthsOf(asked: readonly SentRequest[]): string[] {
-  return asked.flatMap(({ path, query }) =>
+function monthsOf(requests: readonly SentRequest[]): string[] {
+  return requests.flatMap(({ path, query }) =>
     path === "/analytics/clicks" && query.start_date
       ? [
           query.start_date.slice(0, 7),
@@ -36,13 +36,13 @@ const revenueOf = (brand: TestBrand, month: string) =>
 describe("monthly clicks", () => {
   test("the first sync reads the clicks for all months, and later syncs read only those for months in the window", async () => {
     const brand = makeBrand({ orders });
-    const { asked, last, months } = await runSync(brand);
+    const { requests, last, months } = await runSync(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
     const ofClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
-    expect(asked.filter(ofClicks)).toHaveLength(12);
+    expect(requests.filter(ofClicks)).toHaveLength(12);
     // A sync of orders and clicks requests the daily totals only once.
     const both = await makeBrand({ orders }).run("sync orders analytics-clicks");
-    expect(both.asked.filter(ofClicks)).toHaveLength(12);
+    expect(both.requests.filter(ofClicks)).toHaveLength(12);
     expect(last).toMatchObject({ verified: 1, outcome: "done" });
     expect((await runSync(brand)).months).toEqual(["2026-10", "2026-11"]);
     expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
@@ -190,8 +190,8 @@ describe("clicks by host and by bucket", () => {
 test("verify sends no requests for clicks and rankings, because the API can restate them", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync analytics-clicks analytics-hosts");
-  const { asked, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");
-  expect([code, asked.map(({ path }) => path)]).toEqual([0, ["/me"]]);
+  const { requests, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");
+  expect([code, requests.map(({ path }) => path)]).toEqual([0, ["/me"]]);
   expect(out.match(/"state":"unproven","months":\[/g)).toHaveLength(2);
 });
 
@@ -231,8 +231,8 @@ describe("the host ranking", () => {
     const brand = makeBrand();
     let count = 0;
     serve(brand, () => (++count === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
-    const { asked, code } = await brand.run("sync analytics-hosts");
-    expect([code, asked.filter(({ path }) => path === "/analytics/hosts").length]).toEqual([0, 6]);
+    const { requests, code } = await brand.run("sync analytics-hosts");
+    expect([code, requests.filter(({ path }) => path === "/analytics/hosts").length]).toEqual([0, 6]);
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
   });
 

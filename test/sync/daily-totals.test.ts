@@ -11,16 +11,16 @@ interface Clicks {
 const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
 const readsOrders = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "100";
 
-/** Changes every point in the responses to `/analytics/clicks`. `request` is the request's number, starting at 1. */
-function changePoints(brand: TestBrand, change: (point: Point, request: number) => Point): void {
-  let request = 0;
-  brand.before = (asked) => {
-    if (!asksForClicks(asked)) return undefined;
-    request += 1;
+/** Changes every point in the responses to `/analytics/clicks`. `nth` is the number of the response, starting at 1. */
+function changePoints(brand: TestBrand, change: (point: Point, nth: number) => Point): void {
+  let nth = 0;
+  brand.before = (request) => {
+    if (!asksForClicks(request)) return undefined;
+    nth += 1;
     return {
       envelope: (body) => {
         const data = body.data as Clicks;
-        return { ...body, data: { ...data, timeseries: data.timeseries.map((one) => change(one, request)) } };
+        return { ...body, data: { ...data, timeseries: data.timeseries.map((one) => change(one, nth)) } };
       },
     };
   };
@@ -49,8 +49,8 @@ describe("rounding differences in amounts", () => {
     changeLastDigits(brand);
     await brand.run("sync orders --audit 0");
     brand.pass(day);
-    const { asked, code } = await brand.run("sync orders --audit 0 --window 0d");
-    expect([code, brand.lastRun().verified, asked.filter(readsOrders).length]).toEqual([0, 1, 2]);
+    const { requests, code } = await brand.run("sync orders --audit 0 --window 0d");
+    expect([code, brand.lastRun().verified, requests.filter(readsOrders).length]).toEqual([0, 1, 2]);
     const verified = await brand.run("verify orders --evidence");
     expect([verified.code, verified.out]).toEqual([0, expect.not.stringContaining("different")]);
   });
@@ -60,8 +60,8 @@ describe("rounding differences in amounts", () => {
     await brand.run("sync orders --audit 0");
     changeLastDigits(brand);
     brand.pass(day);
-    const { asked } = await brand.run("sync orders --audit 0 --window 0d");
-    expect(asked.filter(readsOrders)).toHaveLength(2);
+    const { requests } = await brand.run("sync orders --audit 0 --window 0d");
+    expect(requests.filter(readsOrders)).toHaveLength(2);
   });
 
   test("sync ignores rounding differences in monthly clicks", async () => {
@@ -69,8 +69,8 @@ describe("rounding differences in amounts", () => {
     changeLastDigits(brand);
     await brand.run("sync analytics-clicks");
     brand.pass(day);
-    const { asked } = await brand.run("sync analytics-clicks --window 0d");
-    const months = asked.filter(({ query }) => query.start_date !== undefined);
+    const { requests } = await brand.run("sync analytics-clicks --window 0d");
+    const months = requests.filter(({ query }) => query.start_date !== undefined);
     expect(months.map(({ query }) => query.start_date?.slice(0, 7))).toEqual(["2026-11"]);
     await brand.run("sync analytics-clicks --full");
     expect(brand.lastRun("analytics-clicks")).toMatchObject({ rows_read: 11, rows_changed: 0 });
@@ -144,16 +144,16 @@ describe("drifting daily amounts", () => {
     applyNewRate(brand);
     await brand.run("sync orders");
     const first = await runNextDay(brand);
-    expect([first.code, first.asked.length]).toEqual([0, expect.any(Number)]);
+    expect([first.code, first.requests.length]).toEqual([0, expect.any(Number)]);
     expect(first.err).toMatch(
       /warning: orders: the API's amounts changed on \d+ of \d+ days at the same time/,
     );
     expect(first.err).toMatch(/verified by counts$/m);
     for (const _ of [1, 2]) {
-      const { asked, code, err } = await runNextDay(brand);
+      const { requests, code, err } = await runNextDay(brand);
       expect([code, err]).toEqual([0, expect.stringMatching(/^orders: .*, verified by counts\n$/)]);
       // The limit includes the window, the audit and a sample of 500 orders.
-      expect(asked.filter(readsOrders).length).toBeLessThanOrEqual(8 + 5 + 6);
+      expect(requests.filter(readsOrders).length).toBeLessThanOrEqual(8 + 5 + 6);
     }
     expect(brand.lastRun().verified).toBe(1);
   });
@@ -162,13 +162,13 @@ describe("drifting daily amounts", () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
-    const { asked, code, out } = await runNextDay(brand, "verify orders --evidence");
+    const { requests, code, out } = await runNextDay(brand, "verify orders --evidence");
     expect([code, out]).toEqual([0, expect.not.stringContaining("different")]);
     expect(out).toMatch(
       /counts agree \(all, cancelled, refunded\); amounts were not compared, because they changed on \d+ of/,
     );
     expect(out).toContain("cannot detect a change to orders that affects none of these numbers:");
-    expect(asked.length).toBeLessThan(20);
+    expect(requests.length).toBeLessThan(20);
   });
 
   test("sync finds a late attribution while amounts drift, because it compares each day's order count", async () => {

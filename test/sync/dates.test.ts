@@ -64,8 +64,8 @@ test("sync accepts a window that is longer than the brand's history", async () =
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   for (const command of ["sync orders --dry-run --window 999999w", "sync orders --window 999999999w"]) {
-    const { asked, code } = await brand.run(command);
-    const [first] = asked.filter(({ path }) => path === "/orders");
+    const { requests, code } = await brand.run(command);
+    const [first] = requests.filter(({ path }) => path === "/orders");
     expect([code, first?.query.start_date]).toEqual([0, undefined]);
   }
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_read: 20 });

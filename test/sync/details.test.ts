@@ -30,12 +30,12 @@ const campaigns = [
 /** Runs a sync. The result includes the IDs of the campaigns whose details the sync requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
   brand.pass(after);
-  const { asked, code, err } = await brand.run(command);
-  return { code, err, details: detailsOf(asked), last: brand.lastRun(command.split(" ")[1]) };
+  const { requests, code, err } = await brand.run(command);
+  return { code, err, details: detailsOf(requests), last: brand.lastRun(command.split(" ")[1]) };
 }
 
-const detailsOf = (asked: readonly SentRequest[]) =>
-  asked.flatMap(({ path }) => path.match(/^\/\w+\/(.+?)(?:\/results)?$/)?.[1] ?? []).sort();
+const detailsOf = (requests: readonly SentRequest[]) =>
+  requests.flatMap(({ path }) => path.match(/^\/\w+\/(.+?)(?:\/results)?$/)?.[1] ?? []).sort();
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
 describe("campaign details", () => {
@@ -107,14 +107,14 @@ describe("campaign details", () => {
     ],
     ["not an object", { body: '{"success":true,"data":[]}' }, 7, 4, ""],
   ])("sync reads the other campaigns if the response to a request for details is %s", async (...row) => {
-    const [, fault, code, asked, says] = row;
+    const [, fault, code, detailRequests, says] = row;
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.before = (request) => (detail("active")(request) ? fault : undefined);
     brand.change("opportunities", "paid", { title: "another" });
     for (const _day of [1, 2]) {
       const ran = await runSync(brand, "sync opportunities --details all");
-      expect([ran.code, ran.details.length]).toEqual([code, asked]);
+      expect([ran.code, ran.details.length]).toEqual([code, detailRequests]);
       expect(ran.err).toContain(says);
     }
     expect(brand.sql("SELECT title FROM opportunities WHERE id = 'paid'")).toEqual([{ title: "another" }]);

@@ -6,15 +6,15 @@ const members = Array.from({ length: 60 }, (_, n) => memberOf(`r${n}`));
 const gifts = Array.from({ length: 60 }, (_, n) => openRecord(`g${n}`, { state: "sent" }));
 const page =
   (path: string, number: number) =>
-  ({ path: asked, query }: SentRequest) =>
-    asked === path && query.page === String(number);
-const requests = (asked: readonly SentRequest[], path: string) =>
-  asked.filter((one) => one.path === path).map(({ query }) => query);
+  ({ path: requests, query }: SentRequest) =>
+    requests === path && query.page === String(number);
+const requestsFor = (requests: readonly SentRequest[], path: string) =>
+  requests.filter((one) => one.path === path).map(({ query }) => query);
 
 async function runNextDay(brand: TestBrand, command: string) {
   brand.pass(day);
-  const { asked, code, err } = await brand.run(command);
-  return { asked, code, err, last: brand.lastRun(command.split(" ")[1]) };
+  const { requests, code, err } = await brand.run(command);
+  return { requests, code, err, last: brand.lastRun(command.split(" ")[1]) };
 }
 
 describe("the roster", () => {
@@ -37,7 +37,7 @@ describe("the roster", () => {
   test("sync reads each page of the roster only once if no record is missing", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
-    expect(requests((await runNextDay(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
+    expect(requestsFor((await runNextDay(brand, "sync roster")).requests, "/roster")).toHaveLength(3);
   });
 
   test("sync does not remove a host who moves to a roster page that was already read", async () => {
@@ -49,8 +49,8 @@ describe("the roster", () => {
       brand.remove("roster", "r0");
       brand.data.roster = [...brand.data.roster, memberOf("new")];
     });
-    const { asked, last } = await runNextDay(brand, "sync roster");
-    expect(requests(asked, "/roster")).toHaveLength(6);
+    const { requests, last } = await runNextDay(brand, "sync roster");
+    expect(requestsFor(requests, "/roster")).toHaveLength(6);
     expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
     expect(brand.mirrored("roster")).toContain("r20");
     // The first pass still returned `r0`, so only the next run removes it.
@@ -117,9 +117,9 @@ describe("a list with undocumented pagination", () => {
     ["25 records in one request without parameters", 25, {}, [{}]],
     ["60 records in pages if the response announces more", 60, {}, [{}, { page: "1", per_page: "100" }]],
     ["60 records in one response", 60, { undocumentedLists: "complete" }, [{}]],
-  ] as const)("sync reads a list with undocumented pagination: %s", async (_, count, variants, asked) => {
+  ] as const)("sync reads a list with undocumented pagination: %s", async (_, count, variants, requests) => {
     const brand = makeBrand({ codes: gifts.slice(0, count), variants });
-    expect(requests((await brand.run("sync codes")).asked, "/codes")).toEqual(asked);
+    expect(requestsFor((await brand.run("sync codes")).requests, "/codes")).toEqual(requests);
     expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
     expect(brand.mirrored("codes")).toHaveLength(count);
   });
@@ -127,9 +127,9 @@ describe("a list with undocumented pagination", () => {
   test("sync omits `per_page` if the API rejects it", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.per_page ? { status: 400 } : undefined);
-    const { asked, code } = await brand.run("sync gifts");
+    const { requests, code } = await brand.run("sync gifts");
     expect(code).toBe(0);
-    expect(requests(asked, "/gifts").slice(2)).toEqual([{ page: "1" }, { page: "2" }, { page: "3" }]);
+    expect(requestsFor(requests, "/gifts").slice(2)).toEqual([{ page: "1" }, { page: "2" }, { page: "3" }]);
     expect(brand.mirrored("gifts")).toHaveLength(60);
   });
 

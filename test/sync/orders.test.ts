@@ -13,7 +13,7 @@ async function runNextDay(brand: ReturnType<typeof makeBrand>, command = "sync o
   return {
     ...ran,
     last: brand.lastRun(),
-    requests: ran.asked.filter(({ path }) => path === "/orders").length,
+    orderRequests: ran.requests.filter(({ path }) => path === "/orders").length,
   };
 }
 
@@ -23,11 +23,11 @@ const amountOf = (brand: ReturnType<typeof makeBrand>, id: string) =>
 describe("the first sync", () => {
   test("the first sync sends one request per 100 orders, one request for daily totals, and four for counts", async () => {
     const brand = makeBrand({ orders });
-    const { asked, code } = await brand.run("sync orders");
+    const { requests, code } = await brand.run("sync orders");
     expect(code).toBe(0);
-    expect(asked.filter(pages)).toHaveLength(4);
-    expect(asked.filter(counts)).toHaveLength(4);
-    expect(asked.filter(({ path }) => path === "/analytics/clicks")).toHaveLength(1);
+    expect(requests.filter(pages)).toHaveLength(4);
+    expect(requests.filter(counts)).toHaveLength(4);
+    expect(requests.filter(({ path }) => path === "/analytics/clicks")).toHaveLength(1);
     expect(brand.mirrored()).toHaveLength(350);
     expect(brand.lastRun()).toMatchObject({
       outcome: "done",
@@ -45,7 +45,7 @@ describe("the first sync", () => {
     // Fails if another connection has an open transaction.
     brand.before = () => void other.exec("BEGIN IMMEDIATE; ROLLBACK");
     expect((await brand.run("sync orders")).code).toBe(0);
-    expect(brand.asked.filter(pages)).toHaveLength(4);
+    expect(brand.requests.filter(pages)).toHaveLength(4);
     other.close();
   });
 
@@ -76,10 +76,10 @@ describe("later syncs", () => {
   test("sync re-reads and verifies the window even if there are no new orders", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
-    const { last, requests } = await runNextDay(brand);
+    const { last, orderRequests } = await runNextDay(brand);
     expect(last).toMatchObject({ outcome: "done", verified: 1, rows_new: 0, rows_changed: 0 });
     // The window takes one request, the counts take four, and the audit takes three.
-    expect(requests).toBe(1 + 4 + 3);
+    expect(orderRequests).toBe(1 + 4 + 3);
   });
 
   test("sync finds a refund in the window", async () => {
@@ -94,10 +94,10 @@ describe("later syncs", () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 3_000, hour) });
     await brand.run("sync orders --audit 0");
     brand.refund("o2500", 3);
-    const { asked, last } = await runNextDay(brand, "sync orders --audit 0");
+    const { requests, last } = await runNextDay(brand, "sync orders --audit 0");
     expect(amountOf(brand, "o2500")).toBe(3);
     expect(last).toMatchObject({ verified: 1, rows_changed: 1 });
-    expect(asked.filter(pages)).toHaveLength(8 + 1);
+    expect(requests.filter(pages)).toHaveLength(8 + 1);
   });
 
   test("sync finds a revoked refund even if the refund was read without daily totals", async () => {
@@ -132,7 +132,7 @@ describe("later syncs", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
-      expect((await runNextDay(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
+      expect((await runNextDay(brand, "sync orders --audit 3 --window 0d")).orderRequests).toBe(1 + 4 + 3);
   });
 
   test("sync finds a late attribution even without daily totals", async () => {
@@ -149,9 +149,9 @@ describe("later syncs", () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
-    const { code, last, requests } = await runNextDay(brand, "sync orders --audit 0");
+    const { code, last, orderRequests } = await runNextDay(brand, "sync orders --audit 0");
     expect([code, last.verified, brand.mirrored().length]).toEqual([0, 1, 450]);
-    expect(requests).toBeLessThan(20);
+    expect(orderRequests).toBeLessThan(20);
   });
 
   test("sync sets `removed_at` for a withdrawn order, and clears it when the order returns", async () => {
@@ -230,10 +230,10 @@ describe("an interrupted run", () => {
     const stored = brand.mirrored().length;
     expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
-    const { asked, err } = await brand.run("sync orders");
+    const { requests, err } = await brand.run("sync orders");
     // The remaining orders take six requests, newer orders take one, and the day that both runs read partly takes at
     // most two.
-    expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
+    expect(requests.filter(pages).length).toBeLessThanOrEqual(9);
     expect(err).toContain(`resuming an interrupted sync: ${stored} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
@@ -288,8 +288,8 @@ describe("ranges", () => {
 
   test("sync --dry-run requests only counts and writes nothing", async () => {
     const brand = makeBrand({ orders });
-    const { asked, out } = await brand.run("sync orders --dry-run --json");
-    expect(asked.filter(pages)).toEqual([]);
+    const { requests, out } = await brand.run("sync orders --dry-run --json");
+    expect(requests.filter(pages)).toEqual([]);
     expect(out).toContain('"requests"');
     brand.setKey({ scopes: ["roster:read"] });
     expect((await brand.run("sync --dry-run")).out).toContain("orders: skipped: the key lacks the scope");
@@ -300,10 +300,12 @@ describe("ranges", () => {
 test("sync reads all library files even though the API excludes the end of a date range", async () => {
   const files = Array.from({ length: 130 }, (_, n) => fileAt(`f${n}`, noon - hour - n * 30 * minute));
   const brand = makeBrand({ content: files });
-  const { asked } = await brand.run("sync content");
+  const { requests } = await brand.run("sync content");
   expect(brand.lastRun("content")).toMatchObject({ verified: 1 });
   expect(brand.mirrored("content")).toHaveLength(130);
-  const ends = asked.flatMap(({ path, query }) => (path === "/content" ? (query.uploaded_before ?? []) : []));
+  const ends = requests.flatMap(({ path, query }) =>
+    path === "/content" ? (query.uploaded_before ?? []) : [],
+  );
   expect(ends.every((end) => end.endsWith("00.000Z") || end.endsWith(".000Z"))).toBe(true);
   brand.remove("content", "upload/f100");
   await runNextDay(brand, "sync content");

@@ -22,7 +22,7 @@ const before = (given: Partial<PlanInput>): PlanInput => ({
   missingDays: [],
   ...given,
 });
-const asked = { full: false, windowMs: 30 * day };
+const defaults = { full: false, windowMs: 30 * day };
 
 const table: [what: string, before: PlanInput, options: object, ranges: object[], gaps: object[]][] = [
   ["the first run reads all dates", before({}), {}, [days(first, 1000)], []],
@@ -113,7 +113,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
 ];
 
 test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
-  const plan = planDated(given, { ...asked, ...options }, now);
+  const plan = planDated(given, { ...defaults, ...options }, now);
   expect(plan.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
   expect(plan.gaps).toEqual(gaps);
 });

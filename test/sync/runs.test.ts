@@ -47,7 +47,7 @@ describe("a sync of several resources", () => {
     expect(last).toMatchObject({ rows_read: 250, rows_new: 250, retries: 0, outcome: "done", error: null });
     // The runs' request counts include all requests except the one to `/me`.
     const counted = rows.reduce((sum, row) => sum + Number(row.requests), 0);
-    expect(counted).toBe(brand.asked.length - 1);
+    expect(counted).toBe(brand.requests.length - 1);
   });
 
   test("sync reads the other resources and exits with code 8 if one resource fails", async () => {
@@ -89,9 +89,9 @@ describe("resources that the API refuses", () => {
   test("sync skips a resource if the key lacks its scope, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
-    const { asked, code, err, outcomes } = await synced(brand);
+    const { requests, code, err, outcomes } = await synced(brand);
     expect([code, outcomes.roster, outcomes.orders]).toEqual([0, "skipped", "done"]);
-    expect(asked.filter(asks("/roster"))).toEqual([]);
+    expect(requests.filter(asks("/roster"))).toEqual([]);
     expect(err).toContain("roster: skipped: the key lacks the scope roster:read");
     expect((await synced(brand, "sync roster orders")).code).toBe(8);
     expect((await brand.run("sync roster")).code).toBe(5);

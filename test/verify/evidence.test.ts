@@ -85,7 +85,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   brand.cancel(brand.data.orders[50]?.id ?? "");
   const plain = await brand.run("verify");
   const evidence = await brand.run("verify --evidence");
-  const paths = ({ asked }: typeof plain) => asked.map(({ path, query }) => [path, Object.keys(query)]);
+  const paths = ({ requests }: typeof plain) => requests.map(({ path, query }) => [path, Object.keys(query)]);
   expect(paths(evidence)).toEqual(paths(plain));
   expect(plain.out).toContain("orders: different, 70 in the API and 70 in the mirror (");
   expect(plain.out).not.toContain("curl");

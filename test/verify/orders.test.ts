@@ -32,7 +32,7 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
 describe("verify orders", () => {
   test("verify compares every month of orders in six requests, and records both totals in `sync_runs`", async () => {
     const brand = await synced();
-    const { asked, code, last, states, result } = await verified(brand);
+    const { requests, code, last, states, result } = await verified(brand);
     expect(code).toBe(0);
     expect(states).toEqual(
       Object.fromEntries(
@@ -41,8 +41,8 @@ describe("verify orders", () => {
     );
     expect(result).toMatchObject({ state: "proven", unread: 0, requests: 6, tables: { state: "proven" } });
     expect(why(result, "2026-10")).toBe("daily totals and counts agree (all, cancelled, refunded)");
-    expect(asked.filter(({ path }) => path !== "/me")).toHaveLength(6);
-    expect(asked.filter(readsOrders)).toEqual([]);
+    expect(requests.filter(({ path }) => path !== "/me")).toHaveLength(6);
+    expect(requests.filter(readsOrders)).toEqual([]);
     expect(last).toMatchObject({
       outcome: "verified",
       verified: 1,
@@ -99,7 +99,7 @@ describe("differences by month", () => {
     expect([found.code, different(found.states), found.last.verified]).toEqual([8, [month], 0]);
     expect(found.err).toContain("run `brandapi verify orders --repair`");
     expect(found.last.error).toContain(`orders differs from the API (${month})`);
-    expect(found.asked.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
+    expect(found.requests.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
     expect(records(brand)).toEqual(before);
     const repaired = await verified(brand, "verify orders --repair");
     expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
@@ -226,9 +226,9 @@ describe("unread orders", () => {
     const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
     await brand.run("sync roster");
     for (const name of ["orders", "content"] as const) {
-      const { asked, code, result } = await verified(brand, `verify ${name}`);
+      const { requests, code, result } = await verified(brand, `verify ${name}`);
       expect([code, result?.state, result?.unread]).toEqual([8, "unproven", brand.data[name].length]);
-      expect(asked.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
+      expect(requests.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
       expect(brand.lastRun(name).verified).toBe(0);
     }
   });

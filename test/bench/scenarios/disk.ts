@@ -12,8 +12,8 @@ export const disk: Scenario = {
       runBrandapi(bench, ["sync", "orders", "--quiet", "--db", path, ...flags], env);
     await sync();
     const after = statSync(path).size;
-    for (let night = 0; night < 10; night += 1) await sync();
-    const nights = statSync(path).size;
+    for (let run = 0; run < 10; run += 1) await sync();
+    const afterRuns = statSync(path).size;
     await sync("--full");
     const again = statSync(path).size;
     const line = (what: string, size: number, base: number, to: string, goal: string) => {
@@ -21,7 +21,7 @@ export const disk: Scenario = {
     };
     return [
       line("a mirror of 100,000 orders", after, bytes, "their JSON", "2.2"),
-      line("after ten nightly runs without changes", nights, after, "before", "1.0"),
+      line("after ten nightly runs without changes", afterRuns, after, "before", "1.0"),
       line("after a full sync without changes", again, after, "before", "1.0"),
     ];
   },
