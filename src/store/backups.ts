@@ -60,7 +60,6 @@ export async function copyMirror(
 /** Checking a copy of this size takes less than a second. */
 export const shortCopyBytes = 200 * 2 ** 20;
 
-/** Copies a mirror. Returns the summary of its rows at the time of the copy. */
 async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
   return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     checkIdentity(mirror);
@@ -97,7 +96,6 @@ function summarizeRows(mirror: Mirror): string {
   return mirror.selectValue<string>(select) ?? "";
 }
 
-/** @throws ConfigurationError if the folder is not writable */
 function createEmptyFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
@@ -169,7 +167,6 @@ export function replaceMirror(file: string, place: string, aside: string): void 
   renameSync(file, place);
 }
 
-/** Returns the newest recorded backup, or null if there is none or its file no longer exists. */
 export function findLastBackup(mirror: Mirror): Backup | null {
   const last = readJsonInfo<Backup>(mirror, "last_backup");
   return last && existsSync(last.path) ? last : null;

@@ -8,7 +8,6 @@ import type { RecordRow } from "./records.js";
 
 /** Earlier reads, which narrow down when a change was made. */
 export interface ReadHistory {
-  /** The coverage, including this run's reads. */
   coverage: readonly CoveredRange[];
   /**
    * Returns the time (ISO 8601) at which the API last returned a missing record, or null if the record is not missing.

@@ -29,7 +29,6 @@ export function withoutRange<R extends Range>(ranges: readonly R[], removed: Ran
   return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
 
-/** Returns a resource's coverage, oldest dates first. */
 export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = "SELECT * FROM coverage WHERE resource = ? ORDER BY from_at";
   return mirror.selectRows<CoverageRow>(select, resource).map(toCoveredRange);
@@ -104,11 +103,9 @@ function precisionOf(dated: number): Range {
 export interface MarkedSlice extends CoveredRange {
   /** The `record_id`s of the records with unreadable dates or dates outside the range. */
   recordIds: readonly number[];
-  /** The problem with the first of these records. */
   fault: string;
 }
 
-/** Returns a resource's marked slices, oldest dates first. */
 export function readMarkedSlices(mirror: Mirror, resource: string): MarkedSlice[] {
   const select = "SELECT * FROM marked_slices WHERE resource = ? ORDER BY from_at";
   type Row = CoverageRow & { record_ids: string; fault: string };

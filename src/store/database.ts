@@ -39,7 +39,6 @@ export class Mirror {
     return statement.get(...parameters) as Value | undefined;
   }
 
-  /** Returns the first column of all rows. */
   selectValues<Value>(sql: string, ...parameters: unknown[]): Value[] {
     const statement = this.#prepare(sql).pluck();
     return statement.all(...parameters) as Value[];
@@ -99,7 +98,6 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
   }
 }
 
-/** Returns the value of a `mirror_info` entry, or null if the entry does not exist. */
 export function readInfo(mirror: Mirror, name: string): string | null {
   return mirror.selectValue<string>("SELECT value FROM mirror_info WHERE name = ?", name) ?? null;
 }
@@ -117,7 +115,6 @@ export function deleteInfo(mirror: Mirror, name: string): void {
   mirror.run("DELETE FROM mirror_info WHERE name = ?", name);
 }
 
-/** Returns the value of a `mirror_info` entry that contains JSON, or null if the entry does not exist. */
 export function readJsonInfo<T>(mirror: Mirror, name: string): T | null {
   const json = readInfo(mirror, name);
   return json === null ? null : (JSON.parse(json) as T);
@@ -170,7 +167,6 @@ function storeTempInMemory(db: Database): void {
 
 type Work<T> = (mirror: Mirror) => T | Promise<T>;
 
-/** Passes an open mirror to `work`, then closes it. */
 export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
   const mirror = await opening;
   try {

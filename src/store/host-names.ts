@@ -7,7 +7,6 @@ export interface NamedHost {
   id: string;
   /** All handles that the host has used, newest first. */
   handles: string[];
-  /** The newest name, or null if no record contains one. */
   name: string | null;
 }
 

@@ -51,7 +51,6 @@ export async function lockMirror(
   }
 }
 
-/** Returns the run that has locked a mirror, or null if the mirror is not locked. */
 export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
   const lockedAt = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
@@ -97,7 +96,6 @@ function isBusy(work: () => unknown): boolean {
 /** The run that has locked a mirror. Times are ISO 8601 strings. */
 export interface CurrentRun {
   started_at: string;
-  /** The last saved progress, or null before the first response. */
   progress: RunProgress | null;
 }
 
@@ -110,7 +108,6 @@ export interface RunProgress {
   position: number;
   of: number;
   requests: number;
-  /** The expected number of remaining requests, or null if it is unknown. */
   requests_left: number | null;
   at: string;
 }

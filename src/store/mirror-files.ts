@@ -53,7 +53,6 @@ export function moveLogFiles(path: string, aside: string): void {
     if (existsSync(path + end)) renameSync(path + end, aside + end);
 }
 
-/** Returns the device and inode of a file, or null if the file does not exist. */
 export function fileIdentity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

@@ -6,7 +6,6 @@ interface OwnerBrand {
   name: string;
 }
 
-/** Returns the brand whose data a mirror contains, or null for an empty mirror. */
 export function readOwner(mirror: Mirror): OwnerBrand | null {
   const id = readInfo(mirror, "brand_id");
   return id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? id };

@@ -123,14 +123,12 @@ export type TableRow = (SqlValue | bigint)[];
 
 export type SqlValue = string | number | null;
 
-/** The sources of a row's values. */
 interface RowSource {
   /** The record, or the list item for a child row. */
   item: JsonObject;
   context: JsonObject;
   /** The main table's row for the same record; empty for the main table. */
   parent: TableRow;
-  /** The item's position in the list. */
   position: number;
 }
 

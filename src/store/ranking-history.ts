@@ -51,7 +51,6 @@ function isSameTotal(a: number | null, b: number | null): boolean {
   return a === null || b === null ? a === b : amountsEqual(a, b);
 }
 
-/** Returns the host's ID in a ranking entry, or null if there is none. */
 export function rankedHostId(entry: Json): string | null {
   const id = valueAt(entry, ["host", "id"]);
   return typeof id === "string" ? id : null;

@@ -28,7 +28,6 @@ export function hasOutdatedTables(mirror: Mirror): boolean {
   );
 }
 
-/** True if a table has columns that another version defined. */
 export function hasOutdatedColumns(mirror: Mirror): boolean {
   return allResources.some((resource) => !hasCurrentColumns(mirror, resource));
 }
@@ -125,7 +124,6 @@ function fingerprint(resource: Resource): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** Returns the views that are missing from a mirror or were created by another version. */
 export function findOutdatedViews(mirror: Mirror): View[] {
   const existing = new Set(mirror.selectValues("SELECT sql FROM sqlite_master WHERE type = 'view'"));
   return views.filter((view) => !existing.has(createViewSql(view)));

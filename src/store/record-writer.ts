@@ -46,7 +46,6 @@ export interface WrittenRecords {
   /** The IDs of the written records, in the same order as in the response. */
   ids: number[];
   added: number[];
-  /** The copies that were skipped. The API may return several copies of a record. */
   copies: SkippedCopy[];
   /** The number of records that are new or have a new version. */
   addedOrChanged: number;
@@ -58,7 +57,6 @@ export interface SkippedCopy {
   value: Json;
 }
 
-/** A record from the API, with all that is stored with it. */
 interface ReceivedRecord {
   key: string;
   /** The record without redacted data. */
@@ -194,7 +192,6 @@ export class RecordWriter {
     return { id: row.record_id, effect: this.#update(row, received, newestOnly) };
   }
 
-  /** Returns the new record's ID. */
   #add(received: ReceivedRecord): number {
     const { json, key, readAt, value } = received;
     const { isDetail = false, isOutsideRange = false } = received.options;
@@ -288,7 +285,6 @@ export class RecordWriter {
   }
 }
 
-/** True if a record's date is earlier than the second that contains the mirrored version's date. */
 function isOlder(resource: Resource, received: Json, { dated_at, removed_at }: RecordRow): boolean {
   const date = recordDate(resource, received);
   return date !== null && dated_at !== null && removed_at === null && date < startOfSecond(dated_at);

@@ -64,7 +64,7 @@ export function findNthDate(mirror: Mirror, resource: string, range: Range, nth:
   return mirror.selectValue<number>(select, ...currentParameters(resource, range), nth) ?? null;
 }
 
-/** Returns a current record's date in milliseconds since 1970, or null if it has no readable date. */
+/** Returns a current record's date in milliseconds since 1970. */
 export function findDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
   return mirror.selectValue<number | null>(find, recordId) ?? null;
@@ -120,7 +120,6 @@ export function openRecordComparison(mirror: Mirror, resource: Resource) {
   };
 }
 
-/** Returns the latest list item for a record, or null if the resource does not merge details. */
 export function readListItem(mirror: Mirror, recordId: number): Json {
   const select = "SELECT list_json FROM records WHERE record_id = ?";
   const text = mirror.selectValue<string | null>(select, recordId);

@@ -10,7 +10,6 @@ import { findNewestRunId } from "./runs.js";
 export interface RedactionResult {
   total: number;
   counts: Record<string, number>;
-  /** The fields that are no longer omitted. */
   restored: string[];
   /** A message for each user-defined index or trigger that is no longer valid. */
   lost: string[];

@@ -19,7 +19,6 @@ export function readRedactionRules(mirror: Mirror): RedactionRules {
   return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 
-/** Removes redacted data from a record. */
 export type Redactor = (record: Json, resource: string) => Json;
 
 export function createRedactor(mirror: Mirror): Redactor {
@@ -86,7 +85,6 @@ function parseRule(rule: string): { end: string; resource: string | undefined } 
   return { end, resource };
 }
 
-/** True if the rules omit every field that `rule` omits. */
 export function isCovered(rule: string, rules: readonly string[]): boolean {
   const { end, resource = "" } = parseRule(rule);
   return createMatcher(rules)(`.${end}`, resource);

@@ -161,7 +161,6 @@ export function findLastCompleteSync(mirror: Mirror, resource: string): RunRow |
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
 }
 
-/** Returns the latest verified run, regardless of its date range. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(
     mirror,
@@ -205,9 +204,8 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
  */
 export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 
-/** A summary of a resource's completed runs. Times are in milliseconds since 1970. */
+/** Times are in milliseconds since 1970. */
 interface FinishedRuns {
-  /** The `run_id` of the newest run, or 0 if there are no completed runs. */
   runId: number;
   at: number;
   /** The newest date that was read, or null for a resource that is not read by date. */
@@ -239,7 +237,6 @@ export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   return readJsonInfo(mirror, `refused:${resource}`);
 }
 
-/** A command that failed, either before it read anything or because the API rejected the key. */
 export interface FailedRun {
   command: string;
   at: string;

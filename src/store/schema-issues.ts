@@ -104,7 +104,6 @@ export interface UnexpectedColumn {
   column: string;
   /** The type of the values, such as `string`, `number as text` or `array`. */
   found: string;
-  /** The number of current records that have values of this type. */
   records: number;
 }
 
@@ -126,7 +125,6 @@ export function clearUnexpectedValues(mirror: Mirror, resource: string): void {
 
 const maxNamedColumns = 10;
 
-/** Returns a warning about unexpected types in current records, or null if there are none. */
 export function describeUnexpectedValues(mirror: Mirror, resource: string): string | null {
   const columns = readUnexpectedColumns(mirror, resource);
   if (columns.length === 0) return null;

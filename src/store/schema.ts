@@ -2,7 +2,6 @@ import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import type { Mirror } from "./database.js";
 
-/** The system tables for users, with the contents of each. */
 export const systemTables = {
   records: "every complete record as the API sent it; all other tables are built from it",
   record_versions: "earlier versions of records, for `--as-of`",

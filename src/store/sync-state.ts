@@ -66,12 +66,10 @@ export class SyncState {
     this.storedTotals = new StoredTotals(mirror, resource);
   }
 
-  /** Returns the date ranges that were read completely, oldest first. */
   coverage(): readonly CoveredRange[] {
     return this.#coverage;
   }
 
-  /** Returns the marked slices, oldest first. */
   markedSlices(): readonly MarkedSlice[] {
     return this.#marked;
   }
@@ -179,7 +177,6 @@ export class SyncState {
     return this.storedFloor() ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Returns the floor, or null before the first run. */
   storedFloor(): number | null {
     const row = this.#row();
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
@@ -189,7 +186,6 @@ export class SyncState {
     this.#set("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
-  /** Returns the date that the audit has reached, or null before the first audit. */
   cursor(): number | null {
     return this.#row()?.cursor_ms ?? null;
   }

@@ -139,7 +139,6 @@ export function describeDifference({ missing, changed, extra }: TableDifference)
 
 /** The result of the last table check. It is stored only if the check found differences. */
 export interface TableCheck {
-  /** The time of the check (ISO 8601). */
   at: string;
   error: string;
 }

@@ -6,7 +6,6 @@ import type { Mirror } from "./database.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
 
-/** The type of discovered columns that contain both booleans and other values. */
 const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
