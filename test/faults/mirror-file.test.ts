@@ -81,7 +81,7 @@ test("sync suggests backup --restore for a mirror with a damaged header", async 
 
 test("sync rejects another brand's mirror before it writes anything", async () => {
   const brand = await synced();
-  const other = makeBrand({ beside: brand, seed: 2 });
+  const other = makeBrand({ sameApiAs: brand, seed: 2 });
   other.data.id = "b0000000-0000-4000-8000-000000000002";
   const { code, err } = await other.run("sync orders", { env: { BRANDAPI_DB: brand.db } });
   expect(code, err).toBe(3);

@@ -27,7 +27,7 @@ export default defineConfig({
   test: {
     include: tests,
     setupFiles: ["test/support/each-file.ts", "test/mutation/load.ts"],
-    testTimeout: 60_000,
+    testTimeout: 30_000,
     // Loads modules once for all mutants, so that each test takes only milliseconds.
     isolate: false,
     sequence: { sequencer: ShortestFirst },

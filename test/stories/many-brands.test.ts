@@ -5,7 +5,7 @@ import { hour, minute, noon, ordersBefore } from "../support/records.js";
 /** Two profiles with stored keys and an empty environment. */
 async function twoBrands(): Promise<{ acme: TestBrand; basalt: TestBrand; run: TestBrand["run"] }> {
   const acme = makeBrand({ orders: ordersBefore(noon - hour, 120, hour), rateLimit: 60 });
-  const basalt = makeBrand({ beside: acme, seed: 2, orders: ordersBefore(noon - hour, 7, hour) });
+  const basalt = makeBrand({ sameApiAs: acme, seed: 2, orders: ordersBefore(noon - hour, 7, hour) });
   basalt.data.id = "b0000000-0000-4000-8000-000000000002";
   basalt.data.name = "Basalt Cycling";
   const none = {

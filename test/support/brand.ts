@@ -51,7 +51,7 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
    * Another brand with which this one shares the API, the clock and the home folder, as a second profile of the same
    * user.
    */
-  beside?: TestBrand;
+  sameApiAs?: TestBrand;
   /** Another brand whose records, time and mirror are copied to a new home folder. */
   copyOf?: TestBrand;
 }
@@ -112,7 +112,7 @@ export interface TestBrand extends BrandEvents {
    * that uses it.
    */
   served(options?: { latency?: number }): Promise<Record<string, string>>;
-  /** Returns how many requests the API has received on loopback. */
+  /** Returns the number of requests that the API has received on loopback. */
   servedCount(): number;
   /** Waits until the condition is true. @throws after 20 seconds */
   until(condition: () => boolean): Promise<void>;
@@ -125,22 +125,22 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     variants = {},
     rateLimit,
     createsMirror = false,
-    beside,
+    sameApiAs,
     copyOf,
     now = copyOf?.now() ?? noon,
     home: givenHome,
     ...lists
   } = options;
-  const home = givenHome ?? beside?.home ?? makeHome();
-  const clock = beside?.clock ?? createFakeClock(now);
+  const home = givenHome ?? sameApiAs?.home ?? makeHome();
+  const clock = sameApiAs?.clock ?? createFakeClock(now);
   const key = createKey(seed, "all", now);
   const generated =
     history === undefined ? emptyBrand([key], seed) : createBrand({ seed, orders: history, now });
   const data = { ...(copyOf?.data ?? generated), ...lists };
-  const brands = beside ? (beside.api.brands as Brand[]) : [];
+  const brands = sameApiAs ? (sameApiAs.api.brands as Brand[]) : [];
   brands.push(data);
   const api =
-    beside?.api ??
+    sameApiAs?.api ??
     createVariantApi({
       brands,
       now: clock.now,
@@ -178,7 +178,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     requests: [],
     before: undefined,
     async fetch(url, init = {}) {
-      if (beside) return await beside.fetch(url, init);
+      if (sameApiAs) return await sameApiAs.fetch(url, init);
       const { pathname, searchParams } = new URL(url);
       const request = {
         path: pathname.replace(/^\/api\/brand\/v1/, ""),
@@ -198,7 +198,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       return response;
     },
     once(matches, action) {
-      const root = beside ?? brand;
+      const root = sameApiAs ?? brand;
       root.before = (request) => {
         if (!matches(request)) return undefined;
         root.before = undefined;
@@ -209,7 +209,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       data.keys = data.keys.map((each, index) => (index === 0 ? { ...each, ...change } : each));
     },
     async run(command, { env, ...rest } = {}) {
-      const root = beside ?? brand;
+      const root = sameApiAs ?? brand;
       const before = root.requests.length;
       if (!createsMirror && String(command).startsWith("sync")) await createEmptyMirror(brand.db);
       const stop = rest.signal;

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
-import { type PlanInput, planDated } from "../../src/sync/plan.js";
+import { earlier, type PlanInput, planDated } from "../../src/sync/plan.js";
 import { utcDay } from "../../src/util/ranges.js";
+import { minTimestampMs } from "../../src/util/timestamp.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
 
@@ -63,6 +64,13 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
     [days(900, 990)],
   ],
   [
+    "a newer --since after an interrupted first run leaves a gap down to the floor",
+    before({ floor: 800 * day }),
+    { since: 990 * day },
+    [days(990, 1000)],
+    [days(800, 990)],
+  ],
+  [
     "an older --since lowers the floor and leaves a gap",
     before({ coverage: [read(900, 999)], floor: 900 * day, finishedUntil: 999 * day - 1 }),
     { since: 800 * day, until: 850 * day - 1 },
@@ -116,6 +124,24 @@ test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
   const plan = planDated(given, { ...defaults, ...options }, now);
   expect(plan.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
   expect(plan.gaps).toEqual(gaps);
+});
+
+test("planDated reads the marked slices that overlap its dates, and all of them with allMarked", () => {
+  const given = before({
+    coverage: [read(first, 999)],
+    markedSlices: [days(500, 501), days(990, 991)],
+    floor: first,
+    finishedUntil: 999 * day - 1,
+    missingDays: [days(700, 701)],
+  });
+  expect(planDated(given, defaults, now).markedSlices).toEqual([days(990, 991)]);
+  const all = planDated(given, { ...defaults, allMarked: true }, now);
+  expect(all.markedSlices).toEqual([days(990, 991), days(500, 501)]);
+});
+
+test("earlier returns -Infinity only for instants before the year 0", () => {
+  expect(earlier(minTimestampMs + 5, 5)).toBe(minTimestampMs);
+  expect(earlier(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
 });
 
 test("groupDays merges days that are adjacent or fit on one page, and puts the least recently read days first", async () => {

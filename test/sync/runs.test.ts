@@ -296,7 +296,7 @@ describe("outages and rejected keys", () => {
 
 test("sync --all-profiles continues after a failure, and exits with the worst code", async () => {
   const one = makeBrand(lists());
-  const two = makeBrand({ beside: one, seed: 2, roster: [memberOf("x1")] });
+  const two = makeBrand({ sameApiAs: one, seed: 2, roster: [memberOf("x1")] });
   for (const [name, brand] of [
     ["one", one],
     ["two", two],
