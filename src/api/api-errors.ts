@@ -16,23 +16,21 @@ import type { Outage } from "./request-failure.js";
 interface RequestInfo {
   path: string;
   baseUrl: string;
-  /** The hint for a rejected key (401). */
   rejectedKeyHint: string;
-  /** The scope that the endpoint requires. */
   scope: string | undefined;
 }
 
 const consolePage = "in the brand's console: settings, integrations, brand API";
 
 /**
- * Returns the error for a status that is not retried, except 403 (API document, "Errors"). The response body is
- * ignored, because its fields are undocumented and it may contain the key.
+ * Returns the error for a status that is neither retried nor 403 (API document, "Errors"). Ignores the response body,
+ * because its fields are undocumented and could contain the key.
  */
 export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: RequestInfo): BrandapiError {
   if (status === 400)
     return new BadRequest(`The API rejected the parameters for ${path} (400).`, {
       status,
-      hint: "check the values; if they are correct, this version of brandapi may not support the API",
+      hint: "check the values; if they are correct, this version of brandapi may be incompatible with the API",
     });
   if (status === 401)
     return new Unauthorized("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
@@ -45,7 +43,7 @@ export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: 
       { status, hint: "check the brand's plan; `brandapi sync` still syncs all other data" },
     );
   if (status === 404 && !/\d/.test(path))
-    // IDs contain digits; the API's own paths do not.
+    // Only paths with an ID contain digits. All other paths exist, so the base URL must be wrong.
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
       hint: "set `--base-url` to the API's root URL, which ends in /api/brand/v1",
@@ -57,7 +55,6 @@ export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: 
       status,
       hint: "look for a newer version of brandapi, and check that the base URL ends in /api/brand/v1",
     });
-  // 304 (not modified) is not a redirect.
   if (status >= 300 && status < 400 && status !== 304)
     return new UnexpectedResponse(
       `The API redirected ${path} (${status}). Redirects are not followed, because they could expose the key.`,
@@ -71,7 +68,7 @@ export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: 
 
 const maxListedScopes = 20;
 
-/** The key's scopes, "forbidden" if `/me` returns 403 as well, or null if the scopes are unknown. */
+/** The key's scopes, "forbidden" if `/me` is refused as well, or null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
 export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScopes): Forbidden {
@@ -98,14 +95,12 @@ export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScope
   });
 }
 
-/** Returns the key's scopes from the `data` of a `/me` response, or null if they are missing. */
 export function readScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
 }
 
-/** @param now the current time in milliseconds since 1970 */
 export function unavailableError(
   outage: Outage,
   path: string,
@@ -154,7 +149,7 @@ export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   );
 }
 
-/** Returns a hint with the time at which to retry, because later commands do not wait automatically. */
+/** The hint names a time because a wait requested by the server does not carry over to later commands. */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);

@@ -9,30 +9,29 @@ import { type ApiResponse, maxItemsFor } from "./response.js";
 import { OutageTimer, retryDelay } from "./retry.js";
 
 export interface ApiSettings {
-  /** The API's root URL, which ends in /api/brand/v1. */
   baseUrl: string;
   key: string;
-  /** The hint for a rejected key (401), which depends on where the key comes from. */
+  /** Shown after a 401. It depends on the source of the key. */
   rejectedKeyHint: string;
-  /** The maximum number of requests per minute with this key, or null if there is no limit. */
+  /** Requests per minute with this key, or null for no limit. */
   rateLimit: number | null;
-  /** The maximum time to keep retrying while the API does not respond; 0 disables retries. */
+  /** The maximum duration of an outage before the run gives up; 0 disables retries. */
   maxWaitMs: number;
   userAgent: string;
-  /** The folder for `rate.sqlite`, in which all processes count their requests. */
+  /** The folder that contains `rate.sqlite`, which all processes share. */
   statePath: string;
 }
 
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called once if a request has to wait for the rate limit or because the server requested a wait. */
+  /** Called at most once per request, when it has to wait for the rate limit or the server. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
-  /** Called after every request. `status` is 0 if no response arrived. */
+  /** `status` is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;
 }
 
-/** The tolerance for imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
+/** Timers are imprecise, and a `Retry-After` equal to `--max-wait` must be honored. */
 const timerToleranceMs = 50;
 
 /**
@@ -47,7 +46,6 @@ export class ApiClient {
   readonly #outage: OutageTimer;
   #keyScopes: Promise<KeyScopes> | null = null;
 
-  /** @throws ConfigurationError if the key contains invalid characters */
   constructor(
     private readonly settings: ApiSettings,
     private readonly deps: Deps,
@@ -62,8 +60,8 @@ export class ApiClient {
 
   /**
    * Requests a path relative to the base URL, with retries.
-   * @param scope the scope that the endpoint requires, for the error message after a 403
-   * @throws BrandapiError with a hint, or the abort reason of the program's signal
+   * @param scope the endpoint's required scope, used in the error message after a 403
+   * @throws BrandapiError with a hint, or the signal's abort reason
    */
   async get(path: string, query: QueryParameters = {}, scope?: string): Promise<ApiResponse> {
     const { clock, random, signal } = this.deps;
@@ -102,7 +100,7 @@ export class ApiClient {
         remainingMs: this.#outage.remainingMs(firstSentAt),
         random: random(),
       });
-      // A 429 delays every request in the run, even if this request is not retried.
+      // A 429 delays all other requests in the run, even if this request is not retried.
       if (failure.kind === "unavailable" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
       if (waitMs === null)
@@ -130,7 +128,7 @@ export class ApiClient {
     return forbiddenError(request, await this.#keyScopes);
   }
 
-  /** Requests `/me`, which needs no scope, to find out whether a missing scope or the IP address caused a 403. */
+  /** `/me` needs no scope, so its response shows whether a missing scope or the IP address caused a 403. */
   async #requestKeyScopes(): Promise<KeyScopes> {
     try {
       const { data } = await this.get("/me");
@@ -145,10 +143,8 @@ export class ApiClient {
 }
 
 /**
- * Returns the URL for a path relative to the base URL.
- * @param base the base URL with a trailing slash
- * @throws UnexpectedResponse if the URL leads outside the base URL, because an ID from the API must not cause the key
- * to be sent to another server
+ * @throws UnexpectedResponse if the URL is outside the base URL, because an ID from the API must not redirect the key
+ * to another server
  */
 function buildUrl(base: URL, path: string, query: QueryParameters): URL {
   const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);

@@ -28,8 +28,7 @@ export interface ServerLimit {
 
 /**
  * Reads the rate-limit headers. The API document does not name them, so all common variants are supported. If a
- * response reports several limits, returns the one with the fewest remaining requests.
- * @param now the local time, used if the response has no `Date` header
+ * response reports several limits, the result is the one with the fewest remaining requests.
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
   const pairs = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
@@ -49,8 +48,8 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now. Returns null if it is missing or invalid, such as two values joined
- * by a proxy (`2814, 2`), or if it is a date in the past or more than a day away.
+ * Returns the delay in milliseconds. Returns null if the header is missing or invalid (proxies can join two values:
+ * `2814, 2`), or if the time is in the past or more than a day away.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -64,8 +63,8 @@ export function readDateHeader(headers: HttpResponse["headers"]): number | null 
 }
 
 /**
- * Returns the milliseconds until a reset, which can be a number of seconds, an epoch time in seconds or milliseconds,
- * or a date. Returns null if the text is invalid or the reset is more than a day away.
+ * Returns the delay until a reset in milliseconds. The header can contain seconds, an epoch time in seconds or
+ * milliseconds, or a date. Returns null if it is invalid or more than a day away.
  */
 function readReset(text: string, now: number): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;
@@ -82,7 +81,7 @@ function isNumber(text: string): boolean {
 const httpDate =
   /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d) GMT$/;
 
-/** Parses an HTTP date or an ISO 8601 timestamp. `Date.parse` alone accepts almost any string with a number. */
+/** Parses HTTP dates and ISO 8601 timestamps only, because `Date.parse` accepts almost any string with a number. */
 function readDate(text: string): number | null {
   const ms = httpDate.test(text) ? Date.parse(text) : parseTimestamp(text);
   return ms === undefined || Number.isNaN(ms) ? null : ms;

@@ -9,7 +9,7 @@ import { classifyError, type RequestFailure, RequestTimeout, statusFailure } fro
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
 
 export interface ApiRequest {
-  /** The path relative to the base URL, for messages. */
+  /** Relative to the base URL. Used in messages. */
   path: string;
   url: URL;
   headers: Record<string, string>;
@@ -19,18 +19,19 @@ export interface ApiRequest {
 
 interface RequestEvents {
   onRequest: ApiEvents["onRequest"] | undefined;
-  /** Called with the response headers as soon as they arrive, or with null if no response arrives. */
+  /** Called when the response headers arrive, with null if there is no response. */
   onHeaders(headers: HttpResponse["headers"] | null): void;
 }
 
-/** The minimum timeout of an attempt, even if less of `--max-wait` remains. */
+/** Applies even if less of `--max-wait` remains. */
 const minTimeoutMs = 5_000;
 
 /**
  * Sends a request once and reads the response.
  * @param remainingMs the remaining `--max-wait`
- * @throws UnexpectedResponse if the response is JSON with an undocumented shape; UnsafeResponse if it exceeds a limit
- * or contains the key; the abort reason of the program's signal
+ * @throws UnexpectedResponse if the response has an undocumented shape
+ * @throws UnsafeResponse if the response exceeds a limit or contains the key
+ * @throws the signal's abort reason
  */
 export async function sendRequest(
   request: ApiRequest,
@@ -56,7 +57,7 @@ export async function sendRequest(
     if (signal.aborted) throw signal.reason;
     const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
     if (!failure) throw error;
-    // `--verbose` prints the cause, and a library's error may quote the request's headers.
+    // A library's error may quote the request headers, and `--verbose` prints the cause.
     return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
   } finally {
     if (status === 0) onHeaders(null);
@@ -64,7 +65,6 @@ export async function sendRequest(
   }
 }
 
-/** Calls `work` with a signal that aborts after `ms` milliseconds or when the program is stopped. */
 async function withTimeout<T>(
   ms: number,
   { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
@@ -78,12 +78,11 @@ async function withTimeout<T>(
     return await work(AbortSignal.any([signal, timeout.signal]));
   } finally {
     cancel?.();
-    // An unread body would keep the connection busy.
+    // Releases the connection if the body has not been read.
     timeout.abort();
   }
 }
 
-/** Reads a body as UTF-8 and drops the byte order mark. @throws UnsafeResponse if it is too large */
 async function readBody({ body }: HttpResponse, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -12,7 +12,7 @@ export interface Page {
   requestedAt: number;
 }
 
-/** The highest page number and the maximum page size (API document, "Limits"). */
+/** API document, "Limits". */
 export const lastPage = 10_000;
 export const maxPerPage = 100;
 
@@ -21,10 +21,10 @@ export function pagesFor(records: number): number {
 }
 
 /**
- * Reads a list page by page. Requests the next page before yielding the current one, but never sends two requests at
- * the same time. If the list shrinks while it is being read, the iteration simply ends.
- * @throws UnexpectedResponse if the server does not paginate as documented: it returns the wrong page, returns the same
- * full page twice, or announces a page after the last one
+ * Reads a list page by page, one request at a time. Prefetches the next page while the caller processes the current
+ * one. If the list shrinks while it is being read, the iteration ends early without an error.
+ * @throws UnexpectedResponse if the server returns the wrong page, repeats a full page, or announces a page after the
+ * last one
  */
 export async function* readPages(
   api: Pick<ApiClient, "get">,
@@ -34,7 +34,7 @@ export async function* readPages(
 ): AsyncGenerator<Page, void> {
   const request = (page: number) => {
     const promise = fetchPage(api, path, query, page, scope);
-    // A failure is thrown when the page is awaited, not as an unhandled rejection.
+    // Defers a failure until the page is awaited, so it is not an unhandled rejection.
     promise.catch(() => {});
     return promise;
   };
@@ -45,10 +45,10 @@ export async function* readPages(
     if (!page) return;
     const { items, pagination } = page;
     if (items.length >= pagination.per_page && isDeepStrictEqual(items, previousItems))
-      throw paginationError(path, `repeats page ${page.page - 1} as page ${page.page}`);
+      throw paginationError(path, `has the same items on pages ${page.page - 1} and ${page.page}`);
     previousItems = items;
-    // An empty page ends the list, even if the API announces more pages. The caller compares `total_items` with the
-    // number of records.
+    // An empty page ends the list, even if the API announces more pages. The caller detects missing records by
+    // comparing `total_items` with the number of records.
     const last = items.length === 0 ? 0 : Math.min(pagination.total_pages, lastPage);
     if (page.page < last) next = request(page.page + 1);
     yield page;
@@ -56,7 +56,6 @@ export async function* readPages(
   }
 }
 
-/** Requests one page of a list. Returns null if the list no longer has that page. */
 async function fetchPage(
   api: Pick<ApiClient, "get">,
   path: string,
@@ -69,7 +68,7 @@ async function fetchPage(
     if (number > 1 && (error instanceof BadRequest || error instanceof NotFound)) return error;
     throw error;
   });
-  // For a page number beyond the end, some servers return 400 or 404, and others an empty page or the last page.
+  // For a page past the end, some servers return 400 or 404. Others return an empty page or the last page.
   if (page instanceof Error) {
     const { pagination } = await get(1);
     if (pagination.total_pages < number) return null;
@@ -81,7 +80,7 @@ async function fetchPage(
   throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
 }
 
-/** Converts a response to a page. @throws UnexpectedResponse if it is not page 1 of a list */
+/** @throws UnexpectedResponse if the response is not page 1 of a list */
 export function firstPage(path: string, response: ApiResponse): Page {
   const page = toPage(path, response);
   if (page.page !== 1) throw paginationError(path, `is page ${page.page}, but page 1 was requested`);

@@ -10,27 +10,27 @@ import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 
-/** The maximum time between checks of the file, which may be deleted during a wait. */
+/** The file may be deleted during a wait, so it is checked at this interval. */
 const pollMs = 1_000;
-/** The maximum time to wait for the reset time in a rate-limit header. A `Retry-After` can be longer. */
+/** The maximum delay caused by the reset time in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
 
 type Permit = { id: number };
 type Wait = { waitMs: number };
 
 /**
- * Keeps the requests from all processes on this machine within the API's limits (API document, "Limits"). A request's
- * window starts when its response headers arrive, because the server has counted the request by then.
+ * Enforces the API's limits across all processes on this machine (API document, "Limits"). A request's window starts
+ * when its response headers arrive, because the server has counted the request by then.
  */
 export class RateLimiter {
-  /** Null if the file cannot be used, so that this process counts only its own requests. */
+  /** Null if the file is unusable. The process then counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if the next file to be opened replaces one that contained counted requests. */
+  /** True if the file was opened before or was damaged. A new file would not contain the requests already counted. */
   #replacesFile = false;
-  /** The end of a server-requested wait, on the monotonic clock. */
+  /** The end of a wait requested by the server, in monotonic time. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** The server's limit, if it allows fewer requests than our own count does. */
+  /** Set only if the server allows fewer requests than the local count. */
   #serverLimit: { remaining: number; until: number } | null = null;
 
   constructor(
@@ -44,8 +44,8 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs the maximum server-requested wait; waits for our own limit always end
-   * @returns the permit's ID, to be passed to `release`
+   * @param maxServerWaitMs limits waits requested by the server, but not waits for the configured limit
+   * @returns the permit to pass to `release`
    * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
    */
   async acquire(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
@@ -71,20 +71,16 @@ export class RateLimiter {
     }
   }
 
-  /**
-   * Restarts a request's window. Called when its response headers have arrived or it has failed.
-   * @param server the limit in the response headers, if any
-   */
+  /** Restarts a request's window. Called when the response headers arrive, or when the request fails. */
   release(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const ownRemaining =
       (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit, now);
-    // The server has counted more requests if another machine uses the same key or the limit is lower.
+    // The server's count is higher if another machine uses the same key, or if the actual limit is lower.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
 
-  /** Delays all requests in this run by `ms` milliseconds. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.clock.monotonic() + ms);
   }
@@ -94,7 +90,6 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  /** Returns the remaining time of a server-requested wait, or 0 if no wait was requested. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
@@ -104,7 +99,7 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /** Takes a permit. If the file cannot be used, repairs it and returns a wait of 0 ms. */
+  /** If the file cannot be used, repairs it and returns a wait of 0 ms, which makes the caller try again. */
   async #take(): Promise<Permit | Wait> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { id: 0 };
@@ -120,7 +115,7 @@ export class RateLimiter {
     }
   }
 
-  /** Opens the file. If it replaces a lost file, the entire quota counts as used. */
+  /** If the file replaces a lost file, treats the entire quota as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -133,7 +128,7 @@ export class RateLimiter {
     return file;
   }
 
-  /** Deletes a damaged file. If the file cannot be used at all, falls back to counting in memory. */
+  /** Deletes a damaged file. Falls back to counting in memory if the file cannot be used at all. */
   #repair(path: string, error: unknown): void {
     const code = errorCode(error);
     // The file was deleted while it was open. The next attempt recreates it.
@@ -151,7 +146,7 @@ export class RateLimiter {
     });
   }
 
-  /** If the file cannot be written, the request counts for longer than necessary. */
+  /** Ignores write errors, which only make the request count for longer than necessary. */
   #restartWindow(permit: number, now: number): number {
     try {
       return this.#file?.restartWindow(permit, now) ?? 0;
@@ -162,30 +157,28 @@ export class RateLimiter {
   }
 }
 
-/** True for an SQLite or file system error, false for a bug in this program. */
 function isFileError(error: unknown): boolean {
   return /^(SQLITE_|E[A-Z]+$)/.test(errorCode(error));
 }
 
 interface Quota {
-  /** The API's origin. A sandbox on a different port has a separate quota. */
+  /** Each origin has a separate quota, including sandboxes on different ports. */
   origin: string;
-  /** The key's SHA-256 hash. */
   key: string;
-  /** The maximum number of requests per window with this key. The limit for the machine is twice that. */
+  /** Requests per window with this key. The limit for the machine is twice as high. */
   limit: number;
   windowMs: number;
 }
 
-/** An allowance for network jitter: a request counts for slightly longer than the window. */
+/** Makes requests count for slightly longer than the window, to allow for network jitter. */
 const marginMs = 50;
-/** The maximum time for a request to reach the server. */
+/** The assumed maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;
 const lockTimeoutMs = 5_000;
 
 /**
- * A row represents `weight` requests and expires at `until`, on the monotonic clock that all processes share. A reboot
- * resets the clock, so `until` is reduced to at most `ms` from now.
+ * A row represents `weight` requests and expires at `until`, in the monotonic time that all processes share. A reboot
+ * resets this clock, so `until` is never later than `ms` from now.
  */
 const createTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
   key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
@@ -195,18 +188,18 @@ const insertRequest = `INSERT INTO sent_requests (origin, key, until, ms, weight
   VALUES (:origin, :key, :now + :ms, :ms, :weight) RETURNING id`;
 const renewRequest = "UPDATE sent_requests SET until = :now + :ms, ms = :ms WHERE id = :id RETURNING id";
 const countUsed = "SELECT total(weight) AS used FROM sent_requests WHERE origin = :origin AND key = :key";
-/** Selects the time until enough requests have expired for another request with this key. */
+/** Selects the wait until enough requests have expired to allow another request with this key. */
 const selectWait = `SELECT ms FROM (SELECT until - :now AS ms,
     sum(iif(key = :key, weight, 0)) OVER newest AS ofKey, sum(weight) OVER newest AS ofMachine
     FROM sent_requests WHERE origin = :origin WINDOW newest AS (ORDER BY until DESC, id))
   WHERE ofKey >= :limit OR ofMachine >= 2 * :limit ORDER BY ms DESC LIMIT 1`;
 
-/** A sliding window of sent requests, in an SQLite file shared by all processes. */
+/** A sliding window of sent requests, in an SQLite file that all processes share. */
 class RateLimitFile {
   readonly #db: Database;
   readonly #statements = new Map<string, Statement>();
 
-  /** @param path the file, created if necessary, or null to count in memory */
+  /** @param path null to count in memory */
   constructor(
     Sqlite: SqliteConstructor,
     path: string | null,
@@ -214,18 +207,18 @@ class RateLimitFile {
   ) {
     if (path !== null) {
       createFolder(dirname(path), 0o700);
-      // better-sqlite3 would create a file that every user can read.
+      // By default, better-sqlite3 creates a file that every user can read.
       closeSync(openSync(path, "a", 0o600));
     }
     this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });
-    // The additional files of WAL mode could be deleted separately. Syncing to disk is unnecessary, because none of the
-    // recorded requests count any more after a power failure.
+    // WAL mode would create additional files, which could be deleted separately. Syncing to disk is unnecessary,
+    // because the recorded requests have expired by the time a machine restarts after a power failure.
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
     this.#db.exec(createTable);
   }
 
-  /** @param clock returns the monotonic time; it is read after the lock is acquired, which may take time */
+  /** @param clock called after the lock is acquired, because that can take seconds */
   take(clock: () => number): Permit | Wait {
     const transaction = this.#db.transaction(() => {
       const now = clock();
@@ -237,7 +230,7 @@ class RateLimitFile {
     return transaction.immediate();
   }
 
-  /** Restarts a request's window, and returns the number of requests with this key in the window. */
+  /** Restarts a request's window. Returns the number of requests with this key in the window. */
   restartWindow(id: number, now: number): number {
     const transaction = this.#db.transaction(() => {
       this.#get(renewRequest, { now, id, ms: this.quota.windowMs + marginMs });
@@ -246,7 +239,6 @@ class RateLimitFile {
     return transaction.immediate();
   }
 
-  /** Marks the entire quota as used for one window. */
   exhaust(now: number): void {
     this.#insert(now, this.quota.windowMs + marginMs, 2 * this.quota.limit);
   }

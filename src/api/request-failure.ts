@@ -3,10 +3,10 @@ import type { HttpResponse } from "../deps.js";
 import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
-/** Describes why a request failed. `reason` completes the sentence "The API is unavailable: …". */
+/** `reason` completes the sentence "The API is unavailable: …". */
 export type RequestFailure = Refusal | Outage;
 
-/** A response with a status that a retry cannot change, such as 403. */
+/** An error status that is not worth a retry, such as 403. */
 interface Refusal {
   kind: "refused";
   reason: string;
@@ -14,11 +14,11 @@ interface Refusal {
 }
 
 /**
- * A failure without a usable response.
- * - unavailable: the status means that a retry may help (API document, "Errors")
+ * A failure without a usable response:
+ * - unavailable: a status that is worth a retry (API document, "Errors")
  * - network: the connection was refused, was lost or timed out
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
- * - permanent: a retry cannot help, such as after an untrusted certificate
+ * - permanent: a failure that is not worth a retry, such as an untrusted certificate
  */
 export type Outage = { reason: string; cause?: unknown } & (
   | { kind: "unavailable"; status: number; retryAfterMs: number | null }
@@ -29,10 +29,9 @@ export type Outage = { reason: string; cause?: unknown } & (
 
 export class RequestTimeout extends Error {}
 
-/** Thrown when there is no connection to the proxy. The message is the proxy's host and port. */
+/** Thrown if the proxy is unreachable. The message is the proxy's host and port. */
 export class ProxyUnreachable extends Error {}
 
-/** Returns the failure for a response with an error status. @param now the current time in milliseconds since 1970 */
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const name = STATUS_CODES[status];
   const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
@@ -62,10 +61,10 @@ const tlsCodes = /^(EPROTO$|ERR_(SSL|OSSL)_)/;
 const certificateCodes =
   /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
-/** Codes for invalid calls are excluded, because those are bugs in this program. */
+/** Excludes codes for invalid calls, because those are bugs in this program. */
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Classifies an error from sending a request or reading its response. Returns null for a bug in this program. */
+/** Returns null if the error is a bug in this program. */
 export function classifyError(cause: unknown, host: string): Outage | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
@@ -73,7 +72,7 @@ export function classifyError(cause: unknown, host: string): Outage | null {
   const { code, message } = rootCause(cause);
   if (decompressionCodes.test(code))
     return { kind: "invalid-body", reason: "its compressed body is damaged", cause };
-  // undici asserts that a status is at least 100.
+  // undici throws an assertion error for a status below 100.
   if (code === "ERR_ASSERTION") return { kind: "invalid-body", reason: "it is not valid HTTP", cause };
   if (code.startsWith("ERR_ENCODING_")) return { kind: "invalid-body", reason: "its body is not UTF-8 text" };
   if (tlsCodes.test(code)) {
@@ -101,7 +100,7 @@ export function classifyError(cause: unknown, host: string): Outage | null {
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 
-/** Returns the innermost code and message, because connection errors wrap the operating system's error. */
+/** Returns the innermost code and message, because undici wraps operating system errors. */
 function rootCause(error: unknown): { code: string; message: string } {
   let [code, message] = ["", ""];
   let current: unknown = error;

@@ -3,15 +3,14 @@ import { isObject, type Json, type JsonObject, parseResponseJson } from "../util
 import { pluralize } from "../util/text.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/** A validated response with status 200. */
 export interface ApiResponse {
   readonly data: Json;
-  /** The items in `data` if it is an array, or null otherwise. */
+  /** The array in `data`, or null if `data` is an object. */
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
-  /** The local time just before the request was sent, in milliseconds since 1970. */
+  /** The local time when the request was sent, in milliseconds since 1970. */
   readonly requestedAt: number;
-  /** The server's time from the `Date` header, in milliseconds since 1970, or null if the header is missing. */
+  /** The time in the `Date` header, in milliseconds since 1970, or null if the header is missing. */
   readonly serverTime: number | null;
 }
 
@@ -24,13 +23,13 @@ export interface Pagination {
   has_prev: boolean;
 }
 
-/** A response that exceeds one of these limits is rejected and not stored. */
+/** Responses that exceed a limit are rejected without being stored. */
 export const responseLimits = {
-  /** The maximum number of bytes after decompression. A page of 100 orders is about 100 kB. */
+  /** The maximum size after decompression. A page of 100 orders takes about 100 kB. */
   bytes: 16 * 2 ** 20,
-  /** The maximum number of items in a list that is requested without `per_page`. */
+  /** The maximum length of a list requested without `per_page`. */
   items: 200_000,
-  /** The maximum nesting depth. The deepest documented response has six levels. */
+  /** The deepest documented response has six levels. */
   depth: 100,
 } as const;
 
@@ -38,20 +37,21 @@ export function maxItemsFor({ per_page }: QueryParameters): number {
   return per_page === undefined ? responseLimits.items : Number(per_page);
 }
 
-/** Thrown if a body is not JSON. The request is retried, because a proxy may have sent the body. */
+/** Thrown if a body is not JSON. The request is retried, because the body may come from a proxy. */
 export class InvalidBody extends Error {}
 
 const baseUrlHint = "check that the base URL belongs to the brand API and ends in /api/brand/v1";
 
-/** Returns the error for an undocumented response. The message never quotes the response, which may contain the key. */
+/** The message never quotes the response, which may contain the key. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
 
 /**
  * Parses and validates an envelope (API document, "Envelope").
- * @throws InvalidBody if the text is not JSON; UnexpectedResponse if its shape is undocumented; UnsafeResponse if it
- * exceeds a limit or contains the key
+ * @throws InvalidBody if the text is not JSON
+ * @throws UnexpectedResponse if the envelope has an undocumented shape
+ * @throws UnsafeResponse if the envelope exceeds a limit or contains the key
  */
 export function readEnvelope(
   text: string,
@@ -64,7 +64,7 @@ export function readEnvelope(
     throw rejected(
       path,
       "contains the API key",
-      "check the base URL, report it to the platform, and replace the key: others may have seen it",
+      "check the base URL, report this to the platform, and replace the key, because others may have seen it",
     );
   if (!isObject(envelope)) throw unexpectedResponse(path, "is not an object");
   if (envelope.success !== true) throw unexpectedResponse(path, "does not have `success: true`");
@@ -99,7 +99,7 @@ function parseBody(text: string): { value: Json; hasLargeNumbers: boolean } {
   throw new InvalidBody(/^[[{]/.test(start) ? "its JSON is truncated or damaged" : "its body is not JSON");
 }
 
-/** True if a field such as `id` or `host_id` contains a number that JavaScript cannot represent exactly. */
+/** True if an ID field (`id`, `host_id`) is a number that JavaScript cannot represent exactly. */
 function hasInexactId(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, member]) => {
@@ -108,7 +108,7 @@ function hasInexactId(value: unknown): boolean {
   });
 }
 
-/** True for a value whose nesting could overflow the stack in `JSON.stringify`. */
+/** Deeper nesting could overflow the stack in `JSON.stringify`. */
 function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levelsLeft === 0) return true;
@@ -117,14 +117,13 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
   return false;
 }
 
-/** Shorter keys are not searched for, because a response could contain them by chance. */
+/** A response could contain a shorter key by chance. */
 const minKeyLength = 8;
 
-/** True if a response contains the key, verbatim or with JSON escapes. */
 function containsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < minKeyLength) return false;
   if (text.includes(key)) return true;
-  // JSON can escape a key's characters as \u00xx, and a slash as \/.
+  // In JSON, any character of a key can be written as \u00xx, and a slash as \/.
   const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
   return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }

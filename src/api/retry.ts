@@ -2,12 +2,12 @@ import type { Clock } from "../deps.js";
 import type { Outage } from "./request-failure.js";
 
 /**
- * Measures the current outage. All requests of a run share one `--max-wait`, so a run waits out an outage only once.
- * After that, each new request gets a tenth of the time, in case only the previous endpoint is down.
+ * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
+ * Later requests get a tenth of that time each, because the outage may affect only one endpoint.
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
-  /** The start of the current outage, or null while the API responds. */
+  /** Null while the API responds. */
   #startedAt: number | null = null;
   readonly #failedEndpoints = new Set<string>();
 
@@ -20,20 +20,19 @@ export class OutageTimer {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** Ends the outage. A refusal, such as a 403, also counts as a response. */
+  /** A refusal, such as a 403, ends an outage as well. */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;
     this.#failedEndpoints.clear();
   }
 
-  /** Records a failed attempt. `/orders` and `/orders/ID` count as the same endpoint. */
+  /** `/orders` and `/orders/ID` count as the same endpoint. */
   recordFailure(path: string, sentAt: number): void {
     this.#startedAt ??= Math.max(sentAt, this.#lastResponseAt);
     this.#failedEndpoints.add(path.split("/", 2).join("/"));
   }
 
-  /** Returns the remaining time for retrying a request that was first sent at `firstSentAt`. */
   remainingMs(firstSentAt: number): number {
     const now = this.clock.monotonic();
     const sharedMs = this.maxWaitMs - (this.#startedAt === null ? 0 : now - this.#startedAt);
@@ -43,13 +42,13 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** The minimum remaining time for another attempt, because timers are imprecise. */
+/** Timers are imprecise, so a shorter remaining time does not allow another attempt. */
 const timerPrecisionMs = 5;
 
 /**
- * Returns the delay before the next attempt, or null to give up. The backoff is exponential with full jitter, and the
- * last attempt is made when `remainingMs` expires. Honors `Retry-After` unless it exceeds `remainingMs`.
- * @param attempt the number of failed attempts so far
+ * Returns the delay before the next attempt, or null to give up. Uses exponential backoff with full jitter, and makes
+ * the last attempt when `remainingMs` expires. Honors `Retry-After` unless it exceeds `remainingMs`.
+ * @param attempt the number of failed attempts
  * @param random a number in [0, 1)
  */
 export function retryDelay(
@@ -61,6 +60,6 @@ export function retryDelay(
   const retryAfterMs = outage.kind === "unavailable" ? outage.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
   const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(attempt - 1, 10));
-  // Jitter on top of `Retry-After` keeps processes that received the same value from retrying at the same time.
+  // Jitter keeps processes that received the same `Retry-After` from retrying simultaneously.
   return Math.min(remainingMs, retryAfterMs === null ? backoffMs : retryAfterMs + random * 250);
 }

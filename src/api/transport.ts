@@ -8,13 +8,13 @@ import { ProxyUnreachable } from "./request-failure.js";
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
 /**
- * Creates the function that sends all requests, with the proxy from `HTTPS_PROXY` and `NO_PROXY`. Redirects are not
- * followed, because that would forward the key. undici's `request` takes half the CPU time of Node's `fetch`.
+ * Creates the function that sends all requests, through the proxy in `HTTPS_PROXY` unless `NO_PROXY` excludes the host.
+ * Does not follow redirects, because they would expose the key. undici's `request` takes half the CPU time of Node's
+ * `fetch`.
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
-    // Plain http is used only on loopback. The empty string keeps undici from using HTTP_PROXY, which would send the
-    // key to the proxy unencrypted.
+    // Prevents undici from falling back to HTTP_PROXY, which would expose the key. Plain http is used only on loopback.
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
@@ -22,11 +22,11 @@ export function createFetch(env: Env): Fetch {
     headersTimeout: stallTimeoutMs,
     bodyTimeout: stallTimeoutMs,
     connections: 8,
-    // A connection handles one request at a time, so a reset affects only one request.
+    // Without pipelining, a connection reset affects only one request.
     pipelining: 1,
   });
   return async (url, options = {}) => {
-    // The URL may contain a password, so the message does not quote it.
+    // The message does not quote the URL, which may contain a password.
     if (new URL(url).protocol === "https:" && readProxy(env) === null)
       throw new ConfigurationError("HTTPS_PROXY is not the URL of an HTTP proxy.", {
         hint: "use a URL such as http://proxy.example.com:8080",
@@ -46,12 +46,12 @@ export function createFetch(env: Env): Fetch {
   };
 }
 
-/** Wraps an error from the connection to the proxy, because it would otherwise be reported as an API error. */
+/** Marks a failed connection to the proxy, which would otherwise be reported as an API error. */
 function asProxyError(error: unknown, { protocol, port }: URL, proxyUrl: string | null): unknown {
   if (!proxyUrl || protocol !== "https:") return error;
   const proxy = new URL(proxyUrl);
   const proxyPort = proxy.port || (proxy.protocol === "https:" ? "443" : "80");
-  // If host names have several addresses, the error contains one error for each.
+  // An AggregateError contains one error for each address of the host.
   const attempts: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const attempt = (attempts[0] ?? {}) as NodeJS.ErrnoException & { port?: number; hostname?: string };
   const isPort =
@@ -61,8 +61,8 @@ function asProxyError(error: unknown, { protocol, port }: URL, proxyUrl: string 
 }
 
 /**
- * Returns a decompressor for a Content-Encoding, or null if none is needed. Encodings other than gzip are supported,
- * because a proxy may choose one that was not requested. Truncated data is accepted, as in browsers.
+ * Returns a decompressor, or null if none is needed. Only gzip is requested, but a proxy may choose another encoding.
+ * Like browsers, the decompressor accepts truncated data.
  */
 function createDecoder(coding: string) {
   if (/^br$/i.test(coding)) return createBrotliDecompress();
@@ -70,11 +70,11 @@ function createDecoder(coding: string) {
   return isGzipOrDeflate ? createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }) : null;
 }
 
-/** Returns the URL of the https proxy, an empty string if none is set, or null if the URL is invalid. */
+/** Returns "" if no proxy is set, or null if its URL is invalid. */
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";
-  // curl allows `http://` to be omitted as well.
+  // Like curl, accepts a proxy without `http://`.
   const url = set.includes("://") ? set : `http://${set}`;
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null;
 }

@@ -10,10 +10,10 @@ const me = (scopes: string[]) => ({
   success: true,
   data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2027-01-01T00:00:00Z" } },
 });
-/** Error bodies are undocumented, so any of them could contain the key. */
+/** Error bodies are undocumented, so each of these could contain the key. */
 const bodies = [`{"error":{"message":"bad key ${key}"}}`, `<html>${key}</html>`, "", `plain ${key}`];
 
-/** The program uses the undici package, but nock intercepts only Node's `fetch`. */
+/** nock intercepts Node's `fetch`, but not the undici package that the program uses. */
 const fetchMocked: Fetch = (url, options) => fetch(url, { ...options, redirect: "manual" });
 const open = (settings: Partial<ApiSettings> = {}) =>
   testApi(baseUrl, { settings, deps: { fetch: fetchMocked } });
@@ -25,7 +25,7 @@ afterEach(() => {
   nock.enableNetConnect();
 });
 
-describe("an error status", () => {
+describe("statusError", () => {
   it.each([
     [400, "/orders", "BadRequest", 7, /rejected the parameters for \/orders/],
     [401, "/orders", "Unauthorized", 4, /malformed, unknown, expired or revoked/],
@@ -44,7 +44,7 @@ describe("an error status", () => {
     [302, "/orders", "UnexpectedResponse", 7, /redirected/],
     [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
   ])(
-    "HTTP %i for %s throws %s after one request, and the error does not quote the body",
+    "HTTP %i for %s throws %s after a single request, without quoting the body",
     async (status, path, name, exitCode, message) => {
       for (const body of [204, 304].includes(status) ? [""] : bodies) {
         const scope = nock(origin)
@@ -54,7 +54,6 @@ describe("an error status", () => {
         const error = await rejection(api.get(path));
         expect(error).toMatchObject({ name, exitCode, status });
         expect(error.message).toMatch(message);
-        // A longer wait would not help, so the hint must not suggest one.
         expect(`${error.hint}`).not.toContain("--max-wait");
         expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
         expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
@@ -64,7 +63,7 @@ describe("an error status", () => {
   );
 });
 
-describe("an error with status 403", () => {
+describe("forbiddenError", () => {
   const scope = "analytics:read";
 
   it.each([
@@ -109,12 +108,12 @@ describe("an error with status 403", () => {
     },
   );
 
-  it("a 403 for /me affects all requests and is not followed by a second request for /me", async () => {
+  it("a 403 for /me is not followed by a second request for /me", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
     expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
   });
 
-  it("a client requests /me only once, even after several 403 errors", async () => {
+  it("a client requests /me only once if several requests return 403", async () => {
     nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
     const api = open();
     await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
@@ -122,9 +121,9 @@ describe("an error with status 403", () => {
   });
 });
 
-describe("a request's URL", () => {
+describe("ApiClient", () => {
   it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
-    "the client rejects the path %s, because it leads outside the base URL or is not a plain path",
+    "the client rejects the path %s, which is outside the base URL or contains more than a path",
     async (path) => {
       const api = open();
       expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
@@ -133,7 +132,7 @@ describe("a request's URL", () => {
   );
 
   it.each(["//evil.test/x", "https://evil.test/"])(
-    "the client does not send the key to a different host if the path is %s",
+    "the client sends the key only to the base URL's host if the path is %s",
     async (path) => {
       const scope = nock(origin)
         .get(`/api/brand/v1/${path.replace(/^\//, "")}`)

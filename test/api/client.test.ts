@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { FakeClock, freePort, key, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
-it("a request sends the key only in the Authorization header, and returns the local time and the server's time", async () => {
+it("a request sends the key only in the Authorization header and returns both the local time and the server's time", async () => {
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":[{"id":"a"}]}', 200, {
       date: "Tue, 20 Oct 2026 12:00:07 GMT",
@@ -37,7 +37,7 @@ it.each([
   expect(error.message).toContain(`contains more than ${maximum} requested`);
 });
 
-it("the client waits until the limit resets if the rate-limit headers allow no more requests", async () => {
+it("the client waits until the limit resets if the rate-limit headers report no remaining requests", async () => {
   const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "25" };
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":{}}', 200, headers),
@@ -50,7 +50,7 @@ it("the client waits until the limit resets if the rate-limit headers allow no m
   expect(clock.waitedMs).toBe(25_000);
 });
 
-it("requests that get no response count against the rate limit", async () => {
+it("requests without a response count toward the rate limit", async () => {
   const clock = new FakeClock();
   const settings = { rateLimit: 1, statePath: temporaryFolder() };
   const api = testApi(`http://127.0.0.1:${await freePort()}/api/brand/v1`, { settings, deps: { clock } });

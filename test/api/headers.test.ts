@@ -4,7 +4,7 @@ import { readDateHeader, readRetryAfter, readServerLimit } from "../../src/api/h
 const now = Date.parse("2026-10-20T12:00:00Z");
 const limit = (remaining: number, resetMs: number) => ({ remaining, resetMs });
 
-describe("rate-limit headers", () => {
+describe("readServerLimit", () => {
   it.each([
     ["RateLimit-", "0", "30", limit(0, 30_000)],
     ["X-RateLimit-", "7", "30", limit(7, 30_000)],

@@ -9,20 +9,19 @@ import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testA
 
 const good = '{"success":true,"data":[]}';
 const head = (more: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${more}\r\n`;
-/** Timeouts that are short enough for a test. */
 function setTimer(_ms: number, call: () => void) {
   const timer = setTimeout(call, 1_500);
   return () => clearTimeout(timer);
 }
 
-/** Opens a client with a `--max-wait` of one minute and a clock on which waits take no real time. */
+/** Creates a client with a `--max-wait` of one minute and a clock that never really waits. */
 function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
   const clock = new FakeClock();
   const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });
   return { api, clock };
 }
 
-describe("a lost connection", () => {
+describe("reconnecting", () => {
   it.each([
     ["the connection is reset before the response", (socket: Socket) => socket.resetAndDestroy()],
     [
@@ -60,8 +59,8 @@ describe("a lost connection", () => {
   });
 });
 
-describe("an API that is down", () => {
-  it("when --max-wait expires, a request fails with the error from the last attempt", async () => {
+describe("outages", () => {
+  it("a request fails with the error from the last attempt when --max-wait expires", async () => {
     const server = await serve((_request, response) => sendJson(response, "x", 503));
     const { api, clock } = retryingClient(server.baseUrl);
     const error = await rejection(api.get("/orders"));
@@ -82,7 +81,7 @@ describe("an API that is down", () => {
   });
 });
 
-describe("a Retry-After header", () => {
+describe("Retry-After", () => {
   it.each([
     ["20", 20_125],
     ["60", 60_000],
@@ -147,7 +146,7 @@ it("a response with a status above 599 is rejected without a retry", async () =>
   expect(api.stats.requests).toBe(1);
 });
 
-describe("a response's body", () => {
+describe("bodies", () => {
   const gzipped = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
   const endless = (_request: unknown, response: ServerResponse) => {
@@ -158,7 +157,7 @@ describe("a response's body", () => {
     more();
   };
 
-  it("a compressed body with a byte order mark can be read", async () => {
+  it("the client reads a compressed body with a byte order mark", async () => {
     const server = await serve(gzipped(`\ufeff${good}`));
     expect((await retryingClient(server.baseUrl).api.get("/orders")).data).toEqual([]);
   });
@@ -175,7 +174,7 @@ describe("a response's body", () => {
   });
 });
 
-it("a redirect is not followed, because the key would be sent to a different server", async () => {
+it("the client does not follow a redirect, which would send the key to a different server", async () => {
   const other = await serve((_request, response) => sendJson(response, good));
   const server = await serve((_request, response) =>
     sendJson(response, "", 307, { location: `${other.baseUrl}/orders` }),
@@ -185,7 +184,7 @@ it("a redirect is not followed, because the key would be sent to a different ser
   expect([other.requests.length, server.requests.length]).toEqual([0, 1]);
 });
 
-describe("an abort signal", () => {
+describe("cancellation", () => {
   const settings = { maxWaitMs: 60_000 };
 
   it("an abort signal makes the current request fail with the signal's reason", async () => {
@@ -205,7 +204,7 @@ describe("an abort signal", () => {
   });
 });
 
-describe("an error thrown by a request", () => {
+describe("classifyError", () => {
   const coded = (code: string) => Object.assign(new Error("x"), { code });
 
   it.each([
@@ -233,7 +232,7 @@ describe("an error thrown by a request", () => {
       expect(classifyError(coded(code), "h")).toBeNull();
   });
 
-  it("an error that quotes the key is not attached as the cause", async () => {
+  it("an error that quotes the key is not exposed as the cause of a failure", async () => {
     const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
     const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
     const error = await rejection(api.get("/orders"));

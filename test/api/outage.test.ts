@@ -5,7 +5,7 @@ import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from 
 
 const good = '{"success":true,"data":{}}';
 
-describe("a Retry-After longer than --max-wait", () => {
+describe("Retry-After", () => {
   it.each([60, null])(
     "after a Retry-After longer than --max-wait, all later requests in the run fail (rate limit: %s)",
     async (rateLimit) => {
@@ -50,7 +50,7 @@ describe("a Retry-After longer than --max-wait", () => {
   });
 });
 
-describe("a request's timeout", () => {
+describe("timeouts", () => {
   const drip = (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/json" });
     const timer = setInterval(() => response.write(" "), 5);
@@ -82,14 +82,14 @@ describe("a request's timeout", () => {
   });
 });
 
-describe("the remaining --max-wait", () => {
+describe("OutageTimer", () => {
   const maxWaitMs = 10_000;
   function start() {
     const clock = new FakeClock();
     return { clock, outage: new OutageTimer(clock, maxWaitMs) };
   }
 
-  it("--max-wait is measured from the first failed request, and a response resets it", () => {
+  it("--max-wait starts at the first failed request and is reset by a response", () => {
     const { clock, outage } = start();
     const sentAt = clock.mono;
     clock.pass(3_000);
@@ -104,7 +104,7 @@ describe("the remaining --max-wait", () => {
     expect(outage.remainingMs(sentAt)).toBe(9_000);
   });
 
-  it("a request that starts after --max-wait has expired gets a tenth of that time", () => {
+  it("a request that starts after --max-wait has expired is retried for a tenth of --max-wait", () => {
     const { clock, outage } = start();
     outage.recordFailure("/orders", clock.mono);
     clock.pass(maxWaitMs);

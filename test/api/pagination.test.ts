@@ -7,7 +7,7 @@ import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
 
 type OnRequest = (list: { total: number }, page: number, response: ServerResponse) => boolean | undefined;
 
-/** Serves a paginated list. `onRequest` can change the list, or send a different response and return true. */
+/** Serves a paginated list. `onRequest` can change the list, or send a custom response and return true. */
 async function serveList(total: number, onRequest?: OnRequest) {
   const list = { total };
   const requested: number[] = [];
@@ -33,7 +33,7 @@ async function read(baseUrl: string): Promise<Page[]> {
 const itemsOf = (pages: readonly Page[]) => pages.flatMap(({ items }) => items);
 const upTo = (count: number) => Array.from({ length: count }, (_, each) => each);
 
-describe("a list", () => {
+describe("readPages", () => {
   it.each([
     [0, [1]],
     [10, [1]],
@@ -80,7 +80,7 @@ describe("a list", () => {
     },
   );
 
-  it("if a list grows while it is being read, it is read to its new end", async () => {
+  it("a list that grows while it is being read is read to its new end", async () => {
     const { baseUrl } = await serveList(20, (list, page) => {
       if (page === 2) list.total = 35;
       return false;
@@ -88,7 +88,7 @@ describe("a list", () => {
     expect(itemsOf(await read(baseUrl))).toEqual(upTo(35));
   });
 
-  it("reading a list stops at an empty page even if the API announces more pages", async () => {
+  it("an empty page ends a list even if the API announces more pages", async () => {
     const { requested, baseUrl } = await serveList(90, (_list, page, response) => {
       if (page > 1) sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 90) });
       return page > 1;
@@ -114,7 +114,7 @@ describe("a list", () => {
     [
       "the same page twice",
       (page: number) => ({ data: Array(10).fill({ id: 1 }), pagination: pagination(page, 10, 90) }),
-      /repeats page 1 as page 2/,
+      /has the same items on pages 1 and 2/,
     ],
     [
       "a next page after the last one",

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "../..");
 const windowMs = 3_000;
 const [processes, requestsEach, rateLimit] = [20, 6, 60];
 
-/** A program that sends two requests in parallel. Each takes a few milliseconds. */
+/** Sends two requests at a time, each of which takes a few milliseconds. */
 const program = `
 import { RateLimiter } from "./dist/rateLimit.js";
 import { systemClock as clock } from "./dist/deps.js";
@@ -32,7 +32,7 @@ async function send() {
 await Promise.all([send(), send()]);
 `;
 
-it("20 processes with the same key send at most 60 requests in any window, and each sends all its requests", async () => {
+it("20 processes that share a key send at most 60 requests in any window, and each process finishes", async () => {
   const folder = temporaryFolder();
   const input = { rateLimit: join(root, "src/api/rate-limit.ts"), deps: join(root, "src/deps.ts") };
   const bundle = await rolldown({ input, platform: "node", external: /^[^./]/ });
@@ -45,7 +45,7 @@ it("20 processes with the same key send at most 60 requests in any window, and e
   const sent = sends.map((request) => request.sent).sort((a, b) => a - b);
   const answered = sends.map((request) => request.answered).sort((a, b) => a - b);
   for (let at = 0; at + rateLimit < sends.length; at += 1) {
-    // The server may count a request at any time between `sent` and `answered`, so the test assumes the worst case.
+    // The server may count a request at any time between `sent` and `answered`, so these times are the worst case.
     expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
   }
 });

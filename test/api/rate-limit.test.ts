@@ -13,7 +13,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
   const defaults = { baseUrl, key, rateLimit: 60, maxWaitMs: 0, userAgent: "" };
   const limiter = new RateLimiter({ ...defaults, ...given, statePath }, clock, events);
   onTestFinished(() => limiter.close());
-  /** Sends requests that take `ms` milliseconds each. Returns the times at which they were sent. */
+  /** Sends requests that take `ms` milliseconds each. Returns the times at which the requests were sent. */
   const send = async (count: number, ms = 0) => {
     const times: number[] = [];
     for (let each = 0; each < count; each += 1) {
@@ -24,7 +24,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
     }
     return times;
   };
-  /** Sends one request. Returns how many milliseconds the rate limit delayed it. */
+  /** Sends a request, and returns its delay in milliseconds. */
   const waited = async () => {
     const start = clock.mono;
     const [sent = 0] = await send(1);
@@ -37,7 +37,7 @@ function maxPerMinute(times: readonly number[]): number {
   return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
 }
 
-describe("the rate limit", () => {
+describe("RateLimiter", () => {
   it("the rate limit allows a burst of 60 requests, and at most 60 requests in any minute", async () => {
     const clock = new FakeClock();
     const start = clock.mono;
@@ -47,7 +47,7 @@ describe("the rate limit", () => {
     expect((times[189] ?? 0) - start).toBeLessThan(3 * 60_000 * 1.03);
   });
 
-  it("a request counts for a minute after its response, so even a slow network never delivers 61 in a minute", async () => {
+  it("a request counts for a minute after its response, so a slow network never delivers 61 requests in a minute", async () => {
     const clock = new FakeClock();
     const { send } = openLimiter(clock);
     const times = await send(60, 500);
@@ -98,7 +98,7 @@ describe("the rate limit", () => {
   });
 });
 
-describe("the rate-limit file", () => {
+describe("rate.sqlite", () => {
   it("the rate-limit file is readable only by its owner, and does not contain the key", async () => {
     const { file, send, statePath } = openLimiter(new FakeClock());
     await send(3);
@@ -106,7 +106,7 @@ describe("the rate-limit file", () => {
     expect(readFileSync(file).includes(key)).toBe(false);
   });
 
-  it("a disabled rate limit creates no rate-limit file and delays no request", async () => {
+  it("a disabled rate limit neither creates a file nor delays requests", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock, { rateLimit: null });
     await send(500);
@@ -146,9 +146,9 @@ describe("the rate-limit file", () => {
   });
 });
 
-describe("rate-limit headers", () => {
+describe("RateLimit-Remaining", () => {
   it.each([60, null])(
-    "rate-limit headers that allow no more requests delay the run until the reset, but by at most a minute (configured limit: %s)",
+    "rate-limit headers that report no remaining requests delay the run until the reset, for at most a minute (configured limit: %s)",
     async (rateLimit) => {
       for (const [resetMs, expected] of [
         [12_000, 12_000],
@@ -162,7 +162,7 @@ describe("rate-limit headers", () => {
     },
   );
 
-  it("rate-limit headers have an effect only if they allow fewer requests than the configured limit", async () => {
+  it("rate-limit headers are ignored unless they allow fewer requests than the configured limit", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock);
     limiter.release(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
@@ -196,7 +196,7 @@ describe("rate-limit headers", () => {
     expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
   });
 
-  it("rate-limit headers delay requests by at most --max-wait, but the configured limit can delay them longer", async () => {
+  it("--max-wait limits delays caused by rate-limit headers, but not delays caused by the configured limit", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
     await send(1);

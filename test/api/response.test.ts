@@ -11,7 +11,7 @@ const list = (given: object) =>
 const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-describe("a response's envelope", () => {
+describe("readEnvelope", () => {
   it("readEnvelope returns the data, the items if the data is a list, and the pagination", () => {
     const page = pagination(1, 100, 250);
     const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
@@ -107,7 +107,7 @@ describe("a response's envelope", () => {
     expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
   });
 
-  it("a response that contains the key is accepted if the key is too short to be real", () => {
+  it("readEnvelope does not search a response for a key that is too short to be real", () => {
     const response = readEnvelope('{"success":true,"data":[{"id":"orders"}]}', { ...request, key: "orders" });
     expect(response.items).toHaveLength(1);
   });

@@ -16,7 +16,7 @@ const defaults = { attempt: 1, remainingMs: 300_000, random: 0.5 };
 const wait = (outage: Outage, given: Partial<typeof defaults> = {}) =>
   retryDelay(outage, { ...defaults, ...given });
 
-describe("a failed request", () => {
+describe("retryDelay", () => {
   const kindOf = (status: number) => statusFailure({ status, headers: new Headers(), body: null }, 0).kind;
 
   it.each([408, 429, 500, 502, 501, 503, 504, 520])("a request is retried after HTTP %i", (status) => {

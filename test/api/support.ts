@@ -55,7 +55,7 @@ function testDeps(given: Partial<Deps>): Deps {
   return { ...system, random: () => 0.5, ...given };
 }
 
-/** Opens a client without retries or a rate limit, and closes it after the test. */
+/** Creates a client without retries or a rate limit, and closes it after the test. */
 export function testApi(
   baseUrl: string,
   given: {
@@ -94,7 +94,7 @@ export async function serve(
   return { baseUrl: `http://127.0.0.1:${port}/api/brand/v1`, port, requests };
 }
 
-/** Starts a TCP server on loopback whose responses the test writes as raw bytes. */
+/** Starts a TCP server on loopback that lets the test write raw bytes. */
 export async function serveBytes(
   handler: (socket: Socket, count: number) => void,
 ): Promise<{ baseUrl: string }> {
@@ -138,7 +138,7 @@ export function pagination(page: number, per_page: number, total_items: number) 
   return { page, per_page, total_items, total_pages, has_next: page < total_pages, has_prev: page > 1 };
 }
 
-/** Returns the error that a promise is rejected with. */
+/** Returns the error of a rejected promise. */
 export async function rejection(
   promise: Promise<unknown>,
 ): Promise<Error & { hint?: string; exitCode?: number }> {

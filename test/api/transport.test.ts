@@ -9,7 +9,7 @@ import { classifyError } from "../../src/api/request-failure.js";
 import { createFetch } from "../../src/api/transport.js";
 import { freePort, rejection, sendJson, serve, serveBytes } from "./support.js";
 
-/** A proxy that records and refuses all requests. */
+/** Starts a proxy that records every request and refuses it. */
 async function serveProxy(status = 502) {
   const received: string[] = [];
   const proxy = createServer((request, response) => {
@@ -25,7 +25,7 @@ async function serveProxy(status = 502) {
   return { received, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("plain http requests use no proxy, because a proxy could read the key", async () => {
+it("plain http requests bypass the proxy, which could read the key", async () => {
   const proxy = await serveProxy();
   const server = await serve((_request, response) => sendJson(response, "{}"));
   for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {
@@ -71,7 +71,7 @@ it.each([
   });
 });
 
-it("a host in NO_PROXY that is not running is not reported as a proxy", async () => {
+it("an unreachable host in NO_PROXY is not reported as a proxy", async () => {
   const direct = createFetch({ HTTPS_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" });
   const error = await rejection(direct(`https://127.0.0.1:${await freePort()}/me`));
   expect(classifyError(error, "api.test")).toMatchObject({
@@ -127,7 +127,7 @@ it.each([
   const { status, headers } = await createFetch({})(server.baseUrl, { signal: stop.signal });
   expect([status, headers.get("x"), headers.get("y")]).toEqual([503, "1, 2", null]);
   if (end === "aborted") stop.abort(new Error("not needed"));
-  // Vitest fails the test after an unhandled error.
+  // Vitest fails the test if an unhandled error occurs in the meantime.
   await sleep(60);
 });
 
