@@ -83,7 +83,7 @@ test("backup writes a complete mirror with the time in its name, and status prin
 
 test("backup --keep N keeps the newest N backups, and never removes other files", async () => {
   const brand = await mirrored();
-  const other = makeBrand({ sameApiAs: brand, seed: 2, history: 20 });
+  const other = makeBrand({ sameApiAs: brand, seed: 2, history: 20, listLimit: 10 });
   await other.run("sync roster");
   expect((await other.run("backup")).code).toBe(0);
   const [copied = ""] = backups(brand);
@@ -272,7 +272,7 @@ test("backup --restore does not replace a mirror that is in use or cannot be wri
 
 test("backup --restore rejects a damaged backup and a backup of another brand, and keeps the mirror", async () => {
   const brand = await mirrored(500);
-  const other = makeBrand({ sameApiAs: brand, seed: 2, history: 20 });
+  const other = makeBrand({ sameApiAs: brand, seed: 2, history: 20, listLimit: 10 });
   await other.run("sync roster");
   const foreign = JSON.parse((await other.run("backup --json")).out).path;
   const refused = await brand.run(["backup", "--restore", foreign]);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { HostProfile } from "../../src/sandbox/brand.js";
 import { openMirror } from "../../src/store/open.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
-import { day } from "../support/records.js";
+import { day, minute } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
 /** A string that occurs only in fields that identify the host. */
@@ -22,7 +22,7 @@ async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
 
 /** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy of this brand. */
 async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
-  const brand = makeBrand({ history: 60 });
+  const brand = makeBrand({ history: 60, listLimit: 30 });
   const hostId = brand.data.roster[0]?.host?.id ?? "";
   const name = (n: number) => ({
     ...{ username: `${secret}-u${n}`, first_name: `${secret}-f${n}`, last_name: `${secret}-l${n}` },
@@ -32,6 +32,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   brand.order({ host: { id: hostId, ...name(1) } });
   const unattributed = brand.order({ host: null });
   rename(brand, hostId, name(1));
+  brand.pass(minute);
   await brand.run("sync");
   brand.pass(day);
   rename(brand, hostId, name(2));
@@ -293,7 +294,7 @@ test("sync removes an omitted field from stored data and does not store it again
 });
 
 test("views do not show the display names of library files if first or last names are omitted", async () => {
-  const brand = makeBrand({ history: 60 });
+  const brand = makeBrand({ history: 60, listLimit: 30 });
   const [item] = brand.data.content.filter(({ host }) => host);
   const host = { ...item?.host, id: "named-here-only", username: null, name: `${secret} Lovelace` };
   brand.data.content = brand.data.content.map((one) => (one === item ? { ...one, host } : one)) as never;
@@ -351,7 +352,7 @@ test("changes does not list a field that is stored again after having been omitt
 });
 
 test("sync does not report a field as no longer omitted if a shorter rule still omits it", async () => {
-  const brand = makeBrand({ history: 30 });
+  const brand = makeBrand({ history: 30, listLimit: 10 });
   await logIn(brand, "--omit host.last_name,roster:host.first_name");
   await brand.run("sync roster");
   await logIn(brand, "--omit last_name,host.first_name");
@@ -361,7 +362,7 @@ test("sync does not report a field as no longer omitted if a shorter rule still 
 });
 
 test("sync warns if another profile stores fields that this mirror omits", async () => {
-  const brand = makeBrand({ history: 30 });
+  const brand = makeBrand({ history: 30, listLimit: 10 });
   await logIn(brand, "--omit host.last_name");
   await brand.run("sync roster");
   const env = { BRANDAPI_PROFILE: "other", BRANDAPI_DB: brand.db };

@@ -84,7 +84,7 @@ test("verify exits with code 0 and reports click totals as unproven, because the
 });
 
 test("verify reports an outage only once, with a hint", async () => {
-  const brand = makeBrand({ history: 50 });
+  const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync orders roster")).code).toBe(0);
   brand.before = ({ path }) => (path === "/me" ? undefined : { status: 503 });
   const { code, out, err } = await brand.run("verify");

@@ -7,7 +7,7 @@ import { day, noon } from "../support/records.js";
 test.each(scopes)(
   "a sync with a key limited to the scope %s reads that scope's resources and lists the others as skipped",
   async (scope) => {
-    const brand = makeBrand({ history: 20 });
+    const brand = makeBrand({ history: 20, listLimit: 5 });
     brand.setKey({ scopes: [scope] });
     const { code, err, requests } = await brand.run("sync");
     expect(code).toBe(0);
@@ -31,7 +31,7 @@ const bodies = {
 test.each(Object.entries(bodies))(
   "a sync of a resource that the key does not allow exits with code 5, whatever the error body is (%s)",
   async (_, body) => {
-    const brand = makeBrand({ history: 20 });
+    const brand = makeBrand({ history: 20, listLimit: 5 });
     brand.before = ({ path }) => (path === "/roster" ? { status: 403, body } : undefined);
     brand.setKey({ scopes: ["content:read"] });
     const { code, err } = await brand.run("sync roster");
@@ -43,7 +43,7 @@ test.each(Object.entries(bodies))(
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
 test("a sync skips the Analytics resources if the plan lacks them, states the reason, and reads the other resources", async () => {
-  const brand = makeBrand({ history: 20 });
+  const brand = makeBrand({ history: 20, listLimit: 5 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");
   expect(code).toBe(0);
@@ -71,7 +71,7 @@ test.each([
 ] as const)(
   "a sync sends only one request and exits with code %i if the key %s",
   async (expected, _, change, words) => {
-    const brand = makeBrand({ history: 5 });
+    const brand = makeBrand({ history: 5, listLimit: 5 });
     brand.setKey(change);
     const { code, err, requests } = await brand.run("sync");
     expect([code, requests.length]).toEqual([expected, 1]);

@@ -18,7 +18,7 @@ describe("the examples in the help run against a synced mirror and a sandbox", (
   let brand: TestBrand;
 
   beforeAll(async () => {
-    brand = makeBrand({ history: 60 });
+    brand = makeBrand({ history: 60, listLimit: 20 });
     writeFileSync(join(brand.home, "own.sql"), "SELECT * FROM sales_by_month WHERE month = :month");
     mkdirSync(join(brand.home, "disk"));
     expect((await brand.run("sync")).code).toBe(0);

@@ -122,9 +122,9 @@ test("doctor exits with code 3 for a file that is not a mirror, and with code 8 
 });
 
 test("doctor exits with code 3 if the key and the mirror belong to different brands", async () => {
-  const brand = makeBrand({ history: 20 });
+  const brand = makeBrand({ history: 20, listLimit: 10 });
   await brand.run("sync roster");
-  const other = makeBrand({ sameApiAs: brand, seed: 2, history: 20 });
+  const other = makeBrand({ sameApiAs: brand, seed: 2, history: 20, listLimit: 10 });
   const ran = await other.run("doctor", { env: { BRANDAPI_DB: brand.db } });
   expect([ran.code, ran.out]).toEqual([3, expect.stringContaining("belongs to another brand")]);
 });

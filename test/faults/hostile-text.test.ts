@@ -87,7 +87,7 @@ test.each([
 });
 
 test("no command prints the API key or stores it in a file", async () => {
-  const brand = makeBrand({ history: 20 });
+  const brand = makeBrand({ history: 20, listLimit: 10 });
   const runs = [
     await brand.run("sync --verbose"),
     await brand.run("whoami"),

@@ -30,7 +30,7 @@ function copyOf(path: string, to: string): string {
 }
 
 test("for each view, export --as-of returns what the view returned at that time", async () => {
-  const brand = makeBrand({ history: 150, seed: 3 });
+  const brand = makeBrand({ history: 150, seed: 3, listLimit: 30 });
   const copies: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35].entries()) {
     expect((await brand.run("sync")).code).toBe(0);
@@ -63,7 +63,7 @@ test("for each view, export --as-of returns what the view returned at that time"
 });
 
 test("for each table, export --as-of returns what the table contained after a past sync", async () => {
-  const brand = makeBrand({ history: 100, seed: 5 });
+  const brand = makeBrand({ history: 100, seed: 5, listLimit: 30 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
     (await brand.run(["export", table, "--csv", ...more])).out;

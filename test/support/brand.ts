@@ -36,6 +36,8 @@ export interface SentRequest {
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
   /** The number of orders in a generated brand. By default, the brand is empty. */
   history?: number;
+  /** The maximum number of a generated brand's hosts, and of records in each list without orders. */
+  listLimit?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
   /** The start time in milliseconds since 1970. */
@@ -121,6 +123,7 @@ export interface TestBrand extends BrandEvents {
 export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   const {
     history,
+    listLimit = Number.POSITIVE_INFINITY,
     seed = 1,
     variants = {},
     rateLimit,
@@ -135,7 +138,9 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   const clock = sameApiAs?.clock ?? createFakeClock(now);
   const key = createKey(seed, "all", now);
   const generated =
-    history === undefined ? emptyBrand([key], seed) : createBrand({ seed, orders: history, now });
+    history === undefined
+      ? emptyBrand([key], seed)
+      : shortenLists(createBrand({ seed, orders: history, now }), listLimit);
   const data = { ...(copyOf?.data ?? generated), ...lists };
   const brands = sameApiAs ? (sameApiAs.api.brands as Brand[]) : [];
   brands.push(data);
@@ -287,6 +292,20 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   }
 
   return brand;
+}
+
+function shortenLists(brand: Brand, limit: number): Brand {
+  const { people, roster, recommendations, opportunities, content, gifts, codes } = brand;
+  return {
+    ...brand,
+    people: people.slice(0, limit),
+    roster: roster.slice(0, limit),
+    recommendations: recommendations.slice(0, limit),
+    opportunities: opportunities.slice(0, limit),
+    content: content.slice(0, limit),
+    gifts: gifts.slice(0, limit),
+    codes: codes.slice(0, limit),
+  };
 }
 
 function asFault(returned: unknown): Fault | undefined {
