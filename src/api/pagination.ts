@@ -12,7 +12,7 @@ export interface Page {
   requestedAt: number;
 }
 
-/** API document, "Limits". */
+/** See "Limits" in the API document. */
 export const lastPage = 10_000;
 export const maxPerPage = 100;
 

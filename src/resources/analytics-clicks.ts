@@ -34,15 +34,15 @@ const parameters: readonly Field[] = [
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** Avoids a conflict with the `host_id` column of `top_hosts`. */
+/** `top_hosts` already has a `host_id` column, so the parent column gets a different name. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,
 }));
 
 /**
- * Clicks, views and sales, one response per calendar month (API document, "2. GET /analytics/clicks" and "Click
- * analytics"). Unique counts must not be summed across days or months.
+ * Clicks, views and sales (API document, "2. GET /analytics/clicks" and "Click analytics"), read by calendar month.
+ * Unique counts must not be summed across days or months.
  */
 export const analyticsClicks = {
   ...common,

@@ -3,8 +3,8 @@ import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). Several entries can have no host, so
- * entries are identified by their position in the ranking.
+ * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). Records are identified by their
+ * position in the ranking, because several of them can have no host.
  */
 export const analyticsHosts = {
   ...common,
@@ -22,7 +22,7 @@ export const analyticsHosts = {
   fields: [
     requestParameter("position", "integer", "0-based position in the ranking"),
     object("host", baseHost),
-    integer("clicks", "this host's clicks on the brand's products"),
+    integer("clicks", "clicks on the brand's products from this host"),
     integer("buy_now_clicks", "clicks through to the store"),
     integer("orders", "attributed orders"),
     amount("sales", "attributed sales in the store's currency"),

@@ -2,7 +2,7 @@ import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** The brand's library (API document, "7. GET /content" and "Content item"). */
+/** See "7. GET /content" and "Content item" in the API document. */
 export const content = {
   ...common,
   name: "content",

@@ -1,4 +1,4 @@
-/** The types `timestamp` and `date` are stored as text. `json` is an array or an object, stored as JSON text. */
+/** `timestamp` and `date` columns contain text. `json` columns contain an array or an object as JSON text. */
 export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
 
 export interface ScalarField {
@@ -6,35 +6,36 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
-  /** Where the value comes from: the record, or a request parameter such as the month. */
+  /** `context` means a request parameter, such as the month. */
   from: "record" | "context";
-  /** True for an amount of money, which spreadsheets show with two decimal places. */
+  /** Spreadsheets show amounts with two decimal places. */
   isAmount?: true | undefined;
-  /** True for a URL whose query string contains a signature that differs between responses. */
+  /** A signed URL has a query string that differs between responses. */
   isSignedUrl?: true;
 }
 
-/** A nested object whose fields become columns. */
 interface ObjectField {
   kind: "object";
   name: string;
-  /** True if the column names start with the object's name. */
+  /** True if the object's name is a prefix of the column names. */
   prefixed: boolean;
   fields: readonly Field[];
 }
 
-/** An array of objects that become the rows of a child table. */
+/** An array of objects, which become the rows of a child table. */
 export interface ListField {
   kind: "list";
   name: string;
   table: string;
   about: string;
-  /** The columns that identify the parent row, and the main table's columns that they are copied from. */
+  /**
+   * The child table's columns that identify the parent row, with the main table's columns that provide their values.
+   */
   parent: readonly { column: string; from: string }[];
-  /** True if items have no ID and are identified by their 0-based `position`. */
+  /** True if items have no ID and are identified by a 0-based `position` column. */
   position: boolean;
   fields: readonly Field[];
-  /** True if undocumented scalars get a column when they first appear. */
+  /** True if an undocumented scalar gets a column when it first appears. */
   discoversColumns: boolean;
 }
 
@@ -56,7 +57,7 @@ export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/** Declares a signed URL. A record does not count as changed if only the URL's query string differs. */
+/** Declares a URL whose query string is ignored when a record is checked for changes. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }
@@ -79,7 +80,7 @@ export function list(
   return { kind: "list", name, position: false, discoversColumns: false, ...options };
 }
 
-/** Declares a column for a request parameter that the response does not repeat. */
+/** Declares a column for a request parameter that is missing from the response. */
 export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
   return { kind: "scalar", name, type, about, from: "context" };
 }

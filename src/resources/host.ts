@@ -1,6 +1,6 @@
 import { type Field, json, signedUrl, text } from "./fields.js";
 
-/** A host's public identity (API document, "Host"). The endpoints return four variants. */
+/** A host's public identity (API document, "Host"), which has four variants. */
 export const baseHost: readonly Field[] = [
   text("id", "the host's user ID"),
   text("username", "public handle"),
@@ -9,7 +9,7 @@ export const baseHost: readonly Field[] = [
   signedUrl("profile_photo", "photo URL"),
 ];
 
-/** A host with a public profile, as listed in the roster. */
+/** Hosts in the roster have a public profile. */
 export const profileHost: readonly Field[] = [
   ...baseHost,
   text("title", "headline"),
@@ -20,10 +20,10 @@ export const profileHost: readonly Field[] = [
   json("socials", "public links by network"),
 ];
 
-/** A host with a public profile and a motto, as listed in recommendations. */
+/** Hosts in recommendations also have a motto. */
 export const mottoHost: readonly Field[] = [...profileHost, text("motto")];
 
-/** A host with a display name but no photo, as listed in content. */
+/** Hosts in content have a display name but no photo. */
 export const contentHost: readonly Field[] = [
   text("id", "the host's user ID"),
   text("username"),

@@ -3,14 +3,10 @@ import { amount, date, integer, json, list, number, object, signedUrl, text, tim
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** A campaign in one of these states no longer changes. */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
 const settledPayments = ["PAID", "REFUNDED"];
 
-/**
- * Campaigns with their deliverables and assignments (API document, "5. GET /opportunities", "6. GET
- * /opportunities/{id}" and "Opportunity").
- */
+/** See "5. GET /opportunities", "6. GET /opportunities/{id}" and "Opportunity" in the API document. */
 export const opportunities = {
   ...common,
   name: "opportunities",
@@ -34,31 +30,31 @@ export const opportunities = {
     text("project_details", "detailed project notes"),
     text("status", "`DRAFT`, `READY`, `PROPOSED`, `ACTIVE`, `COMPLETED`, `DECLINED` or `ARCHIVED`"),
     text("listing_type", "how the campaign is offered to hosts"),
-    date("deadline", "when deliverables are due"),
-    date("application_deadline", "when applications close"),
-    text("target_url", "page that the campaign's links lead to"),
+    date("deadline", "due date for deliverables"),
+    date("application_deadline", "last day for applications"),
+    text("target_url", "landing page for campaign links"),
     object("payment", [
       amount("flatFee", "fixed fee per host"),
       number("commission", "percentage"),
       json("bonuses", "bonus terms"),
       text("terms"),
-      amount("totalPotential", "the most that a host can earn"),
+      amount("totalPotential", "maximum earnings per host"),
     ]),
     number("commission_rate", "commission percentage that overrides the default"),
     json("content_types", "requested content"),
     json("category", "campaign categories"),
-    json("assignment_counts", "host assignments by status"),
+    json("assignment_counts", "number of assigned hosts by status"),
     timestamp("created_at"),
     timestamp("updated_at"),
     list("deliverables", {
       table: "opportunity_deliverables",
-      about: "one row per deliverable of a campaign",
+      about: "one row per campaign deliverable",
       parent: [{ column: "opportunity_id", from: "id" }],
       fields: [text("id"), text("title"), text("description"), date("due_date"), timestamp("completed_at")],
     }),
     list("assignments", {
       table: "opportunity_assignments",
-      about: "one row per host assigned to a campaign, with the states of both payments",
+      about: "one row per host assigned to a campaign, with the state of both payments",
       parent: [{ column: "opportunity_id", from: "id" }],
       fields: [
         text("id"),
@@ -84,8 +80,8 @@ export const opportunities = {
 } as const satisfies Resource;
 
 /**
- * True unless the campaign's state is final or all its assignments are declined or paid. The list alone does not show
- * every change, because a payment does not necessarily change `updated_at`.
+ * Returns false if the campaign has a final state, or is completed with every assignment declined or paid. Other
+ * campaigns can change without a new `updated_at`, for example when a payment is made.
  */
 function canStillMove(record: JsonObject): boolean {
   if (settledStates.includes(String(record.status))) return false;

@@ -2,7 +2,7 @@ import { amount, boolean, integer, list, number, object, signedUrl, text, timest
 import { baseHost } from "./host.js";
 import { analyticsTotals, common, type Resource } from "./resource.js";
 
-/** All attributed orders, newest first (API document, "4. GET /orders" and "Order"). */
+/** See "4. GET /orders" and "Order" in the API document. */
 export const orders = {
   ...common,
   name: "orders",

@@ -2,7 +2,7 @@ import { integer, list, object, text } from "./fields.js";
 import { mottoHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** Hosts who recommend the brand's products (API document, "10. GET /recommendations" and "Recommendation"). */
+/** See "10. GET /recommendations" and "Recommendation" in the API document. */
 export const recommendations = {
   ...common,
   name: "recommendations",

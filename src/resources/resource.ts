@@ -4,11 +4,11 @@ import type { Field } from "./fields.js";
 
 /**
  * How a resource is read. Each strategy has a file in `sync`.
- * - dated: reads newest first, filtered by date; each run re-reads a trailing window (orders, content)
+ * - dated: reads by date, newest first, and re-reads a trailing window in every run (orders, content)
  * - full: reads all pages in every run
- * - details: reads all pages, and sends one request for each record whose details may have changed
+ * - details: reads all pages, and sends a request for each record whose details may have changed
  * - monthly: reads one response per calendar month
- * - ranking: reads all pages of a ranking and stores its figures once a day
+ * - ranking: reads all pages of a ranking and stores a daily snapshot
  */
 export type Strategy =
   | DatedStrategy
@@ -20,14 +20,14 @@ export type Strategy =
 export interface DatedStrategy {
   kind: "dated";
   dateField: string;
-  /** The API's parameters for a range, whose first instant is always included. */
+  /** The parameters for a date range. The range includes the first instant. */
   fromParameter: string;
   untilParameter: string;
-  /** Determines whether the range includes the instant in `untilParameter`. */
+  /** Inclusive if the range includes the instant in `untilParameter`. */
   untilBound: "inclusive" | "exclusive";
   /**
-   * API filters for comparing counts. Mirrors store the positions of the matching filters (`filterBits`), so new
-   * filters are added at the end, and the order never changes.
+   * Filters whose counts are compared with the mirror's. Append new filters and never reorder them, because mirrors
+   * store the positions of matching filters (`filterBits`).
    */
   countedFilters?: readonly CountedFilter[];
   totalsSource?: TotalsSource;
@@ -36,22 +36,20 @@ export interface DatedStrategy {
 export interface DetailsStrategy {
   kind: "details";
   path(key: string): string;
-  /** True if the details can change while the list item stays the same. */
+  /** True if the details can change without a change in the list. */
   canChange(record: JsonObject): boolean;
-  /**
-   * `merge` replaces the list item. Otherwise, details are records of `resource`, and `parent` is their foreign key.
-   */
+  /** `merge` replaces the list item. Otherwise, details are records of `resource` with the foreign key `parent`. */
   into: "merge" | { resource: Resource; parent: string };
 }
 
 export interface MonthlyStrategy {
   kind: "monthly";
   totalsSource: TotalsSource;
-  /** The resource whose hosts `sync --per-host` requests. */
+  /** The resource that lists the hosts for `sync --per-host`. */
   hostList: string;
 }
 
-/** An API filter, and the field that is true in matching records. */
+/** An API filter for the records in which `field` is true. */
 export interface CountedFilter {
   name: string;
   query: QueryParameters;
@@ -59,14 +57,14 @@ export interface CountedFilter {
 }
 
 /**
- * The API's daily totals. They change when a record of that day changes, so a single request shows which old days to
- * re-read. Their exact definition is not documented, so they are compared with earlier totals rather than with sums
- * over the records.
+ * The API's daily totals. A total changes when a record of that day changes, so a single request finds the old days to
+ * re-read. Totals are compared with earlier totals and not with the records, because their exact definition is not
+ * documented.
  */
 export interface TotalsSource {
   path: string;
   query: QueryParameters;
-  /** The response field that contains one point per day. The fields below belong to a point. */
+  /** The response field with one point per day. `dayField`, `countField` and `amountFields` belong to a point. */
   pointsField: string;
   dayField: string;
   countField: string;
@@ -74,32 +72,31 @@ export interface TotalsSource {
 }
 
 export interface Resource<How extends Strategy = Strategy> {
-  /** The name on the command line. */
   name: string;
   about: string;
   path: string;
   scope: string;
-  /** If `unknown`, the first request specifies no page, and more pages are read if the response has a `pagination`. */
+  /** If `unknown`, the first request has no `page`. Further pages are read if the response has a `pagination`. */
   pagination: "documented" | "unknown";
   strategy: How;
   /**
-   * The fields that identify a record, as dotted paths (`host.id`). A record without them is identified by its position
-   * in the API's list.
+   * The dotted paths of the fields that identify a record (`host.id`). If the fields are missing, the record is
+   * identified by its position in the list.
    */
   key: readonly string[];
-  /** The parameters sent with every list request. */
+  /** Sent with every list request. */
   query: QueryParameters;
-  /** The main table. Lists in `fields` declare child tables. */
+  /** The main table. Each list in `fields` declares a child table. */
   table: string;
   tableAbout: string;
   fields: readonly Field[];
-  /** True if undocumented scalars get a column when they first appear. */
+  /** True if an undocumented scalar gets a column when it first appears. */
   discoversColumns: boolean;
-  /** The main table's column that `--since` and `--until` filter by; null if there is none. */
+  /** The main table's date column for `--since` and `--until`, if any. */
   date: string | null;
-  /** True if earlier versions of records are stored for `changes` and `--as-of`. */
+  /** True if earlier versions of records are kept for `changes` and `--as-of`. */
   history: boolean;
-  /** Indexes of the main table for users' queries. */
+  /** Indexes that speed up users' queries. */
   indexes: readonly (readonly string[])[];
 }
 
@@ -113,7 +110,7 @@ export const common = {
   indexes: [],
 } as const satisfies Partial<Resource>;
 
-/** Returns the counted filters of a resource, each with its bit in `records.flags`. */
+/** Returns the resource's counted filters with their bits in `records.flags`. */
 export function filterBits({ strategy }: Resource): (CountedFilter & { bit: number })[] {
   const filters = strategy.kind === "dated" ? (strategy.countedFilters ?? []) : [];
   return filters.map((filter, position) => ({ ...filter, bit: 1 << position }));
@@ -124,17 +121,16 @@ export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource of the details, or null if the details are not separate records. */
+/** Returns null if the details are not separate records. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }
 
-/** True if a record's details replace its list item. */
 export function mergesDetails({ strategy }: Resource): boolean {
   return strategy.kind === "details" && strategy.into === "merge";
 }
 
-/** Daily orders and sales for the complete history, in one response (API document, "2. GET /analytics/clicks"). */
+/** Orders and sales per day for all time, in one response (API document, "2. GET /analytics/clicks"). */
 export const analyticsTotals: TotalsSource = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },

@@ -2,7 +2,7 @@ import { integer, number, object, text, timestamp } from "./fields.js";
 import { profileHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** Hosts with an active relationship (API document, "9. GET /roster" and "Roster entry"). */
+/** See "9. GET /roster" and "Roster entry" in the API document. */
 export const roster = {
   ...common,
   name: "roster",

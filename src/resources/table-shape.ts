@@ -6,25 +6,26 @@ export interface Column {
   type: ScalarType;
   about: string;
   from: ScalarField["from"] | "parent" | "position";
-  /** The path of the value in the record, list item or request. For `parent`, it is a column of the main table. */
+  /**
+   * The path of the value in the record, in the list item or in the request. For `parent`, a column of the main table.
+   */
   path: readonly string[];
   isAmount?: true | undefined;
 }
 
-/** A table that is derived from a resource's fields. */
 export interface TableShape {
   name: string;
   about: string;
   resource: Resource;
-  /** The list whose items are the rows; null for the main table. */
+  /** The list whose items become rows; null for the main table. */
   list: { path: readonly string[]; field: ListField } | null;
   columns: readonly Column[];
-  /** True if undocumented scalars get a column when they first appear. */
+  /** True if an undocumented scalar gets a column when it first appears. */
   discoversColumns: boolean;
   indexes: readonly (readonly string[])[];
 }
 
-/** Returns the tables of a resource: the main table first, then a child table for each list. */
+/** Returns the main table first, followed by a child table for each list. */
 export function tablesOf(resource: Resource): readonly TableShape[] {
   const cached = shapes.get(resource);
   if (cached) return cached;
@@ -43,8 +44,8 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
 }
 
 /**
- * True if JSON exports of a table contain the API's records. A row of a child table is only part of a record, and the
- * records of a monthly resource lack their month, so these rows are exported as columns.
+ * True if JSON exports contain the table's records as sent by the API. Child rows are only parts of records, and
+ * monthly records do not contain their month, so both are exported as columns.
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;

@@ -2,8 +2,8 @@ import { requestParameter } from "./fields.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * Gifts, discount codes, surveys and their results (API document, "11 to 14"). Their payloads are not documented, so
- * the scalars of the records become columns.
+ * Gifts, codes and surveys (API document, "11 to 14"). Their fields are not documented, so every scalar that appears in
+ * a record becomes a column.
  */
 function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {
@@ -15,7 +15,7 @@ function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string
     pagination: "unknown",
     strategy: { kind: "full" },
     table: name,
-    tableAbout: `one row per record from /${name}; the columns are the scalars found in records so far`,
+    tableAbout: `one row per record from /${name}; each scalar field seen so far has a column`,
     discoversColumns: true,
     fields: [],
   } as const satisfies Resource;
@@ -26,7 +26,7 @@ const undocumentedCodes = undocumentedResource("codes", "discount codes that hos
 
 export const codes = {
   ...undocumentedCodes,
-  tableAbout: `${undocumentedCodes.tableAbout}; orders have no field that names a code`,
+  tableAbout: `${undocumentedCodes.tableAbout}; orders do not contain a code`,
 } as const satisfies Resource;
 
 export const surveyResults = {
@@ -34,7 +34,7 @@ export const surveyResults = {
   name: "survey-results",
   path: "/surveys/{id}/results",
   table: "survey_results",
-  tableAbout: "one row per record in a survey's results; the columns are the scalars found in records so far",
+  tableAbout: "one row per record in a survey's results; each scalar field seen so far has a column",
   fields: [requestParameter("survey_id", "text", "the survey")],
 } as const satisfies Resource;
 

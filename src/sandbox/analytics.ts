@@ -6,7 +6,7 @@ import { createHash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
 import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
-/** Counts of orders, clicks and visits, and amounts in hundredths, summed across all currencies. */
+/** Counts, and amounts in hundredths that are summed across currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
 /** One host's activity on one day. `hostId` is empty for orders without a host. */
@@ -26,7 +26,6 @@ export const clicksParameters = {
   limit: integerParameter(20, 1, 100),
 };
 
-/** Returns the `data` of `GET /analytics/clicks`. */
 export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParameters>, now: number) {
   const { group_by, host_id, limit } = query;
   const days = computeDays(brand, ordersRange(query.start_date, query.end_date), host_id, now);
@@ -54,7 +53,7 @@ export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParam
   };
 }
 
-/** Returns the all-time rows of `GET /analytics/hosts`, unsorted. */
+/** Returns the unsorted rows of `GET /analytics/hosts`. */
 export function createHostRanking(brand: Brand, now: number) {
   const hosts = collectHosts(brand);
   return sumHosts(computeDays(brand, { from: null, to: null }, null, now)).map(([id, sum]) => {
@@ -65,14 +64,13 @@ export function createHostRanking(brand: Brand, now: number) {
 }
 
 /**
- * Returns every day of a range, up to `now`. Sales are computed from the orders, so a refund changes the figures for
- * the day on which the refunded order was placed.
+ * Returns all days in a range, up to `now`. Sales are computed from the orders, so a refund changes the sales on the day on which
+ * the order was placed.
  */
 function computeDays(brand: Brand, range: InstantRange, hostId: string | null, now: number): Day[] {
   const slice = selectRange(brand.orders, "order_date", range);
   const orders = slice.list.slice(slice.start, slice.end);
-  // Traffic starts with the brand's first order, so a month has the same days whether a query asks for a range or for
-  // the complete history.
+  // Traffic starts on the day of the brand's first order, even if a query requests a range before it.
   const upToNow = selectRange(brand.orders, "order_date", { from: null, to: now * 1_000 });
   const first = startOfDay(Date.parse(upToNow.list[upToNow.end - 1]?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
@@ -109,7 +107,7 @@ function computeDays(brand: Brand, range: InstantRange, hostId: string | null, n
       const visits = Math.floor((weight * share * (hashOf(start / dayMs) % 1_000)) / 400);
       if (visits > 0) hostDay(id).visits = visits;
     }
-    // A tracked order implies at least one "buy now" click.
+    // Every tracked order needs at least one buy-now click.
     for (const host of hosts.values()) host.buyNow = host.tracked * 3 + Math.floor(host.visits / 3);
     days.push({ start, hosts: [...hosts.values()] });
   }
@@ -123,7 +121,7 @@ function addOrder(activity: Activity, order: Order): void {
   activity.subtotal += Math.round(Number(order.subtotal_amount ?? 0) * 100);
 }
 
-/** Returns the first day of the bucket that contains the given day. Weeks start on Monday. */
+/** Weeks start on Monday. */
 function bucketStart(start: number, bucket: "day" | "week" | "month"): string {
   const monday = start - ((Math.floor(start / dayMs) + 3) % 7) * dayMs;
   const date = utcDay(bucket === "week" ? monday : start);
@@ -134,7 +132,7 @@ function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
-/** Summed activity, with the number of days, because unique counts cannot be summed. */
+/** The number of days is needed to estimate unique counts, which cannot be summed. */
 type ActivitySum = Activity & { days: number };
 
 function sumDays(days: readonly Day[]): ActivitySum {
@@ -174,7 +172,6 @@ function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
   return groups;
 }
 
-/** Returns all hosts by ID, with their current names. */
 function collectHosts({ people, orders }: Brand): Map<string, Host> {
   const hosts = new Map<string, Host>();
   for (const { host } of orders) if (host) hosts.set(host.id, host);
@@ -205,7 +202,7 @@ function countSessions(sum: ActivitySum): number {
   return estimateUnique(Math.ceil(sum.buyNow * 0.8) + Math.ceil(sum.visits * 0.7), sum);
 }
 
-/** Estimates a unique count. Because people return, it is lower than the sum of the daily counts. */
+/** Estimates a unique count, which is lower than the sum of the daily counts because people return. */
 function estimateUnique(count: number, { days }: ActivitySum): number {
   return days <= 1 ? count : Math.floor(count * (0.6 + 0.4 / days));
 }

@@ -13,28 +13,27 @@ import { RequestLimits } from "./request-limits.js";
 
 export const apiRoot = "/api/brand/v1";
 
-/** The two keyless feeds that the API replaced (API document, "Versioning"). */
+/** Keyless feeds that the API replaced (API document, "Versioning"). */
 const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
 ];
 
 export interface SandboxApiOptions {
-  /** A request with an unknown key or no key is handled as a request for the first brand. */
+  /** The first brand handles requests without a known key. */
   brands: readonly Brand[];
   now(): number;
-  /** The clock for the rate limit. Default: `now`. */
   monotonic?(): number;
-  /** The maximum number of requests per minute for each key. Default: no limit. */
+  /** Requests per minute for each key. Default: no limit. */
   rateLimit?: number | null;
-  /** Replaces `respond`, for tests of API variants. */
+  /** Lets tests replace `respond` to simulate API variants. */
   respond?: typeof respond;
 }
 
-/** An API for one or more brands, without a server. The rate limits are its only state. */
+/** An API for one or more brands, independent of any server. The rate limits are its only state. */
 export interface SandboxApi {
   brands: readonly Brand[];
-  /** The origin of the file host, set by `serveSandbox` once the port is known. */
+  /** The file host's origin. `serveSandbox` sets it when the port is known. */
   filesUrl: string;
   handle(request: SandboxRequest): SandboxResponse;
   handleFile(request: SandboxRequest): SandboxResponse<Buffer>;
@@ -71,7 +70,7 @@ export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
   return api;
 }
 
-/** @throws ErrorResponse for a request that the API rejects */
+/** @throws ErrorResponse if the API rejects the request */
 export function respond(
   request: SandboxRequest,
   brand: Brand,
@@ -97,19 +96,19 @@ function findEndpoint(path: string) {
   throw new ErrorResponse(404, "unknown_path", "There is no endpoint at this path.");
 }
 
-/** The sandbox's choices where the API document does not specify the behavior, for the help. */
+/** Behavior that the API document leaves open, as listed in the help. */
 export const undocumentedChoices: readonly string[] = [
-  "A date without a time is a complete day in UTC; timestamps end in Z or a zero offset.",
-  "A page past the end is an empty list; an empty list has total_pages 0.",
+  "A date without a time means the complete day in UTC; timestamps end in Z or a zero offset.",
+  "A page past the end is an empty list, and an empty list has a total_pages of 0.",
   "`active` orders are neither cancelled nor fully refunded.",
   "Among orders with the same date, the one attributed last comes first.",
-  "A malformed ID is a 404 in a path, a 400 in a query.",
-  "Checks run in this order: limit, path, method, key, scope, plan, parameters.",
+  "A malformed ID causes a 404 in a path and a 400 in a query.",
+  "Requests are checked in this order: limit, path, method, key, scope, plan, parameters.",
   "Rejected requests count toward the limits.",
   "Analytics ignores cancelled orders, subtracts refunds and mixes currencies.",
-  "Weeks start on Monday; daily unique counts do not sum to the total.",
-  "`download_path` starts with /content; attachment URLs lead nowhere.",
+  "Weeks start on Monday, and the total unique count is less than the sum of the daily counts.",
+  "`download_path` starts with /content, and attachment URLs do not work.",
   "Recommended products have `note` and `url` in addition to `id` and `title`.",
-  "Gifts, codes, surveys: paginated, with UUIDs; results: one object.",
-  "Errors: {success: false, error: {code, message, status}}.",
+  "Gifts, codes and surveys are paginated and have UUIDs; survey results are a single object.",
+  "Error bodies have the form {success: false, error: {code, message, status}}.",
 ];

@@ -1,16 +1,15 @@
 type UnreadFields = { [member: string]: unknown };
 type NullableStrings<Names extends string> = Record<Names, string | null>;
 
-/*
- * Records have the shape of the API's responses. The types declare only the fields that the sandbox reads. Records and
- * lists are never changed in place: an event replaces the record and the array that contains it.
+/**
+ * Records look like the API's responses, but the types declare only the fields that the sandbox reads. Records and
+ * lists are immutable: an event replaces the record and the array that contains it.
  */
 
 export type Host = { id: string } & NullableStrings<
   "username" | "first_name" | "last_name" | "profile_photo"
 >;
 
-/** A host as listed in the roster and the recommendations, with a biography, links and a location. */
 export type HostProfile = Host & UnreadFields;
 
 export type Order = UnreadFields &
@@ -32,7 +31,7 @@ export type Assignment = UnreadFields & {
   host: Host | null;
 };
 
-/** An opportunity including its details. `GET /opportunities` omits `deliverables` and `assignments`. */
+/** An opportunity with its details. `GET /opportunities` omits `deliverables` and `assignments`. */
 export type Campaign = UnreadFields & {
   id: string;
   title: string;
@@ -64,10 +63,10 @@ export type RosterEntry = UnreadFields & {
 
 export type Recommendation = UnreadFields & { host: HostProfile; products: { id: string; title: string }[] };
 
-/** A gift, code or survey. The API document does not describe their fields, so the sandbox invents some. */
+/** A gift, code or survey. The API document does not describe the fields, so these are invented. */
 export type OpenRecord = UnreadFields & { id: string | number };
 
-/** A brand's lists, each with the most recently added record first. */
+/** A brand's lists. The most recently added record comes first. */
 export interface Lists {
   orders: readonly Order[];
   roster: readonly RosterEntry[];
@@ -81,13 +80,13 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A host who may or may not be on the roster. */
+/** A host, who may be on the roster or not. */
 export interface Person {
   profile: HostProfile;
   motto: string | null;
-  /** The agreed commission rate, in percent; null if the brand's default applies. */
+  /** The agreed commission rate in percent, or null if the default applies. */
   rate: number | null;
-  /** The weight in the distribution of sales and clicks. */
+  /** The relative share of sales and clicks. */
   weight: number;
 }
 
@@ -99,23 +98,22 @@ export interface Product {
   /** Unit price in hundredths of the order's currency. */
   cents: number;
   variants: readonly (string | null)[];
-  /** The weight in the distribution of orders and views. */
+  /** The relative share of orders and views. */
   weight: number;
 }
 
 export interface ApiKey {
   name: string;
   secret: string;
-  /** A short description for users. */
+  /** A short description, shown when the sandbox starts. */
   note: string;
   id: string;
   scopes: readonly string[];
-  /** The time of expiry, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
-  /** The allowed IP addresses; null if all are allowed. */
+  /** The allowed IP addresses, or null if all are allowed. */
   allowlist: readonly string[] | null;
-  /** True if the brand's plan includes Analytics. */
   hasAnalyticsPlan: boolean;
 }
 
@@ -126,19 +124,16 @@ export interface Brand extends Lists {
   keys: readonly ApiKey[];
   people: readonly Person[];
   products: readonly Product[];
-  /** Survey results by survey ID. */
   results: Readonly<Record<string, unknown>>;
-  /** The sequence number of the next record that an event creates. */
   nextNumber: number;
 }
 
-/** The data that new records are generated from. */
+/** The parts of a brand that new records are generated from. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
-/** The commission rate, in percent, for hosts without an agreed rate. */
+/** The commission rate in percent for hosts without an agreed rate. */
 export const defaultRate = 12;
 
-/** Creates a brand that has no records and no hosts. */
 export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   return {
     seed,
@@ -161,8 +156,8 @@ export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
 }
 
 /**
- * Parses a timestamp into microseconds since 1970, because the API's dates can be more precise than milliseconds.
- * Returns NaN if the value is not a timestamp.
+ * Parses a timestamp into microseconds, because API dates can be more precise than milliseconds. Returns NaN if the
+ * value is not a timestamp.
  */
 export function toMicroseconds(text: unknown): number {
   if (typeof text !== "string") return Number.NaN;

@@ -7,8 +7,8 @@ import { createCode, createGift } from "./data/undocumented-data.js";
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns functions that change a brand as real events would, and throw a `RangeError` for an unknown ID. Arrays and
- * records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
+ * Returns functions that change a brand like real events. Each function throws a `RangeError` for an unknown ID. Arrays
+ * and records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
   const { add, change, remove } = createListEdits(brand);
@@ -23,33 +23,33 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     add,
     change,
     remove,
-    /** Adds an order that is attributed immediately, and returns its ID. */
+    /** Adds an order that is attributed immediately. Returns the order's ID. */
     order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
-    /** Adds a manually attributed order that was placed at `date`, and returns its ID. */
+    /** Adds an order that was placed at `date` but attributed manually just now. Returns the order's ID. */
     attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
-    /** Refunds an additional amount, or the complete order if no amount is given. */
+    /** Refunds an additional amount, or the complete order by default. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
-    /** Withdraws the attribution of orders, so that the API no longer lists them. */
+    /** Withdraws the attribution of orders, which removes them from the API. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
-    /** Removes the host from an order, as after the deletion of the host's account. */
+    /** Removes the host from an order, as if the host's account had been deleted. */
     loseHost: (id: string) => change("orders", id, { host: null }),
     changeRate: (id: string, rate: number) =>
       change("orders", id, (order) => withCommission({ ...order, commission_rate: rate })),
-    /** Adds a new host to the roster, and returns the host's ID. */
+    /** Adds a new host to the roster. Returns the host's ID. */
     join(): string {
       const person = createPerson(brand.seed, brand.nextNumber++);
       brand.people = [...brand.people, person];
       add("roster", createRosterEntry(brand, person, now()));
       return person.profile.id;
     },
-    /** Removes a host from the roster, and returns the ID of the roster entry. */
+    /** Removes a host from the roster. Returns the ID of the roster entry. */
     leave(hostId: string): string {
       const id = brand.roster.find(({ host }) => host.id === hostId)?.relationship_id ?? hostId;
       remove("roster", id);
       return id;
     },
-    /** Sets a roster host's rate in percent; null restores the default. Existing orders keep their rate. */
+    /** Sets a host's rate in percent, or restores the default if `rate` is null. Existing orders keep their rate. */
     agreeRate(hostId: string, rate: number | null) {
       brand.people = brand.people.map((person) =>
         person.profile.id === hostId ? { ...person, rate } : person,
@@ -88,7 +88,7 @@ function createListEdits(brand: Brand) {
     replace(list, records.with(index, typeof to === "function" ? to(record) : { ...record, ...to }));
   }
 
-  /** Returns the removed records, which `add` can restore. */
+  /** Returns the removed records, so that `add` can restore them. */
   function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
     const records: readonly RecordOf<L>[] = brand[list];
     const removed = records.filter((record) => keys.includes(sandboxRecordKey(list, record)));
@@ -103,7 +103,10 @@ function createListEdits(brand: Brand) {
   return { add, change, remove };
 }
 
-/** Returns the key that identifies a record in its list: `source/id` for a library file, otherwise the ID. */
+/**
+ * Returns the key that identifies a record in its list: `source/id` for library files, and the ID for all other
+ * records.
+ */
 export function sandboxRecordKey(list: ListName, record: RecordOf<ListName>): string {
   if (list === "content") return `${record.source}/${record.id}`;
   if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;

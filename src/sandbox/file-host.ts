@@ -4,10 +4,9 @@ import type { Brand, ContentItem } from "./brand.js";
 import { mixBits } from "./data/random.js";
 import type { SandboxRequest, SandboxResponse } from "./protocol.js";
 
-/** The lifetime of a download URL (API document, "Download URL"). */
+/** See "Download URL" in the API document. */
 const downloadSeconds = 300;
 
-/** Returns the `data` of `GET /content/{source}/{item_id}/download`. */
 export function createDownloadUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
   const expires = String(now + downloadSeconds * secondMs);
@@ -20,7 +19,7 @@ function sign(seed: number, path: string, expires: string): string {
   return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
 }
 
-/** Serves a file, or the rest of a file from `Range: bytes=N-`. */
+/** Serves a file, or the remainder of a file if the request has a `Range: bytes=N-` header. */
 export function handleFileRequest(
   request: SandboxRequest,
   brand: Brand,
@@ -65,7 +64,7 @@ function checkRequest(
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/** Returns a file's bytes from `first` (inclusive) to `end` (exclusive). They depend only on the file's ID. */
+/** Returns a range of a file's bytes, excluding `end`. The bytes depend only on the ID. */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

@@ -8,7 +8,7 @@ export const scopes: readonly string[] = [
   ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),
 ];
 
-/** Creates a key that has all scopes unless `overrides` specifies others. */
+/** Creates a key with all scopes, unless `overrides` restricts them. */
 export function createKey(seed: number, name: string, now: number, overrides: Partial<ApiKey> = {}): ApiKey {
   const random = createRandom(seed, `key ${name}`);
   return {
@@ -25,7 +25,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates a brand's keys: one with all scopes, and one for each reason for which a key can be rejected. */
+/** Creates one key with all scopes, and one key for each reason to reject a key. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });
@@ -41,7 +41,6 @@ export function createKeys(seed: number, now: number): ApiKey[] {
   ];
 }
 
-/** Returns the key in the Authorization header, or undefined if it is missing, malformed or unknown. */
 export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | undefined {
   const [, secret] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(headers.authorization ?? "") ?? [];
   return keys.find((key) => key.secret === secret);
@@ -49,7 +48,7 @@ export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | 
 
 const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "token", "authorization"];
 
-/** Throws an ErrorResponse for a key in the URL or in `x-api-key`, even if the Authorization header is valid. */
+/** @throws ErrorResponse if the URL or `x-api-key` contains a key, even if the Authorization header is valid */
 export function refuseMisplacedKey(
   { url, headers }: SandboxRequest,
   query: URLSearchParams,
@@ -63,7 +62,8 @@ export function refuseMisplacedKey(
 }
 
 /**
- * @throws ErrorResponse: 401 for the key, 403 for the IP address, 403 for the scope, 402 for the plan, in this order
+ * @throws ErrorResponse for the key (401), the IP address (403), the scope (403) or the plan (402), checked in this
+ * order
  */
 export function authorize(request: SandboxRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {
   const { scope, needsAnalyticsPlan } = endpoint;

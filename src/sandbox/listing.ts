@@ -1,13 +1,13 @@
 import { toMicroseconds } from "./brand.js";
 import type { PageInfo, ResponseData } from "./protocol.js";
 
-/** A range in microseconds since 1970, including both ends. Null stands for an open end. */
+/** A range in microseconds since 1970 that includes both ends. A null end is open. */
 export interface InstantRange {
   from: number | null;
   to: number | null;
 }
 
-/** A part of a list. The list is not copied, because it may contain a million records. */
+/** A range of indexes in a list. The list is not copied, because it can contain a million records. */
 export interface ListSlice<T> {
   list: readonly T[];
   start: number;
@@ -30,8 +30,8 @@ export function respondWithPage<T extends object>(
 }
 
 /**
- * Returns the records in a range, newest first. Among records with the same date, the one added last comes first.
- * Records without a date come last, and are included only if the range is open at both ends.
+ * Returns the records in a range, newest first. If several records have the same date, the last one added comes first.
+ * Records without a date come last, and only if the range is open at both ends.
  */
 export function selectRange<T extends object>(
   list: readonly T[],
@@ -47,12 +47,12 @@ export function selectRange<T extends object>(
 
 interface SortedList<T> {
   records: readonly T[];
-  /** The records' dates in microseconds since 1970, newest first. */
+  /** Dates in microseconds since 1970, newest first. */
   instants: Float64Array;
   undated: readonly T[];
 }
 
-/** A cache whose entries never become stale, because events replace arrays. */
+/** Entries never become stale, because events replace arrays. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {
@@ -69,7 +69,9 @@ function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): 
   return sorted;
 }
 
-/** Finds the first matching index by binary search. `matches` must also be true at all later indexes. */
+/**
+ * Binary search for the first index at which `matches` is true. `matches` must be true at all later indexes as well.
+ */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;
   let high = instants.length;

@@ -7,19 +7,19 @@ import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteg
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
 
 export interface Pace {
-  /** The number of refunds, cancellations and late attributions is proportional to the number of orders. */
+  /** Determines the rate of new orders, refunds, cancellations and late attributions. */
   ordersPerHour: number;
-  /** A factor for all other events; 1 is the frequency at a real brand. */
+  /** A factor for all other events. A real brand has a speed of 1. */
   speed: number;
 }
 
-/** Returns the pace at the end of a history of `orders` orders, multiplied by `speed`. */
+/** Returns the pace that continues a history of `orders` orders, multiplied by `speed`. */
 export function naturalPace(orders: number, speed = 1): Pace {
   // At the end of the history, the number of orders per day is a third above average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 
-/** Applies the events after `from` and up to `to`. The same brand and pace always produce the same events. */
+/** Applies the events in a time range, excluding `from`. The same brand and pace always produce the same events. */
 export function simulateActivity(brand: Brand, from: number, to: number, pace: Pace): void {
   let now = from;
   const events = createBrandEvents(brand, () => now);
@@ -39,7 +39,7 @@ interface SimulatedEvent {
   at: number;
 }
 
-/** The kinds of events, with their frequencies per order and per day. */
+/** The kinds of events, with their frequency per order and per day. */
 const eventKinds: readonly (readonly [
   perOrder: number,
   perDay: number,
@@ -77,12 +77,12 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
   return scheduled.sort((a, b) => a.at - b.at);
 }
 
-/** Returns a random age in milliseconds, about `typical` days on average and at most `most` days. */
+/** Returns a random age in milliseconds, with an average of about `typical` days and a maximum of `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
 
-/** Calls `apply` with the newest order that exceeds a random age, unless that order is cancelled or refunded. */
+/** Picks the newest order that is older than a random age. Calls `apply` unless this order is cancelled or refunded. */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
   const date = formatInstant(at - randomAge(random, 25, 200));
   let newest: Order | undefined;

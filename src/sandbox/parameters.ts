@@ -4,9 +4,9 @@ import type { InstantRange } from "./listing.js";
 import { ErrorResponse } from "./protocol.js";
 
 export interface Parameter<T> {
-  /** The value if the parameter is missing. */
+  /** The default value. */
   absent: T;
-  /** Describes the valid values, for the error message "page must be …". */
+  /** Completes the error message "page must be …". */
   expected: string;
   /** Returns undefined if the value is invalid. */
   parse(text: string): T | undefined;
@@ -90,7 +90,7 @@ const parseUuid = (text: string) => (uuidPattern.test(text) ? text.toLowerCase()
 export const uuid: Parameter<string | null> = { absent: null, expected: "a UUID", parse: parseUuid };
 export const uuids = listOf("up to 50 UUIDs, separated by commas", 50, parseUuid);
 
-/** An instant in microseconds since 1970. `isDay` is true if the client sent a date without a time. */
+/** An instant in microseconds since 1970. `isDay` is true if the client sent only a date. */
 export interface Instant {
   at: number;
   isDay: boolean;
@@ -105,14 +105,14 @@ export const instant: Parameter<Instant | null> = {
   parse(text) {
     const date = text.slice(0, 10);
     if (!timestamp.test(text) || Number.isNaN(Date.parse(date))) return undefined;
-    // `Date.parse` accepts 31 February.
+    // `Date.parse` accepts dates that do not exist, such as 31 February.
     if (new Date(date).toISOString().slice(0, 10) !== date) return undefined;
     const at = toMicroseconds(text.replace(/[+-]00:?00$/, "Z"));
     return Number.isNaN(at) ? undefined : { at, isDay: text.length === 10 };
   },
 };
 
-/** Returns the range of two query parameters. An `end_date` without a time includes the complete day. */
+/** Returns the range between two query parameters. An `end_date` without a time includes the complete day. */
 export function ordersRange(start: Instant | null, end: Instant | null): InstantRange {
   const to = end?.isDay ? end.at + dayMs * 1_000 - 1 : end?.at;
   return { from: start?.at ?? null, to: to ?? null };

@@ -2,11 +2,9 @@ import type { ApiKey, Brand } from "./brand.js";
 
 export interface SandboxRequest {
   method: string;
-  /** The path and query string as received. */
   url: string;
-  /** Header names are in lower case. */
   headers: Record<string, string | undefined>;
-  /** The client's IP address, without a port. */
+  /** The client's IP address, without the port. */
   address: string;
 }
 
@@ -18,10 +16,9 @@ export interface SandboxResponse<Body = string> {
 
 export interface Endpoint {
   path: string;
-  /** The required scope, if any. */
   scope: string | null;
   needsAnalyticsPlan?: boolean;
-  /** @throws ErrorResponse for an invalid query or an unknown ID */
+  /** @throws ErrorResponse if the query is invalid or an ID is unknown */
   handle(context: EndpointContext): ResponseData;
 }
 
@@ -29,9 +26,9 @@ export interface EndpointContext {
   brand: Brand;
   key: ApiKey;
   query: URLSearchParams;
-  /** The values of the path's `{…}` segments, in order. */
+  /** The values for the `{…}` segments of the path. */
   params: readonly string[];
-  /** The origin of the file host, for signed URLs. */
+  /** The file host's origin, for signed URLs. */
   filesUrl: string;
   now: number;
 }
@@ -50,7 +47,7 @@ export interface PageInfo {
   has_prev: boolean;
 }
 
-/** Thrown to respond with an error. The body is invented, because the API document does not describe it. */
+/** Thrown to respond with an error. The body is invented, because the API document does not describe error bodies. */
 export class ErrorResponse extends Error {
   constructor(
     readonly status: number,
@@ -68,7 +65,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** Returns the values of a pattern's `{…}` segments, or null if the path does not match. */
+/** Returns the values for the `{…}` segments of a pattern, or null if the path does not match. */
 export function matchPath(pattern: string, path: string): string[] | null {
   const expression = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
   return new RegExp(`^${expression}$`).exec(path)?.slice(1) ?? null;

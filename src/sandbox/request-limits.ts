@@ -1,19 +1,19 @@
 import { ErrorResponse } from "./protocol.js";
 
-/** The length of the sliding window in which requests are counted (API document, "Limits"). */
+/** See "Limits" in the API document. */
 const windowMs = 60_000;
 
 /**
- * Counts the requests for each key and for each IP address, whose limit is twice as high. Rejected requests count as
- * well, which is the strictest interpretation of the API document.
+ * Counts requests in a sliding window for each key and for each IP address. The limit per IP address is twice as high.
+ * Rejected requests count as well, because this is the strictest interpretation of the API document.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();
 
-  /** @param perMinute the limit for each key, or null for no limit */
+  /** @param perMinute the limit per key, or null for no limit */
   constructor(private readonly perMinute: number | null) {}
 
-  /** Counts a request. Returns the response headers, and an error if the request exceeds a limit. */
+  /** Counts a request. Returns the response headers, with an error if the request exceeds a limit. */
   count(
     address: string,
     keyId: string | null,

@@ -4,15 +4,14 @@ import { apiRoot, type SandboxApi } from "./api.js";
 import type { SandboxRequest, SandboxResponse } from "./protocol.js";
 
 interface RunningServer {
-  /** A URL such as `http://127.0.0.1:4010/api/brand/v1`. */
   baseUrl: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves an API and its file host on two ports of 127.0.0.1.
+ * Serves an API and its file host on two loopback ports.
  * @param port the API's port, or 0 for any free port
- * @param beforeResponse runs before each response and can delay it
+ * @param beforeResponse can delay the response
  * @throws the system error if the port is in use
  */
 export async function serveSandbox(
@@ -28,7 +27,7 @@ export async function serveSandbox(
         const { status, headers, body } = handle(toApiRequest(incoming));
         outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
       } catch {
-        // The sandbox is shutting down or has a bug. Either way, the client sees a broken connection.
+        // A bug or a shutdown closes the connection without a response.
         incoming.socket.destroy();
       }
     };
@@ -46,7 +45,7 @@ function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMe
 }
 
 function listen(server: Server, port: number): Promise<number> {
-  // A client that waits a minute because of the rate limit can reuse its connection.
+  // Lets a client reuse its connection after waiting a minute for the rate limit.
   server.keepAliveTimeout = 90_000;
   return new Promise((resolve, reject) => {
     server.once("error", reject);

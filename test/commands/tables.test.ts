@@ -141,7 +141,7 @@ test("tables NAME shows the number of rows with a value in each column", async (
   expect(out).toMatch(/^fulfillment_status +text +none /m);
   expect(out).toMatch(/^commission_rate +number +all +percentage$/m);
   expect((await brandapi(["tables", "codes", "--db", mirror.path])).out).toContain(
-    "orders have no field that names a code",
+    "orders do not contain a code",
   );
 });
 

@@ -20,7 +20,7 @@ test("every endpoint returns the response envelope for a key with all scopes", (
   }
 });
 
-test("HEAD responds like GET, but without a body", async () => {
+test("a HEAD request gets the same response as GET, without the body", async () => {
   const fetch = fetchOf(createSandboxApi({ brands: [history], now: () => noon }));
   const init = { method: "HEAD", headers: { authorization: `Bearer ${secret}` } };
   const head = await fetch(`${testBaseUrl}/orders`, init);
@@ -28,7 +28,7 @@ test("HEAD responds like GET, but without a body", async () => {
   expect((await fetch(`${testBaseUrl}/orders?foo=1`, init)).status).toBe(400);
 });
 
-test("a key with one scope can read that scope's endpoints and /me, and gets 403 from all other endpoints", () => {
+test("a key with one scope can read /me and that scope's endpoints, and gets 403 from all other endpoints", () => {
   const names = history.keys.map(({ name }) => name).filter((name) => name.startsWith("only-"));
   expect(names).toHaveLength(scopes.length + 1);
   for (const key of names)
@@ -40,7 +40,7 @@ test("a key with one scope can read that scope's endpoints and /me, and gets 403
       ]);
 });
 
-test("only the Analytics endpoints respond with 402 if the plan lacks Analytics", () => {
+test("the Analytics endpoints, and no others, respond with 402 if the plan does not include Analytics", () => {
   const refused = paths
     .filter(([path]) => ask(path, { key: "no-plan" }).status === 402)
     .map(([path]) => path);
@@ -59,7 +59,7 @@ test("a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Au
     expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
 });
 
-test("a key is rejected as soon as it expires, to the millisecond", () => {
+test("a key is rejected from the exact millisecond at which it expires", () => {
   const expiresAt = history.keys[0]?.expiresAt ?? 0;
   expect(ask("/me", { now: expiresAt - 1 }).status).toBe(200);
   expect(ask("/me", { now: expiresAt }).status).toBe(401);
@@ -79,7 +79,7 @@ test("a key used from an address outside its IP allowlist gets 403, even on /me"
   expect(ask("/me", { request }).status).toBe(200);
 });
 
-test("a key in the URL or in x-api-key gets 400, whether or not there is a valid Authorization header", () => {
+test("a key in the URL or in x-api-key gets 400 even if the Authorization header is valid", () => {
   const headers = { authorization: `Bearer ${secret}`, "x-api-key": secret };
   expect(ask("/me", { request: { headers } }).status).toBe(400);
   expect(ask("/me", { request: { headers: { "x-api-key": "any" } } }).status).toBe(400);
@@ -88,7 +88,7 @@ test("a key in the URL or in x-api-key gets 400, whether or not there is a valid
       expect([query, ask(`/orders?${query}`, { key }).status]).toEqual([query, 400]);
 });
 
-test("unknown paths get 404, retired feeds 410 without a key, and other methods 405 with Allow", () => {
+test("unknown paths get 404, retired feeds get 410 without a key, and unsupported methods get 405 with Allow", () => {
   for (const path of ["/", "/order", "/orders/", "/orders/1", "/Orders", "/api/orders", "/api/brand/v2/me"])
     expect([path, ask(path).status]).toEqual([path, 404]);
   for (const feed of ["/api/public/brands/7/recommendations", "/api/brands/shop.example/recommendations"])
@@ -115,7 +115,7 @@ test("requests are checked in this order: misplaced key, key, address, scope, pl
   expect(statuses).toEqual([400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("unknown IDs and sources, and those of another brand, get 404", () => {
+test("unknown IDs and sources get 404, and so do those from another brand", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";

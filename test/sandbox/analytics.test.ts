@@ -19,7 +19,7 @@ function clicks(query = "", options: RequestOptions = {}): Clicks {
   return ask(`/analytics/clicks${query}`, options).one as unknown as Clicks;
 }
 
-test("click analytics agree with the orders in total, by day, by host and within a range", () => {
+test("click analytics match the orders in total, by day, by host and within a range", () => {
   const counted = history.orders.filter((one) => !one.is_cancelled);
   const net = counted.reduce((total, one) => total + cents(one.total_amount) - cents(one.refund_amount), 0);
   const { summary, timeseries } = clicks();
@@ -37,7 +37,7 @@ test("click analytics agree with the orders in total, by day, by host and within
   expect(clicks(`?start_date=${date}`).summary.orders).toBe(later.length);
 });
 
-test("click analytics have a point for each day, and weeks and months have the same sums", () => {
+test("click analytics contain a point for each day, and their weekly and monthly points have the same sums", () => {
   const days = clicks().timeseries;
   expect(days.at(-1)?.date).toBe("2026-11-21");
   const dates = days.map(({ date }) => Date.parse(String(date)) / day);
@@ -66,14 +66,14 @@ test("click analytics are plausible: ratios are between 0 and 1, and unique coun
   expect(clicks("?limit=3").top_products).toEqual(top_products.slice(0, 3));
 });
 
-test("the current day's clicks increase over time, and future days have none", () => {
+test("clicks for the current day increase over time, and future days have no clicks", () => {
   const morning = clicks("?start_date=2026-11-21", { now: noon - 6 * hour });
   const evening = clicks("?start_date=2026-11-21", { now: noon + 6 * hour });
   expect(Number(evening.summary.total_clicks)).toBeGreaterThan(Number(morning.summary.total_clicks));
   expect(clicks("?start_date=2027-01-01").timeseries).toEqual([]);
 });
 
-test("refunding an old order changes only the analytics for that order's day", () => {
+test("refunding an old order changes the analytics for the day of that order and for no other day", () => {
   const brand = { ...history };
   const before = clicks().timeseries;
   const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test("API variants return no totals, drifting totals or no empty days", () => {
+test("API variants can omit the totals, omit empty days or return drifting totals", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
   expect(clicks("", { brand, variants: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
   const drift = (now: number) =>
@@ -112,7 +112,7 @@ test("API variants return no totals, drifting totals or no empty days", () => {
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("the host ranking can be sorted by each column in both directions, and includes a row without a host", () => {
+test("the host ranking includes a row without a host and can be sorted by each column in both directions", () => {
   const columns = {
     clicks: "clicks",
     buy_now_clicks: "buy_now_clicks",

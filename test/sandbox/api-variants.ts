@@ -12,22 +12,21 @@ import { formatInstant } from "../../src/util/times.js";
 import { dayMs, hourMs } from "../../src/util/timestamp.js";
 
 /**
- * Ways in which a server may differ from the sandbox: other interpretations of what the API document leaves open, and
- * violations of it. The first value of each is how the sandbox behaves.
+ * Ways in which a real server could differ from the sandbox. Some are other interpretations of the API document, and
+ * some violate it. The first value of each variant is the sandbox's behavior.
  */
 export const documentedBehavior = {
-  /**
-   * The maximum number of records on a page, whatever `per_page` is. `pagination.per_page` contains the effective
-   * number.
-   */
+  /** The maximum page size, even if `per_page` is larger. `pagination.per_page` contains the effective size. */
   maxPerPage: 100,
-  /** The order of records with equal dates, and of lists without dates. `random` changes it slightly in each response. */
+  /**
+   * The order of records with equal dates, and of lists without dates. `random` reorders some of them in each response.
+   */
   ties: oneOf("stable", "reversed", "random"),
-  /** The sort order for orders and content. With `attribution`, the record that was added last comes first. */
+  /** The sort order for orders and content. `attribution` lists the most recently added record first. */
   order: oneOf("date", "id", "attribution"),
   /**
-   * The precision of dates in responses. Filters always use the exact date. `rounded` rounds to the nearest second,
-   * `minutes` sets the seconds to 0, `no seconds` leaves them out, and `invalid` sets the hour of some dates to 24.
+   * The precision of dates in responses. Filters always use the exact dates. `rounded` rounds to the nearest second,
+   * `minutes` sets the seconds to 0, `no seconds` omits them, and `invalid` sets the hour of some dates to 24.
    */
   datePrecision: oneOf(
     "exact",
@@ -40,53 +39,52 @@ export const documentedBehavior = {
     "days",
     "invalid",
   ),
-  /** Whether records without a date are listed only if no date range is requested, or in every range. */
+  /** Whether records without a date are listed in every range, or only if no range is requested. */
   undated: oneOf("without range", "in every range"),
   /** Whether date ranges are accepted but ignored. */
   ignoresDateFilters: oneOf(false, true),
-  /** Whether each list includes the newest record before the date range. */
+  /** Whether each list includes one record from before the requested range. */
   includesRecordBelow: oneOf(false, true),
-  /** The highest possible `total_items`. `total_pages` is consistent with it. */
+  /** The maximum value of `total_items`, which also limits `total_pages`. */
   maxTotal: Number.POSITIVE_INFINITY,
-  /** An earlier state of the brand, from which `total_items` is computed. */
+  /** An earlier state of the brand. If set, `total_items` counts the records in this state. */
   totalsFrom: oneOf<Brand | null>(null),
-  /** Which days `GET /analytics/clicks` has totals for: all days, the last 90 days, or none, with status 402. */
+  /**
+   * The days for which `GET /analytics/clicks` returns totals: all days, the last 90 days, or no days and status 402.
+   */
   dailyTotals: oneOf("all", "recent", "absent"),
-  /** An earlier state of the brand, from which `GET /analytics/clicks` is computed. */
+  /** An earlier state of the brand. If set, `GET /analytics/clicks` returns the totals for this state. */
   dailyTotalsFrom: oneOf<Brand | null>(null),
-  /** Whether refunds are subtracted from the revenue. */
   revenue: oneOf("net", "gross"),
-  /** Whether cancelled orders are left out of the totals or included in them. */
+  /** Whether the totals exclude or include cancelled orders. */
   cancelled: oneOf("out", "in"),
   /** Whether the revenue of most days changes every hour even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
-  /** Whether days without activity have a point with zeros, or no point at all. */
+  /** Whether a day without activity has a point with zeros or no point. */
   emptyDays: oneOf("zero", "missing"),
-  /** What `status=refunded` selects: fully refunded orders, or orders with any refund. */
+  /** Whether `status=refunded` selects fully refunded orders, or all orders with a refund. */
   refundedFilter: oneOf("fully", "any"),
-  /** Whether a cancelled and refunded order is selected by both statuses, or only by `cancelled`. */
+  /** Whether a cancelled and refunded order matches both statuses, or only `cancelled`. */
   statusFilters: oneOf("overlap", "partition"),
-  /** The response to a request for a page after the last: an empty list or a 400. */
+  /** Whether a page past the end is an empty list or an error with status 400. */
   pastEnd: oneOf("empty", "refused"),
-  /** The `total_pages` value for an empty list. */
+  /** The value of `total_pages` for an empty list. */
   pagesWhenEmpty: oneOf(0, 1),
-  /** Whether gifts, codes and surveys are paginated, or returned in one response to a request without parameters. */
+  /** Whether gifts, codes and surveys are paginated, or returned in a single response. */
   undocumentedLists: oneOf("paged", "complete"),
 };
 
 export type ApiVariants = typeof documentedBehavior;
 
-/** Returns the first value. Its type is the union of all values. */
 function oneOf<const V>(value: V, ..._others: V[]): V {
   return value;
 }
 
 export interface VariantApi extends SandboxApi {
-  /** May be changed between requests. */
+  /** Can be changed between requests. */
   variants: Partial<ApiVariants>;
 }
 
-/** Creates a sandbox API with the given variants of its behavior. */
 export function createVariantApi({
   variants = {},
   ...options
@@ -140,9 +138,9 @@ function respondWithClicks(
   const old = behavior.emptyDays === "missing" ? orders.filter(isOld) : [];
   const clicks = clicksOf(old.length > 0 ? orders.filter((order) => !isOld(order)) : orders);
   if (behavior.dailyTotals === "absent")
-    throw new ErrorResponse(402, "plan_required", "The plan does not include totals.");
+    throw new ErrorResponse(402, "plan_required", "The brand's plan does not include totals.");
   if (behavior.emptyDays === "zero") return { data: clicks };
-  // For old orders, only days with orders are computed, because there are 700,000 days since the year 1.
+  // Requests each old day with orders separately, because the range since the year 1 has 700,000 days.
   const url = new URL(request.url, "http://api");
   const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
   const oldDays = [...new Set(old.map((order) => order.order_date.slice(0, 10)))].sort();
@@ -163,7 +161,7 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
   return Boolean(point.orders || point.total_clicks || point.profile_views);
 }
 
-/** Returns modified orders, for which the documented API computes the variant's totals. */
+/** Changes the orders so that the documented API computes the variant's totals from them. */
 function countedOrders({ orders }: Brand, behavior: ApiVariants, now: number): readonly Order[] {
   const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behavior;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
@@ -182,7 +180,7 @@ function countedOrders({ orders }: Brand, behavior: ApiVariants, now: number): r
   });
 }
 
-/** Returns a day's exchange rate. On four out of five days, it changes every hour. */
+/** Returns a day's exchange rate, which changes every hour on four out of five days. */
 function exchangeRate(start: number, now: number): number {
   if (hash(3, "rate", start / dayMs) % 5 === 0) return 1;
   return 1 + (hash(4, "hour", Math.floor(now / hourMs)) % 1_000) / 20_000;
@@ -193,7 +191,6 @@ interface ListRequest {
   brand: Brand;
   context: Context;
   behavior: ApiVariants;
-  /** The list's path without its leading slash, such as `orders`. */
   name: string;
 }
 
@@ -202,9 +199,7 @@ const dateMembers: Record<string, { date: string; from: string; to: string }> = 
   content: { date: "created_at", from: "uploaded_after", to: "uploaded_before" },
 };
 
-/**
- * Returns all records that a list request selects, in the list's order and in the form in which the list returns them.
- */
+/** Returns the complete list that a request selects, as the variant returns it. */
 function selectRecords(list: ListRequest): Fields[] {
   const { behavior, name } = list;
   const members = dateMembers[name];
@@ -225,7 +220,7 @@ function selectRecords(list: ListRequest): Fields[] {
   });
 }
 
-/** Returns the records on all pages of the documented list, ignoring the given request parameters. */
+/** Returns all pages of the documented list, without the `ignored` request parameters. */
 function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   const { request, context } = list;
   const url = new URL(request.url, "http://api");
@@ -241,15 +236,12 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The changed flags affect only which records are selected. The response contains the original records.
+  // The brand was changed only to select the right orders, so the response contains the original orders.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }
 
-/**
- * Returns a modified brand whose documented list selects the variant's records and sorts equal dates as the variant
- * does.
- */
+/** Changes the brand so that the documented list selects and sorts the records as the variant does. */
 function brandForSelection({ brand, behavior, context, name }: ListRequest, query: URLSearchParams): Brand {
   const { refundedFilter, statusFilters, ties } = behavior;
   let changed = brand;
@@ -286,7 +278,6 @@ function sortRecords(records: Fields[], { behavior, brand, name }: ListRequest):
   return records.sort((a, b) => positionOf(a) - positionOf(b));
 }
 
-/** Formats a timestamp with the given precision. */
 export function formatDate(text: string, precision: ApiVariants["datePrecision"]): string {
   if (precision === "exact" || !text.includes("T")) return text;
   if (precision === "milliseconds") return text.replace(/(\.\d{3})\d+/, "$1");

@@ -38,7 +38,7 @@ test("a file has the size stated in its record, and its bytes never change", () 
   expect(fileBytes(item?.id ?? "", 0, size).equals(body)).toBe(true);
 });
 
-test("a range request returns the rest of the file, or 416 beyond its end, and other ranges are ignored", () => {
+test("a range request returns the rest of the file, or 416 past the end, and ranges in other forms are ignored", () => {
   const { body } = get(signed());
   const rest = get(signed(), { range: "bytes=4999-" });
   expect([rest.status, rest.headers["content-range"]]).toEqual([206, `bytes 4999-${size - 1}/${size}`]);
@@ -49,7 +49,7 @@ test("a range request returns the rest of the file, or 416 beyond its end, and o
     expect(get(signed(), { range }).status).toBe(200);
 });
 
-test("the file host responds with 403 to a wrong signature, 400 to a key, 405 to other methods and 404 to unknown files", () => {
+test("the file host rejects a wrong signature with 403, an API key with 400, other methods with 405 and unknown files with 404", () => {
   const url = signed();
   expect(get(url.split("?")[0] ?? "").status).toBe(403);
   expect(get(url.replace("signature=", "signature=0")).status).toBe(403);

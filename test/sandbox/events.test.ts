@@ -16,14 +16,14 @@ const order = history.orders.find(
 const id = order?.id ?? "";
 const total = Number(order?.total_amount);
 
-describe("order events", () => {
+describe("createBrandEvents", () => {
   const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
     const one = changing();
     apply(one);
     return one.brand.orders.find((order) => order.id === id);
   };
 
-  test("orders can be refunded in parts up to the full amount, and their commission decreases proportionally", () => {
+  test("orders can be refunded in parts up to the full amount, which reduces their commission proportionally", () => {
     const part = changed(({ refund }) => refund(id, 10.5));
     expect(part).toMatchObject({
       refund_amount: 10.5,
@@ -58,7 +58,7 @@ describe("order events", () => {
   });
 });
 
-test("hosts leave and join the roster", () => {
+test("hosts can leave and join the roster", () => {
   const { brand, leave, join } = changing();
   leave(history.roster[5]?.host.id ?? "");
   expect(brand.roster).toHaveLength(history.roster.length - 1);
@@ -67,7 +67,7 @@ test("hosts leave and join the roster", () => {
   expect(brand.roster[0]).toMatchObject({ host: { id: joined }, joined_at: at(noon) });
 });
 
-test("events add files, gifts and codes", () => {
+test("events can add files, gifts and codes", () => {
   const { brand, addContent, addGift, addCode } = changing();
   addContent();
   addGift();
@@ -75,7 +75,7 @@ test("events add files, gifts and codes", () => {
   expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([401, 65, 48]);
 });
 
-test("events do not change an earlier snapshot of the brand, and throw an error for an unknown ID", () => {
+test("events leave earlier snapshots of the brand unchanged and throw an error for an unknown ID", () => {
   const { brand, refund, leave } = changing();
   const snapshot = { ...brand };
   refund(id);
@@ -85,7 +85,7 @@ test("events do not change an earlier snapshot of the brand, and throw an error 
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("simulating activity in one step has the same result as hour by hour, and includes all kinds of events", () => {
+test("simulating a period in one step has the same result as simulating each hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
   const [atOnce, hourly] = [
     createBrand({ seed: 1, orders: 300, now: noon }),

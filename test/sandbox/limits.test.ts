@@ -3,7 +3,7 @@ import { createSandboxApi } from "../../src/sandbox/api.js";
 import { noon } from "../support/records.js";
 import { history } from "./support.js";
 
-/** Creates an API with a rate limit, and a client with a clock that the test advances. */
+/** Creates an API with a rate limit, and a client whose clock the test advances. */
 function limited(rateLimit: number) {
   let now = noon;
   const api = createSandboxApi({ brands: [history], now: () => now, rateLimit });
@@ -24,12 +24,12 @@ test("a key that exceeds its limit within 60 seconds gets 429 with Retry-After",
   pass(20_000);
   expect([ask().status, ask().status]).toEqual([200, 429]);
   pass(40_000);
-  // The rejected request also counts, so the window contains two requests.
+  // Rejected requests count as well, so the window contains two requests.
   expect(ask().status).toBe(200);
   expect(ask()).toMatchObject({ status: 429, headers: { "retry-after": "20", "x-ratelimit-limit": "3" } });
 });
 
-test("all keys used from one IP address share twice the limit, and other addresses do not affect it", () => {
+test("all keys used from the same IP address share a limit that is twice as high, and other addresses do not affect it", () => {
   const { ask } = limited(2);
   expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 429,
@@ -37,7 +37,7 @@ test("all keys used from one IP address share twice the limit, and other address
   expect(ask(7, "127.0.0.2").status).toBe(200);
 });
 
-test("rejected requests count against the limit, which is checked first", () => {
+test("rejected requests count toward the limit, which is checked first", () => {
   const { ask } = limited(2);
   expect(
     [ask(0, "", "/none"), ask(0, "", "/orders?foo=1"), ask(0, "", "/none")].map(({ status }) => status),

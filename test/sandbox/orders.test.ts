@@ -9,7 +9,7 @@ const keys = history.keys;
 const ids = (path: string, options: Parameters<typeof ask>[1] = {}) =>
   askAll(path, options).map(({ id }) => id);
 
-test("orders are listed once each, newest first and unchanged", () => {
+test("each order is listed exactly once and unchanged, newest first", () => {
   expect(askAll("/orders")).toEqual(history.orders);
   const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
   expect(dates).toEqual(dates.toSorted((a, b) => b - a));
@@ -22,7 +22,7 @@ test("among orders with the same date, the most recently attributed order is lis
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
-test("both ends of a date range are inclusive to the microsecond, and a date without a time stands for the complete day", () => {
+test("both ends of a date range are inclusive to the microsecond, and a date without a time means the complete day", () => {
   const texts = [
     "2026-11-02T00:00:00Z",
     "2026-11-01T23:59:59.999999Z",
@@ -42,7 +42,7 @@ test("both ends of a date range are inclusive to the microsecond, and a date wit
   });
 });
 
-test("active orders are neither cancelled nor fully refunded; cancelled and refunded orders may overlap", () => {
+test("active orders are neither cancelled nor fully refunded, and an order can be both cancelled and refunded", () => {
   const orders = createBrand({ seed: 1, orders: 3_000, now: noon }).orders;
   const brand = { ...emptyBrand(keys), orders };
   const { all, active, cancelled, refunded } = {
@@ -66,7 +66,7 @@ test("the same seed and time create the same brand, and a different seed creates
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
 });
 
-test("a brand's orders are realistic: currencies, missing hosts, late refunds and equal dates", () => {
+test("a brand's orders include several currencies, missing hosts, late refunds and equal dates", () => {
   const { orders } = createBrand({ seed: 1, orders: 5_000, now: noon });
   const share = (keep: (order: (typeof orders)[number]) => boolean) =>
     orders.filter(keep).length / orders.length;
@@ -79,7 +79,6 @@ test("a brand's orders are realistic: currencies, missing hosts, late refunds an
   expect(share(({ host }) => host === null)).toBeCloseTo(0.02, 1);
   expect(share(({ refund_amount }) => Number(refund_amount) > 0)).toBeCloseTo(0.065, 1);
   expect(share(({ is_cancelled }) => is_cancelled)).toBeCloseTo(0.027, 1);
-  // Most refunds for the last week's orders have not happened yet.
   const recent = orders.filter(({ order_date }) => order_date > at(noon - 7 * day));
   expect(recent.filter(({ refund_amount }) => Number(refund_amount) > 0).length / recent.length).toBeLessThan(
     0.03,
@@ -98,7 +97,7 @@ test.each([
   [{ order: "attribution" }, "o0,o1,o2,o3,o4,o5"],
   [{ maxPerPage: 2 }, "o0,o1,o2,o3,o4,o5"],
   [{ maxTotal: 3, maxPerPage: 2 }, "o0,o1,o2,o3"],
-] as const)("with the API variant %j, the sandbox lists the orders as %s", (variants, order) => {
+] as const)("the API variant %j lists the orders as %s", (variants, order) => {
   expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
 });
 
@@ -109,7 +108,7 @@ test.each([
   ["midnight", "2026-11-21T00:00:00Z"],
   ["days", "2026-11-21"],
 ] as const)(
-  "the API variant with the date precision `%s` filters by the exact dates",
+  "the API variant with the date precision `%s` still filters by exact dates",
   (datePrecision, date) => {
     const [newest] = ask("/orders", { brand: hours, variants: { datePrecision } }).data;
     expect(newest?.order_date).toBe(date);
@@ -119,7 +118,7 @@ test.each([
   },
 );
 
-test("records without a date are listed only if no range is requested, or in every range with an API variant", () => {
+test("records without a date are listed if no range is requested, and in every range with an API variant", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -127,7 +126,7 @@ test("records without a date are listed only if no range is requested, or in eve
   expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
-test("API variants list a record from before the range or return outdated totals", () => {
+test("API variants can list a record from before the range or return outdated totals", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
   expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
     "o0",
@@ -137,7 +136,7 @@ test("API variants list a record from before the range or return outdated totals
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("the API variant that returns gifts, codes and surveys in one response accepts no parameters", () => {
+test("the API variant with unpaginated gifts, codes and surveys accepts no parameters", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);
@@ -145,7 +144,7 @@ test("the API variant that returns gifts, codes and surveys in one response acce
   expect(ask("/roster?page=1", { variants }).status).toBe(200);
 });
 
-test("the sandbox applies date filters to library files that were added by a test", () => {
+test("the sandbox applies date filters to library files that a test adds", () => {
   const brand = { ...emptyBrand(keys), content: [fileAt("a", noon), fileAt("b", noon - day)] };
   expect(ids("/content?uploaded_before=2026-11-21", { brand })).toEqual(["b"]);
 });

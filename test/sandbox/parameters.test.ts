@@ -43,8 +43,8 @@ const paging = {
 type ParameterRules = Record<string, { good: string[]; bad: string[] }>;
 
 /**
- * Each endpoint's parameters, with valid and invalid values (API document, "Endpoints"). All other lists have only
- * `page` and `per_page`.
+ * Each endpoint's parameters with valid and invalid values (API document, "Endpoints"). Lists that are not mentioned
+ * have only `page` and `per_page`.
  */
 const documented: Record<string, ParameterRules> = {
   "/me": {},
@@ -105,7 +105,7 @@ const rules: Record<string, ParameterRules> = Object.fromEntries(
 );
 
 test.each(Object.entries(rules).filter(([path]) => path !== "/me"))(
-  "%s accepts valid parameter values and rejects others",
+  "%s accepts valid parameter values and rejects all others",
   (path, parameters) => {
     const statusOf = (query: string) => [query, ask(`${path}?${query}`).status];
     for (const [name, { good, bad }] of Object.entries(parameters)) {
@@ -119,7 +119,7 @@ test.each(Object.entries(rules).filter(([path]) => path !== "/me"))(
   },
 );
 
-test("every endpoint rejects unknown parameters and those of other endpoints", () => {
+test("every endpoint rejects unknown parameters, including those from other endpoints", () => {
   const values: Record<string, string> = { foo: "1", constructor: "1", ["__proto__"]: "1", brand_id: uuid };
   for (const parameters of Object.values(rules))
     for (const [name, { good }] of Object.entries(parameters)) values[name] = good[0] ?? "";
@@ -129,7 +129,7 @@ test("every endpoint rejects unknown parameters and those of other endpoints", (
         expect([path, name, ask(`${path}?${name}=${value}`).status]).toEqual([path, name, 400]);
 });
 
-test("a page has 25 records by default, pages beyond the end are empty, and per_page does not change the list", () => {
+test("a page has 25 records by default, pages past the end are empty, and the page size does not affect the complete list", () => {
   for (const path of ["/orders", "/content", "/roster", "/gifts", "/analytics/hosts", "/opportunities"]) {
     const { data, pagination } = ask(path);
     const total = pagination.total_items;

@@ -7,7 +7,7 @@ import { ask, askAll } from "./support.js";
 
 const brand = createBrand({ seed: 1, orders: 5_000, now: noon });
 
-test("every record has exactly the documented fields and types, and every nullable field is null somewhere", () => {
+test("every record has exactly the documented fields and types, and every nullable field is null in some record", () => {
   const never: string[] = [];
   for (const [list, shape] of Object.entries(shapes)) {
     const nulls = new Set<string>();
@@ -19,11 +19,11 @@ test("every record has exactly the documented fields and types, and every nullab
     expect(records.flatMap((record) => misfits(record, shape, list, nulls)).slice(0, 3)).toEqual([]);
     never.push(...nullablesOf(shape, list).filter((at) => !nulls.has(at)));
   }
-  // Each host has a first or a last name.
+  // Every host has a first or a last name, so the name is never null.
   expect(never).toEqual(["content.host.name"]);
 });
 
-test("every list has a shape, except those whose fields the API document does not describe", () => {
+test("every list has a shape unless the API document does not describe its fields", () => {
   const lists = endpoints
     .map(({ path }) => path.slice(1).replace("/", "-"))
     .filter((name) => !/[{/]/.test(name) && !["me", "analytics-clicks"].includes(name));
@@ -51,7 +51,7 @@ test("a roster entry's count of active campaigns equals its count of active assi
   }
 });
 
-test("a roster entry's campaign status is active if any campaign is active, falling back to invited and then completed", () => {
+test("a roster entry's campaign status is active if any campaign is active, then invited, then completed", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");

@@ -1,4 +1,4 @@
-/** Field types in the API document's notation: `T?` is nullable, `[x]` is an array. */
+/** A type in the API document's notation: `T?` is nullable, and `[x]` is an array. */
 export type Shape =
   | string
   | { [name: string]: Shape }
@@ -46,7 +46,7 @@ const opportunity = {
   updated_at: "timestamp",
 };
 
-/** The documented records (API document, "Resources and their fields"). */
+/** See "Resources and their fields" in the API document. */
 export const shapes: Record<string, Shape> = {
   orders: {
     id: "string",
@@ -158,7 +158,7 @@ const hostFigures = {
 };
 const pointFigures = { ...hostFigures, profile_views: "integer", list_views: "integer" };
 
-/** The `data` of `/analytics/clicks` (API document, "Click analytics"). */
+/** See "Click analytics" in the API document. */
 export const clicksShape: Shape = {
   summary: {
     ...pointFigures,
@@ -195,7 +195,7 @@ const scalars: Record<string, (value: unknown) => boolean> = {
   timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(String(value)),
 };
 
-/** Returns the paths of values that do not match their shape, and adds the paths of nulls to a set. */
+/** Returns the paths of all values that do not match their shape, and adds the paths of null values to `nulls`. */
 export function misfits(value: unknown, shape: Shape, at: string, nulls: Set<string>): string[] {
   if (typeof shape === "string") {
     const nullable = shape.endsWith("?");
@@ -231,7 +231,7 @@ function note(nulls: Set<string>, at: string): string[] {
   return [];
 }
 
-/** Returns a shape's nullable paths. */
+/** Returns the paths of a shape's nullable values. */
 export function nullablesOf(shape: Shape, at: string): string[] {
   if (typeof shape === "string") return shape.endsWith("?") ? [at] : [];
   if (Array.isArray(shape)) return nullablesOf(shape[0], `${at}[]`);

@@ -7,7 +7,7 @@ import { type ApiVariants, createVariantApi } from "./api-variants.js";
 
 export type Row = Record<string, unknown>;
 
-/** A realistic brand. Tests must not change it. */
+/** A realistic brand that all tests share and must not change. */
 export const history: Brand = createBrand({ seed: 1, orders: 300, now: noon });
 
 export interface SandboxResponse {
@@ -16,21 +16,21 @@ export interface SandboxResponse {
   text: string;
   /** The rows in a list response. */
   data: Row[];
-  /** The fields in a response with a single object. */
+  /** The object in a response that is not a list. */
   one: Row;
   pagination: { page: number; per_page: number; total_items: number; total_pages: number; has_next: boolean };
 }
 
 export interface RequestOptions {
   brand?: Brand;
-  /** The name of one of the brand's keys, or null to send no key. */
+  /** The name of the key to send, or null to send no key. */
   key?: string | null;
   variants?: Partial<ApiVariants>;
   now?: number;
   request?: Partial<SandboxRequest>;
 }
 
-/** Requests a path below the API's root. */
+/** Requests a path relative to the API's root. */
 export function ask(
   path: string,
   { brand = history, key = "all", variants, now = noon, request }: RequestOptions = {},
@@ -45,7 +45,6 @@ export function ask(
   return { ...response, text: response.body, data, one: data as unknown as Row, pagination: json.pagination };
 }
 
-/** Reads all pages. */
 export function askAll(path: string, options: RequestOptions = {}, perPage = 100): Row[] {
   const rows: Row[] = [];
   for (let page = 1; ; page += 1) {
@@ -58,14 +57,14 @@ export function askAll(path: string, options: RequestOptions = {}, perPage = 100
   }
 }
 
-/** An example path for each endpoint with `{…}` segments. */
+/** An example path for each endpoint that contains an ID. */
 const pathsWithIds: Readonly<Record<string, string | undefined>> = {
   "/opportunities/{id}": `/opportunities/${history.opportunities[0]?.id}`,
   "/content/{source}/{item_id}/download": history.content[0]?.download_path,
   "/surveys/{id}/results": `/surveys/${history.surveys[0]?.id}/results`,
 };
 
-/** An example path for each endpoint, and the endpoint's scope. */
+/** Each endpoint's scope, with an example path. */
 export const paths: readonly (readonly [path: string, scope: string | null])[] = endpoints.map(
   ({ path, scope }) => [pathsWithIds[path] ?? path, scope],
 );

@@ -12,7 +12,6 @@ const counts = { people: 130, campaigns: 46, content: 400, gifts: 64, codes: 47,
 
 export interface BrandOptions {
   seed: number;
-  /** The number of orders in the two-year history. */
   orders: number;
   /** The end of the history in milliseconds since 1970. */
   now: number;
@@ -51,7 +50,7 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
   };
 }
 
-/** Creates a roster of four in five hosts. The others have left or have not joined yet. */
+/** Four in five hosts are on the roster. The others have left or have not joined yet. */
 function createRoster(source: BrandMaterial, now: number) {
   return source.people.flatMap((person, index) => {
     const random = createRandom(source.seed, "relationship", index);
@@ -60,7 +59,7 @@ function createRoster(source: BrandMaterial, now: number) {
   });
 }
 
-/** Creates recommendations by two in five hosts. The names `note` and `url` are not documented. */
+/** Two in five hosts recommend products. The field names `note` and `url` are invented. */
 function createRecommendations({ seed, people, products }: BrandMaterial) {
   const weightedProducts = repeatByWeight(products);
   return people.flatMap(({ motto, profile }, index) => {
@@ -77,7 +76,7 @@ function createRecommendations({ seed, people, products }: BrandMaterial) {
   });
 }
 
-/** Spreads the files over 600 days. A few share a timestamp. */
+/** Spreads the files over 600 days, with a few identical timestamps. */
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(

@@ -14,7 +14,7 @@ import {
   randomUuid,
 } from "./random.js";
 
-/** The states of campaigns and assignments (API document, "States and transitions"). */
+/** See "States and transitions" in the API document. */
 const assignmentStates = ["DRAFT", "READY", "PROPOSED", "ACTIVE", "COMPLETED", "DECLINED"];
 export const campaignStates = [...assignmentStates, "ARCHIVED"];
 const brandPayments = ["NOT_INVOICED", "INVOICED", "PAYMENT_PENDING", "PAID", "FAILED", "REFUNDED"];
@@ -34,7 +34,7 @@ export function createCampaign(
 ): Campaign {
   const random = createRandom(seed, "campaign", index);
   const nullable = <T>(probability: number, value: T) => orNull(random, probability, value);
-  // The first seven campaigns cover all states; the others are random.
+  // The first seven campaigns cover every state.
   const drawn = pick(random, ["ACTIVE", "ACTIVE", "COMPLETED", "COMPLETED", "PROPOSED", "ARCHIVED", "READY"]);
   const status = campaignStates[index] ?? drawn;
   const age =
@@ -86,7 +86,7 @@ function countByStatus(assignments: readonly Assignment[]): Record<string, numbe
   return counts;
 }
 
-/** Creates payment terms, which contain only the fields that are set (API document, "Opportunity"). */
+/** Includes only the terms that are set (API document, "Opportunity"). */
 function createPayment(random: RandomStream): Record<string, unknown> {
   return {
     ...(chance(random, 0.6) ? { flatFee: randomInteger(random, 1, 40) * 50 } : {}),

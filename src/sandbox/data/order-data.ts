@@ -14,11 +14,11 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** The order numbers and states of a connected store or an affiliate network. */
+/** The conventions of a connected store or an affiliate network. */
 interface Store {
   currency: string;
   paid: string | null;
-  /** The `refund_amount` of an order without refunds; null for affiliate networks. */
+  /** The `refund_amount` of an order without refunds, which is null for affiliate networks. */
   noRefund: number | null;
   external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;
@@ -100,7 +100,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // The API may send dates with and without milliseconds.
+      // The API can send dates with or without milliseconds.
       order_date: isManualOrder ? `${formatInstant(date).slice(0, 19)}Z` : formatInstant(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
@@ -131,7 +131,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   };
 }
 
-/** Refunds or cancels about one in eleven orders, up to 150 days after the order date. */
+/** Refunds or cancels about one in eleven orders within 150 days. */
 function refundOrCancelSome(order: Order, seed: number, n: number, now: number): Order {
   const random = createRandom(seed, "fate", n);
   const outcome = randomFloat(random);
@@ -158,7 +158,7 @@ function createLine(random: RandomStream, weightedProducts: readonly Product[]) 
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Refunds an additional amount, or the complete order if no amount is given. */
+/** Refunds an additional amount, or the complete order by default. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -172,7 +172,7 @@ export function cancelOrder(order: Order): Order {
   return withCommission({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
 }
 
-/** Recomputes the commission, which a refund reduces proportionally and a cancellation reduces to zero. */
+/** Recomputes the commission. A refund reduces it proportionally, and a cancellation reduces it to zero. */
 export function withCommission(order: Order): Order {
   const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;
   if (total === null || subtotal === null) return { ...order, commission_amount: null };
@@ -185,14 +185,13 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
   const { seed } = source;
   const createOrder = createOrderFactory(source);
   const history = Array.from({ length: count }, (_, n) => {
-    // Some orders are placed in the same second as the previous one.
     const datedAs = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
     return refundOrCancelSome(createOrder(n, dateOf(datedAs, count, seed, now)), seed, n, now);
   });
   return history.reverse();
 }
 
-/** Doubles the number of orders per day over the history, and places only a few orders at night. */
+/** Doubles the number of orders per day over the history, and places few orders at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;

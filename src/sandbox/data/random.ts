@@ -1,4 +1,4 @@
-/** A stream of pseudo-random numbers determined by a seed, a topic and an index. */
+/** A stream of pseudo-random numbers that depends on a seed, a topic and an index. */
 export interface RandomStream {
   state: number;
 }
@@ -11,7 +11,7 @@ export function hash(seed: number, topic: string, index: number): number {
   return createHash(seed, topic)(index);
 }
 
-/** Returns a 32-bit hash function for many indexes of the same topic. */
+/** Returns a 32-bit hash function for hashing many indexes of one topic. */
 export function createHash(seed: number, topic: string): (index: number) => number {
   let h = Math.imul(seed + 1, 0x9e3779b1);
   for (let n = 0; n < topic.length; n++) h = Math.imul(h ^ topic.charCodeAt(n), 0x01000193);
@@ -27,7 +27,7 @@ export function mixBits(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Returns a number in [0, 1), with 32 random bits (mulberry32). */
+/** Returns a number in [0, 1) with 32 random bits (mulberry32). */
 export function randomFloat(random: RandomStream): number {
   random.state = (random.state + 0x6d2b79f5) | 0;
   let t = Math.imul(random.state ^ (random.state >>> 15), 1 | random.state);
@@ -35,7 +35,7 @@ export function randomFloat(random: RandomStream): number {
   return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
 }
 
-/** Returns an integer in [from, to]. */
+/** Returns an integer from `from` to `to`, including both ends. */
 export function randomInteger(random: RandomStream, from: number, to: number): number {
   return from + Math.floor(randomFloat(random) * (to - from + 1));
 }
@@ -44,7 +44,6 @@ export function chance(random: RandomStream, probability: number): boolean {
   return randomFloat(random) < probability;
 }
 
-/** @throws RangeError for an empty list */
 export function pick<T>(random: RandomStream, list: readonly T[]): T {
   const item = list[Math.floor(randomFloat(random) * list.length)];
   if (item === undefined) throw new RangeError("The list is empty.");
