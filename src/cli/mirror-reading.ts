@@ -9,7 +9,7 @@ import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";
 
-/** The open mirror of a read-only command, with the properties of the command's output. */
+/** What a read-only command works with: the open mirror, and the properties of the command's output. */
 export interface ReadSession {
   deps: Deps;
   mirror: Mirror;

@@ -1,3 +1,4 @@
+import type { SingleBar } from "cli-progress";
 import type { Deps, OutputStream } from "../deps.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { ExpectedTask, Reporter, Task } from "../util/reporter.js";
@@ -53,53 +54,62 @@ function progressLine(
   return lines.find((line) => displayWidth(line) <= width) ?? truncate(`${title}  ${waiting ?? done}`, width);
 }
 
-const redrawMs = 100;
-/** Moves to the start of the line and clears the line. */
-const clearLine = "\r\u001b[K";
-
 /** A line at the bottom of the terminal that is redrawn in place. Other lines are printed above it. */
 class StatusLine {
+  readonly #stream: OutputStream;
+  readonly isEnabled: boolean;
   #format: ((width: number) => string) | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  /** The text on the terminal; null if there is none. */
-  #drawn: string | null = null;
+  #bar: SingleBar | undefined;
 
-  constructor(
-    private readonly stream: OutputStream,
-    readonly isEnabled: boolean,
-  ) {}
+  constructor(stream: OutputStream, isEnabled: boolean) {
+    this.#stream = stream;
+    this.isEnabled = isEnabled;
+  }
 
-  /** Redraws the line until `hide` is called. @param format receives the terminal's width */
+  /**
+   * Draws the string returned by `format` ten times a second until `hide` is called. `format` receives the terminal's
+   * width.
+   */
   show(format: (width: number) => string): void {
-    if (!this.isEnabled) return;
     this.#format = format;
-    this.#timer ??= setInterval(() => this.#draw(), redrawMs);
-    this.#draw();
+    void this.#draw();
   }
 
   hide(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
     this.#format = null;
     this.#erase();
   }
 
   print(text: string): void {
     this.#erase();
-    this.stream.write(`${text}\n`);
-    this.#draw();
+    this.#stream.write(`${text}\n`);
+    void this.#draw();
   }
 
-  #draw(): void {
-    const text = this.#format?.(this.stream.columns || 80) ?? null;
-    if (text === null || text === this.#drawn) return;
-    this.stream.write(clearLine + text);
-    this.#drawn = text;
+  /** Loads cli-progress the first time it is needed. */
+  async #draw(): Promise<void> {
+    if (!this.isEnabled || this.#format === null) return;
+    const loaded = await import("cli-progress");
+    if (this.#bar || this.#format === null) return;
+    const { SingleBar } = loaded.default ?? loaded;
+    this.#bar = new SingleBar({
+      stream: this.#stream,
+      format: () => this.#format?.(this.#stream.columns || 80) ?? "",
+      fps: 10,
+      clearOnComplete: true,
+      forceRedraw: true,
+      // A hidden cursor would stay hidden if a signal killed the process.
+      hideCursor: false,
+      gracefulExit: false,
+      // If the terminal becomes narrower, the line is truncated instead of wrapped.
+      linewrap: false,
+    });
+    this.#bar.start(1, 0);
   }
 
   #erase(): void {
-    if (this.#drawn !== null) this.stream.write(clearLine);
-    this.#drawn = null;
+    this.#bar?.stop();
+    this.#bar = undefined;
   }
 }
 

@@ -131,7 +131,7 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
     );
 }
 
-/** Returns the resources that provide the records of these tables and views. */
+/** Returns the resources whose records tables and views contain. */
 function resourcesOf(mirror: Mirror, names: readonly string[]): Resource[] {
   const shapes = names.flatMap((name) => findTypedTables(mirror, name));
   return [...new Set(shapes.map(({ resource }) => resource))];

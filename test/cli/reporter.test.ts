@@ -210,6 +210,7 @@ test.each<[string, ReporterOptions, ProgramOptions]>([
 ])("no progress line is shown with %s", async (_, output, options) => {
   const seen = reporterFor(output, options);
   const task = seen.reporter.begin({ name: "orders", total: 3 });
+  await import("cli-progress");
   await new Promise((resolve) => setImmediate(resolve));
   task.end("done");
   seen.reporter.close();
