@@ -8,7 +8,7 @@ import { views } from "../views/all-views.js";
 import { typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
 
-/** The system tables that views select from, with an SQL expression for the time at which a row was added. */
+/** The system tables that views select from, each with an SQL expression for the time at which a row was added. */
 const systemRowTimes: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -17,10 +17,9 @@ const systemRowTimes: Readonly<Record<string, string>> = {
   host_names: "read_at",
 };
 
-/** The table for which a snapshot is stored each day. */
 const rankingTable = "analytics_hosts";
 
-/** @throws UsageError if the mirror has no history for one of these tables or views */
+/** @throws UsageError if the mirror keeps no history of one of these tables or views */
 export function checkHistory(names: readonly string[]): void {
   const withHistory = new Set([
     ...typedTables()
@@ -39,8 +38,8 @@ export function checkHistory(names: readonly string[]): void {
 
 /**
  * Returns the tables and views that a statement reads.
- * @param reads undefined if SQLite could not list the tables
- * @throws UsageError if a table has no history or is written with a schema, such as `main.orders`
+ * @param reads undefined if the statement could not be analyzed
+ * @throws UsageError if a table has no history or is qualified with its schema, as in `main.orders`
  */
 export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
@@ -56,16 +55,16 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The data that is not available for an earlier time. */
+/** The data that the mirror cannot provide for an earlier time. */
 export interface AsOfLimits {
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** Tables without a history, from which rows that have changed since that time are missing. */
+  /** The tables without a history. Their rows that have changed since the earlier time are missing. */
   withoutHistory: string[];
 }
 
 /**
- * Creates temporary tables and views with the data as of an earlier time. On this connection, they hide the named
- * tables and views, and the tables that those views select from. Must be called in `withReadTransaction`.
+ * Creates temporary tables and views that contain the data as of an earlier time. On this connection, they shadow the
+ * named tables and views, and the tables that those views select from. Must be called in `withReadTransaction`.
  * @param at milliseconds since 1970
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
@@ -98,7 +97,8 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
 }
 
 /**
- * Returns a SELECT statement for the unchanged rows that existed at a given time, or for the ranking's last snapshot.
+ * Returns a SELECT statement for the rows that were added before a given time and have not changed since. For the
+ * ranking, the statement selects each host's last snapshot before that time.
  * @param time an SQL literal
  */
 function selectEarlierRows(name: string, time: string): string {

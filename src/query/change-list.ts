@@ -1,6 +1,5 @@
 import type { Mirror } from "../store/database.js";
 
-/** A row of the table `changes`. */
 export interface Change {
   change_id: number;
   resource: string;
@@ -20,11 +19,11 @@ export interface ChangeFilter {
   resource: string | undefined;
   /** The `run_id` of the run that detected the change. */
   run?: number | undefined;
-  /** The earliest `seen_changed_at` (ISO 8601). */
+  /** The earliest `seen_changed_at` to include (ISO 8601). */
   since: string;
 }
 
-/** The fields that can label a record, best first. */
+/** The fields that can serve as a record's label, in order of preference. */
 const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest matching changes, sorted oldest first, and the total number of matching changes. */
@@ -44,7 +43,7 @@ export function listChanges(
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
-/** Returns an SQL condition on `changes`, which selects only the newest changes if there is a limit. */
+/** Returns an SQL condition on `changes`. If there is a limit, the condition selects only the newest changes. */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${sqlText(since)}`,

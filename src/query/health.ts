@@ -32,9 +32,12 @@ export interface ResourceHealth {
   resource: string;
   rows: number;
   removed: number;
-  /** The number of records without a readable date, or 0 if the resource is not read by date. */
+  /** The number of records without a readable date; 0 if the resource is not read by date. */
   undated: number;
-  /** Empty for a resource that is not read by date, like `gaps`. */
+  /**
+   * The date ranges that have been read completely. Like `gaps`, this list is empty if the resource is not read by
+   * date.
+   */
   covered: DateRange[];
   gaps: DateRange[];
   /** The start time of the last sync that read everything up to its start. */
@@ -48,7 +51,7 @@ export interface ResourceHealth {
   refused: Refusal | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
-  /** The time of the oldest read that returned current data, or null for a resource that is not read by date. */
+  /** The time at which the oldest part of the covered range was read; null if the resource is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
@@ -59,7 +62,7 @@ export interface Health {
   checked_at: string;
   max_age_seconds: number | null;
   stale: string[];
-  /** The run that has locked the mirror. */
+  /** The run that currently has the mirror locked. */
   under_way: CurrentRun | null;
   /** The last run, if it failed before reading anything or because the API rejected the key. */
   failed_run: FailedRun | null;
@@ -71,11 +74,10 @@ export interface HealthOptions {
   /** Milliseconds since 1970. */
   now: number;
   maxAgeMs: number | null;
-  /** The run that has locked the mirror. */
   underWay: CurrentRun | null;
 }
 
-/** Returns the health of resources, and the names of those that have never been synced. */
+/** Returns the health of the chosen resources, and the names of those that have never been synced. */
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
   const { now, maxAgeMs, underWay } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
@@ -95,7 +97,7 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
   };
 }
 
-/** Returns the oldest start time (ISO 8601) among the resources' last successful syncs. */
+/** Returns the start time (ISO 8601) of the oldest run among the resources' last successful syncs. */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = [...resources, ...detailResources].flatMap(
     (one) => findLastSuccess(mirror, one)?.started_at ?? [],
@@ -104,15 +106,15 @@ export function findOldestSuccess(mirror: Mirror): string | null {
 }
 
 /**
- * Returns the latest sync that read all of a resource. For lists and dated records, unreadable dates and duplicate IDs
- * prevent only the verification, so unverified runs count as well.
+ * Returns the last sync that read all of a resource. For lists and dated records, an unverified run counts as well,
+ * because unreadable dates and duplicate IDs prevent only verification.
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
   return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
-/** Returns a resource's health, or null if the resource has never been read. */
+/** Returns null if the resource has never been read. */
 export function readResourceHealth(
   mirror: Mirror,
   resource: Resource,
@@ -126,7 +128,7 @@ export function readResourceHealth(
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // A list with details has coverage even if its details have not been read.
+  // Coverage is recorded for the list, even if the details have not been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);
@@ -149,7 +151,7 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
-    // A success in the future means that the clock was wrong.
+    // If the last success is in the future, the clock was wrong.
     stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }

@@ -19,10 +19,9 @@ import {
 import { views } from "../views/all-views.js";
 import { isUtcTime, type View } from "../views/view.js";
 
-/** A system table that can be exported. */
 interface SystemTable {
   name: keyof typeof systemTables;
-  /** The column with a row's main date. */
+  /** The column that contains a row's main date. */
   date: string;
   key: readonly string[];
 }
@@ -33,12 +32,15 @@ const exportedSystemTables: readonly SystemTable[] = [
   { name: "content_downloads", date: "downloaded_at", key: ["source", "id"] },
 ];
 
-/** Returns the record tables, in the same order as in the registry. */
+/** Returns the record tables in registry order. */
 export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
 
-/** Returns the resource whose sync reads the given resource. For details, this is the list. */
+/**
+ * Returns the resource whose sync reads the given resource: the list for a details resource, otherwise the resource
+ * itself.
+ */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
@@ -52,7 +54,6 @@ export function removedTableNames(): readonly string[] {
   return typedTables().map((shape) => tableName(shape, "removed"));
 }
 
-/** Returns the names of all tables and views that are available to users. */
 export function knownTableNames(): readonly string[] {
   return [
     ...[...typedTables(), ...exportedSystemTables, ...views].map(({ name }) => name),
@@ -60,7 +61,7 @@ export function knownTableNames(): readonly string[] {
   ];
 }
 
-/** Returns the names of all tables and views except helper views and tables of removed records. */
+/** Returns the names of all tables and views, without helper views and tables for removed records. */
 export function mainTableNames(): readonly string[] {
   const helpers = views.filter(({ isHelper }) => isHelper).map(({ name }) => name);
   const others = new Set([...helpers, ...removedTableNames()]);
@@ -69,13 +70,13 @@ export function mainTableNames(): readonly string[] {
 
 export interface ReadableColumn {
   name: string;
-  /** `any` means that the values can have different types. */
+  /** `any` means that the column can contain values of different types. */
   type: ScalarType | "any";
   about: string;
   isAmount?: true | undefined;
-  /** True for a column of undocumented values, whose types can differ from row to row. */
+  /** True for a column that the API does not document. Its values can have a different type in each row. */
   isDiscovered?: boolean;
-  /** True for technical columns. Exports include them only if `--columns` lists them. */
+  /** True for a technical column, which is exported only if `--columns` names it. */
   isComputed?: true;
 }
 
@@ -83,27 +84,29 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The columns that order the rows. The list is empty for a view that orders its own rows. */
+  /** The columns to sort by, or an empty list for a view that is already sorted. */
   orderBy: readonly string[];
-  /** The declaration of a typed table, or null for views and system tables. */
+  /** The declaration of a record table, or null for views and system tables. */
   shape: TableShape | null;
-  /** The date that `--since` and `--until` apply to, or null if rows have no date. */
+  /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
-  /** SQL for a FROM clause: the table or view, and then the table of removed records if it is included. */
+  /**
+   * The names to select from in SQL: the table or view, followed by the table for removed records if it is included.
+   */
   sources: readonly [string, ...string[]];
 }
 
 export interface DateColumn {
-  /** An SQL expression for the date of a row, or for the date of a child row's record. */
+  /** An SQL expression for a row's date. Rows in child tables use their parent record's date. */
   sql: string;
-  /** The format of the date. `utc` is the format of `formatUtc`, and `iso` is the format of `formatInstant`. */
+  /** The date format: `utc` is written by `formatUtc`, and `iso` by `formatInstant`. */
   form: "month" | "day" | "utc" | "iso";
 }
 
 /**
  * Describes a table or view.
  * @param name one of `knownTableNames`
- * @param includeRemoved true to also read the removed records of a typed table
+ * @param includeRemoved true to include the table for removed records
  */
 export function describeTable(
   mirror: Mirror,
@@ -160,7 +163,7 @@ const removedAt: ReadableColumn = {
   about: "the time of the first complete read that no longer returned the record",
 };
 
-/** Returns the computed columns that contain the main date in UTC. */
+/** Returns the computed columns for the main date in UTC. */
 function utcColumns(shape: TableShape): ReadableColumn[] {
   const about = `${shape.resource.date} in UTC`;
   return utcDateColumns(shape).map(({ name, type }) => ({ name, type, about, isComputed: true }));
@@ -175,7 +178,7 @@ function rowIdOf(name: string): ReadableColumn {
   return { name, type: "integer", about, isComputed: true };
 }
 
-/** Returns the date of a table's rows. A list item without a date of its own has the date of its record. */
+/** Returns the date column of a table. List items that have no date use the date of their record. */
 function dateOf(shape: TableShape): DateColumn | null {
   const { list, resource } = shape;
   if (!list) return recordDate(shape);
@@ -191,7 +194,7 @@ function dateOf(shape: TableShape): DateColumn | null {
   return { ...date, sql: `coalesce(${fromRecord.join(", ")})` };
 }
 
-/** @param main the table of a resource's records */
+/** @param main the main table of a resource */
 function recordDate(main: TableShape): DateColumn | null {
   const timestamp = mainDateColumn(main);
   if (timestamp) return { sql: quote(`${timestamp.name}_utc`), form: "utc" };

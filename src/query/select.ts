@@ -9,28 +9,28 @@ import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-table
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
-/** A user's selection of a table's rows and columns. */
+/** The rows and columns to read from a table. */
 export interface Selection {
   table: ReadableTable;
-  /** The column names, or undefined for all columns. */
+  /** The column names. All columns are selected by default. */
   columns?: readonly string[] | undefined;
-  /** An SQL condition that `checkCondition` accepted. */
+  /** An SQL condition that `checkCondition` has accepted. */
   where?: string | undefined;
-  /** The inclusive range of the main date, in milliseconds since 1970. */
+  /** The inclusive date range, in milliseconds since 1970. */
   since?: number | undefined;
   until?: number | undefined;
-  /** The maximum number of rows, or undefined if there is no limit. */
+  /** The maximum number of rows. */
   limit?: number | undefined;
 }
 
-/** The rows of a table or of a query result, which every export format can write. */
+/** The rows of a table or query result, in the form that all export formats accept. */
 export interface RowSource {
-  /** The name of the table, or `answer` for a query result. */
+  /** The table name, or `answer` for a query result. */
   name: string;
   columns: readonly ReadableColumn[];
-  /** Reads the rows in batches, with values in the order of `columns`. */
+  /** Reads the rows in batches. The values in each row are in the same order as `columns`. */
   rows(): Iterable<readonly Row[]>;
-  /** Where the rows come from, or undefined for a query result. */
+  /** The source of the rows; undefined for a query result. */
   origin?: { mirror: Mirror; selection: Selection };
 }
 
@@ -54,7 +54,7 @@ function selectColumns({ table, columns }: Selection): readonly ReadableColumn[]
 
 /**
  * Reads the selected rows in batches.
- * @param values SQL expressions for the values in each row; `t` is the table
+ * @param values SQL expressions for the values in each row; `t` refers to the table
  */
 export function* readRows(mirror: Mirror, selection: Selection, values: readonly string[]): Iterable<Row[]> {
   const { table, limit } = selection;
@@ -82,7 +82,7 @@ export function countRows(mirror: Mirror, selection: Selection): number {
   return Math.min(total, selection.limit ?? total);
 }
 
-/** The conditions are in a subquery, where they cannot refer to the columns of other tables. */
+/** Applies the conditions in a subquery, so that they cannot refer to columns of other tables. */
 function fromSql({ table, where, since, until }: Selection, source: string): string {
   const conditions = [
     ...(where === undefined ? [] : [`(${where}\n)`]),
@@ -95,7 +95,7 @@ function fromSql({ table, where, since, until }: Selection, source: string): str
 function dateConditions({ sql, form }: DateColumn, since?: number, until?: number): string[] {
   const conditions = since === undefined ? [] : [`${sql} >= '${boundText(since, form)}'`];
   if (until === undefined || until >= maxTimestampMs) return conditions;
-  // Dates in UTC can have microseconds, so the range includes everything before the next millisecond.
+  // UTC columns can have microseconds, so the range includes everything before the next millisecond.
   const upperBound = form === "utc" ? `< '${boundText(until + 1, form)}'` : `<= '${boundText(until, form)}'`;
   return [...conditions, `${sql} ${upperBound}`];
 }

@@ -5,19 +5,22 @@ import { quoteShellWord } from "../util/text.js";
 import { knownTableNames, mainTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
-/** An explanation that replaces SQLite's message, and a hint. */
+/** An explanation that replaces SQLite's error message, and a hint. */
 export interface Mistake {
   reason?: string;
   hint?: string | undefined;
 }
 
-/** Renamed view columns, with their current names. */
+/** Renamed view columns, mapped to their current names. */
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
 const curlyQuote = /[‘’“”]/;
 const curlyQuotesHint = "replace the curly quotes (`‘’“”`) with straight ones: `'text'`";
 
-/** Explains why a statement does not compile. @param error SQLite's message */
+/**
+ * Explains why a statement does not compile.
+ * @param error SQLite's error message
+ */
 export function explainMistake(db: Database, sql: string, error: string): Mistake {
   if (error.endsWith("more than one statement"))
     return { reason: "The SQL contains several statements", hint: "run one statement at a time" };
@@ -67,20 +70,23 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
 }
 
-/** Finds a table name that is spelled with `-`, as `export` allows. */
+/** Finds a table name that is spelled with `-`, which only `export` accepts. */
 function findDashedName(db: Database, sql: string): string | undefined {
   const names = tableNames(db);
   const words = sql.match(/\w+(?:-\w+)+/g) ?? [];
   return words.find((word) => names.includes(word.replaceAll("-", "_").toLowerCase()));
 }
 
-/** @param written the name of a missing column, possibly prefixed with a table name or alias */
+/**
+ * Suggests a fix for a missing column.
+ * @param written the column's name in the statement, possibly prefixed with a table name or alias
+ */
 function columnHint(db: Database, sql: string, written: string, error: string): string {
   const [column = written, alias] = written.split(".").reverse();
   if (/^now$/i.test(written)) return "write the current time in single quotes: `'now'`";
   return withEmptyTables(db, (tables) => {
     const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
-    // The alias may refer to a subquery, whose columns are unknown.
+    // The alias can refer to a subquery, whose columns are unknown.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
     const withRemoved = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
@@ -108,7 +114,8 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
 }
 
 /**
- * True if SQLite looked for the column in this table. In that case, adding the column to the table changes the error.
+ * True if SQLite looked for the column in this table, in which case a table with this column would produce a different
+ * error.
  */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
@@ -123,7 +130,9 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   }
 }
 
-/** Returns up to three tables that have the column. Tables that share columns with the tables in scope come first. */
+/**
+ * Returns up to three tables that have the column, beginning with those that share columns with the tables in scope.
+ */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const names = mainTableNames();
   const inScope = new Set(scope.flatMap(({ columns }) => columns));
@@ -155,8 +164,8 @@ function sortByLength(names: Iterable<string>): string[] {
 }
 
 /**
- * Returns up to three names that contain `typed`. Names that start with `typed`, and shorter names, come first. If no
- * name matches, returns names that `typed` ends with, such as `username` for `host_username`.
+ * Returns up to three names that contain `typed`. Names that start with `typed` come first, then shorter names. If
+ * there are no matches, returns names that are a suffix of `typed`, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
   const all = sortByLength(names);

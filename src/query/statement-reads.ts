@@ -6,15 +6,19 @@ import { views } from "../views/all-views.js";
 import { isUtcTime } from "../views/view.js";
 import { typedTables } from "./readable-tables.js";
 
-/** The values of named parameters. Integers are `bigint`, because better-sqlite3 binds a `number` as a REAL. */
+/**
+ * The values of named parameters. Integers are passed as `bigint`, because better-sqlite3 binds every `number` as REAL.
+ */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
 export interface StatementReads {
-  /** Tables and built-in views. A user's view is replaced by the tables and views that it selects from. */
+  /** Tables and built-in views. A view that a user created is resolved to the tables and built-in views behind it. */
   names: string[];
-  /** Tables that are named with their schema, such as `main.orders`. */
+  /** Tables that the statement qualifies with their schema, as in `main.orders`. */
   qualified: string[];
-  /** Timestamp columns in the API's format that are compared with `datetime()`, which returns a different format. */
+  /**
+   * Timestamp columns in the API's format that the statement compares with `datetime()`, which uses a different format.
+   */
   datetimeComparisons: string[];
 }
 
@@ -32,10 +36,10 @@ export interface SchemaTable {
 }
 
 /**
- * Finds the tables and views that a statement reads. SQLite compiles the statement against empty tables with the names
- * of all tables and views, so `EXPLAIN` lists each table or view that would be opened, without expanding views.
+ * Finds the tables and views that a statement reads. SQLite compiles the statement while empty temporary tables shadow
+ * all tables and views. `EXPLAIN` therefore lists each of them by name and does not expand the views.
  * @param sql a statement that compiles
- * @returns undefined if this fails, as with `EXPLAIN …`, `INDEXED BY` or `main.orders.id`
+ * @returns undefined if SQLite cannot explain the statement, as with `EXPLAIN …`, `INDEXED BY` or `main.orders.id`
  */
 export function findReads(
   db: Database,
@@ -51,7 +55,7 @@ export function findReads(
   });
 }
 
-/** Returns the tables that a view selects from, or the table itself. */
+/** Returns the tables that a view selects from. For a table, returns its own name. */
 export function storedTables(db: Database, name: string): string[] {
   const names = tablesByRootPage(db, "main");
   const opened = explain(db, `SELECT * FROM main.${quote(name)}`).filter(
@@ -68,7 +72,7 @@ export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   );
 }
 
-/** Copies views into the temporary schema, because only temporary views can select from temporary tables. */
+/** Copies views to the temporary schema, because only temporary views can select from temporary tables. */
 export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
   const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
   for (const [name, sql] of stored.all() as [string, string][])
@@ -79,7 +83,7 @@ function isProgramView(name: string): boolean {
   return views.some((view) => view.name === name);
 }
 
-/** Calls `work` while empty temporary tables hide all tables and views. */
+/** Calls `work` while empty temporary tables shadow all tables and views. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
   const tables = schemaTables(db);
   db.exec("SAVEPOINT empty_tables");
@@ -95,12 +99,12 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
 /** @param more additional columns */
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
-  // `EXPLAIN` lists the collation of each comparison, so the collation marks timestamp columns.
+  // `EXPLAIN` lists the collation of each comparison, so this collation identifies timestamp columns.
   const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
   return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }
 
-/** Returns the timestamp columns in the API's format, with `T` and `Z`. */
+/** Returns the columns with timestamps in the API's format, which contains `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
   const { columns = [] } =
     typedTables().find((shape) => recordStates.some((state) => tableName(shape, state) === table)) ??
@@ -126,7 +130,7 @@ function schemaTables(db: Database): SchemaTable[] {
       try {
         return [{ name, columns: columns.all(name) as string[] }];
       } catch {
-        // A virtual table cannot be read if its module is not loaded.
+        // The columns of a virtual table cannot be listed if its module is not loaded.
         return [];
       }
     });
@@ -164,14 +168,14 @@ function readListing(
   };
 }
 
-/** Follows values through SQLite's registers to find timestamp columns that are compared with `datetime()`. */
+/** Finds timestamp columns that are compared with `datetime()`, by tracking values through SQLite's registers. */
 function findDatetimeComparisons(
   listing: readonly Instruction[],
   columnAt: (instruction: Instruction) => string | undefined,
 ): string[] {
   const registers = new Map<number, string>();
   const compared = new Set<string>();
-  // Constants are computed first but listed last, so two passes are needed.
+  // `EXPLAIN` lists constants last although SQLite computes them first, so two passes are needed.
   for (const instruction of [...listing, ...listing]) {
     const { opcode, p1, p3, p4 } = instruction;
     if (opcode === "Column") registers.set(p3, columnAt(instruction) ?? "");
@@ -189,7 +193,7 @@ function findDatetimeComparisons(
 const datetimeResult = "datetime()";
 const schemaTable = "sqlite_schema";
 
-/** Maps the root page of each table and index to the table's name. */
+/** Maps the root page of each table or index to the name of the table. */
 function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
   const rows = db
     .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)

@@ -15,7 +15,7 @@ export interface TableFacts {
   name: string;
   kind: "table" | "view";
   about: string;
-  /** Null if the resource has never been read or the rows were not counted. */
+  /** Null if the resource has never been read, or if the rows were not counted. */
   rows: number | null;
   columns: ColumnFacts[];
   example: string;
@@ -35,7 +35,7 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
 };
 
 /**
- * Returns all tables and views. The rows in views are not counted, because some views are slow.
+ * Returns all tables and views. Rows in views are not counted, because counting can be slow.
  * @param all true to include helper views and tables for removed records
  */
 export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
@@ -44,7 +44,7 @@ export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): Table
   return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
-/** @param counted `values` to count the rows and the values in each column */
+/** @param counted `values` to count the rows, and the values in each column */
 export function readTableFacts(
   mirror: Mirror,
   name: string,

@@ -1,4 +1,4 @@
-/** A date without quotes in an SQL statement, which SQLite evaluates as a subtraction or division. */
+/** A date without quotes in an SQL statement. SQLite evaluates it as a subtraction or a division. */
 interface UnquotedDate {
   written: string;
   operation: "subtraction" | "division";
@@ -8,7 +8,7 @@ interface UnquotedDate {
   quoted: string;
 }
 
-/** Matches comments, strings, quoted names, dates without quotes, words and operators. */
+/** Matches comments, strings, quoted names, unquoted dates, words and operators. */
 const sqlToken =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?:19|20|21)\d\d([-/])\d\d?(?:\1\d\d?)?(?![\w.])|[\w.]+|[<>=!]+|\S/g;
 const unquotedDate = /^\d{4}[-/]\d\d?(?:[-/]\d\d?)?$/;
@@ -16,10 +16,7 @@ const comparison = /^(?:[<>]=?|={1,2}|!=|<>|is|not|between|in|like|glob)$/i;
 const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
 const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
-/**
- * Finds the first date without quotes that a statement compares with a column of dates, days or months, or passes to
- * a date function.
- */
+/** Finds the first unquoted date that a statement compares with a date column or passes to a date function. */
 export function findUnquotedDate(sql: string): UnquotedDate | undefined {
   const tokens = (sql.match(sqlToken) ?? [])
     .filter((token) => !/^(?:--|\/\*)/.test(token))
@@ -44,7 +41,7 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
   return undefined;
 }
 
-/** Describes the column or function that uses the value between these tokens as a date. */
+/** Describes the date column or date function that is used with the value between these tokens. */
 function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
   const column = leftColumn(before) ?? rightColumn(after);
   if (column !== undefined) return `\`${column}\` is compared with`;

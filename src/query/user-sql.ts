@@ -10,15 +10,19 @@ import { inBatches, type Row, type RowValue } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
-/** Comments and the first keyword. SQLite's own check is not sufficient, because ATTACH passes as read-only. */
+/**
+ * Matches leading comments and the first keyword. Checking `statement.readonly` is not enough, because SQLite considers
+ * ATTACH read-only.
+ */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** The codes of errors that are caused by the statement, not by the file. */
+/** Error codes that are caused by the statement rather than by the database file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
  * Compiles a read-only statement and binds its parameters.
- * @throws UsageError if it does not compile, is not read-only, or has parameters that do not match the values
+ * @throws UsageError if the statement does not compile, is not read-only, or has parameters that do not match the
+ * values
  */
 export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
   const hint =
@@ -51,7 +55,10 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
   }
 }
 
-/** Binds a copy of the statement, because a statement can be bound only once. */
+/**
+ * Returns the name of a parameter without a value. Binds a copy of the statement, because a statement can be bound only
+ * once.
+ */
 function findMissingParameter(db: Database, sql: string, values: SqlParameters): string | undefined {
   try {
     db.prepare(sql).bind(Object.fromEntries(values));
@@ -68,7 +75,7 @@ function findMissingParameter(db: Database, sql: string, values: SqlParameters):
 export function checkCondition({ db }: Mirror, table: ReadableTable, condition: string): void {
   const hint = "use a condition such as `--where \"currency = 'EUR' AND total_amount > 100\"`";
   const reason = "`--where` is not a valid SQL condition";
-  // Only a complete expression compiles between WHEN and THEN, so `1) OR (1` is rejected.
+  // Only a complete expression compiles between WHEN and THEN, so input such as `1) OR (1` is rejected.
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
     const statement = compile(db, conditionSql(table, expression), reason, hint);
     try {
@@ -82,12 +89,14 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
   }
 }
 
-/** Returns a statement that tests a condition. The line break ends any comment in the condition. */
+/** Returns a statement that tests a condition. The line break terminates a trailing comment in the condition. */
 export function conditionSql({ sources }: ReadableTable, condition: string): string {
   return `SELECT 1 FROM ${sources[0]} WHERE (${condition}\n)`;
 }
 
-/** Converts an SQLite error that occurs while rows are read, such as invalid JSON in `json('x')`, to a UsageError. */
+/**
+ * Converts an SQLite error that occurs while rows are being read, such as invalid JSON in `json('x')`, to a UsageError.
+ */
 export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
   if (!(error instanceof Error) || !statementErrors.test(errorCode(error))) return error;
   const hint = /not authorized/.test(error.message)
@@ -115,7 +124,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Opens a statement's result for an export. Values have SQLite's types: booleans are 0 and 1, and JSON is text. */
+/** Opens a query result for an export. Values have SQLite types: booleans are 0 or 1, and JSON is text. */
 export function openQueryResult(statement: Statement, limit?: number): RowSource {
   const columns = statement.columns();
   const names = uniqueNames(columns.map(({ name }) => name));
@@ -132,7 +141,7 @@ export function openQueryResult(statement: Statement, limit?: number): RowSource
   };
 }
 
-/** Makes column names unique, because they become keys of JSON objects. */
+/** Makes column names unique, because they become keys in JSON objects. */
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -155,7 +164,7 @@ function* readResultRows(statement: Statement, limit: number | undefined): Itera
   }
 }
 
-/** Converts bytes to a hexadecimal string, because no export format has a type for them. */
+/** Converts blobs to hexadecimal strings, because no export format supports binary values. */
 function toRowValue(value: unknown): RowValue {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : (value as RowValue);
 }

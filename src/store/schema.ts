@@ -11,7 +11,7 @@ export const systemTables = {
   coverage:
     "the date ranges that were read completely for each resource, and the time at which each range was read",
   analytics_hosts_snapshots:
-    "the daily host ranking: one row each time a host's totals changed, without totals once the host has left the ranking",
+    "the daily host ranking: one row for each change to a host's totals, which are null once the host has left the ranking",
   content_downloads: "downloaded library files",
 } as const;
 

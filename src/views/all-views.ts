@@ -12,7 +12,7 @@ import {
 } from "./sales-views.js";
 import type { View } from "./view.js";
 
-/** All views, in the order used by `tables`. */
+/** All views, in the order in which `tables` lists them. */
 export const views: readonly View[] = [
   salesByMonth,
   salesByDay,
@@ -30,7 +30,7 @@ export const views: readonly View[] = [
   singleOrderFigures,
 ];
 
-/** The names of the amount columns in `orders` and the views. `query` prints their values as money. */
+/** The names of all amount columns in `orders` and the views. `query` formats their values as money. */
 export const amountNames: ReadonlySet<string> = new Set(
   [...tablesOf(orders), ...views]
     .flatMap(({ columns }) => columns)

@@ -22,7 +22,7 @@ const hostTables = ["roster", "orders", "recommendations", "analytics_hosts"];
 export const hosts: View = {
   name: "hosts",
   about:
-    "one row per host: roster, orders, net and commission by currency, products, and the API's all-time ranking; orders " +
+    "one row per host, with roster data, orders, net and commission by currency, products, and the API's all-time ranking; orders " +
     "without a host share one row",
   columns: [
     text("id", "the host's ID"),
@@ -78,7 +78,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** For each month, selects the last response that covers all hosts. Entries without a host are combined. */
+/** Selects, for each month, the last ranking that covers all hosts. Entries without a host are combined. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -91,8 +91,8 @@ const rankings = `rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency with orders; orders without a host are grouped together; the figures from " +
-    "the API's monthly ranking cover all currencies and are repeated in each of the host's rows",
+    "one row per host, month (UTC) and currency with orders; orders without a host share a row; the figures from " +
+    "the API's monthly ranking cover all currencies and are repeated in every row for the host",
   columns: [
     ...hostColumns,
     month,
@@ -116,14 +116,14 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
 };
 
 /**
- * For each order, `taken_back` is the highest commission in any version with the same host, minus the current
- * commission.
+ * `taken_back` is the sum, over all orders, of the highest commission in any version with the same host, minus the
+ * current commission.
  */
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
-    "one row per host and currency: the commission on orders that count, and the commission clawed back: the highest " +
-    "commission seen for each order minus the current one; the API does not report payments",
+    "one row per host and currency, with the commission on orders that count and the commission clawed back (the highest " +
+    "commission seen for each order minus the current one); the API does not report payments",
   columns: [
     ...hostColumns,
     currency,
@@ -159,7 +159,7 @@ export const contentByHost: View = {
     ),
     timestamp("last_added_at"),
   ],
-  // In a query with max(), SQLite takes `created_at` from the row with the maximum.
+  // With max(), SQLite takes `created_at` from the row that has the maximum.
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
@@ -173,8 +173,8 @@ const [oldRate, newRate] = [numberFromSqlText("c.old"), numberFromSqlText("c.new
 export const rosterChanges: View = {
   name: "roster_changes",
   about:
-    "one row per roster change that a sync detected: a host joined, left, or has a different rate; the hosts found by the first " +
-    "sync are not changes (see `roster` for when they joined)",
+    "one row per roster change that a sync detected: a host joined or left, or a host's rate changed; hosts found by the first " +
+    "sync do not count as changes (`roster` contains the dates on which they joined)",
   columns: [
     timestamp("seen_at", "the time at which the change was first seen"),
     text("what", "`joined`, `left` or `rate`"),
@@ -183,7 +183,7 @@ export const rosterChanges: View = {
     number("new", "the new commission rate, as a percentage"),
     timestamp(
       "last_seen_at",
-      "the time at which the old value was last seen; the change happened between this time and `seen_at`",
+      "the last time the old value was seen; the change happened between this time and `seen_at`",
     ),
     text("relationship_id"),
   ],

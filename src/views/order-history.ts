@@ -2,8 +2,8 @@ import { materialized, numberFromSqlText } from "./view.js";
 import { selectOrderFigures } from "./view-columns.js";
 
 /**
- * Common table expressions. `versions` contains earlier versions of orders with their figures, each valid from
- * `since_at` to `until_at`. `present` is 0 while the API did not return the order.
+ * Common table expressions. `versions` contains all earlier versions of orders with their figures, each valid from
+ * `since_at` to `until_at`. `present` is 0 for the time during which the API did not return the order.
  */
 export const orderVersions = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
@@ -22,7 +22,7 @@ export const orderVersions = `forms AS (
       host_id, ${selectOrderFigures} FROM forms ${materialized})`;
 
 /**
- * Returns SQL for a field in a version's JSON. As in the table `orders`, a value of an unexpected type becomes null.
+ * Returns SQL for a field in a version's JSON. As in the `orders` table, a value of an unexpected type becomes null.
  */
 function selectMember(name: string, types: string, path = name): string {
   const member = `v.json, '$.${path}'`;
@@ -30,8 +30,7 @@ function selectMember(name: string, types: string, path = name): string {
 }
 
 /**
- * Returns SQL for an amount in a version's JSON. Strings that contain a number count as numbers, as in the table
- * `orders`.
+ * Returns SQL for an amount in a version's JSON. As in the `orders` table, numeric strings are converted to numbers.
  */
 function selectAmount(name: string): string {
   const member = `v.json, '$.${name}'`;
@@ -40,8 +39,8 @@ function selectAmount(name: string): string {
 }
 
 /**
- * Common table expressions. `covered` contains the coverage of orders after each run, with an empty string instead of a
- * null `from_at`. `reads` contains only the coverage after complete runs.
+ * Common table expressions. `covered` contains the coverage of orders after each run; a null `from_at` is replaced with
+ * an empty string. `reads` contains only the coverage after complete runs.
  */
 export const orderReads = `covered AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
@@ -50,8 +49,8 @@ export const orderReads = `covered AS (
     SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
 
 /**
- * Returns SQL for the end time of the first run that read the complete month after the month had ended. The value is
- * null if there is no such run. Requires `reads`.
+ * Returns SQL for the end time of the first run that read the complete month after it had ended, or null if there is no
+ * such run. Requires `reads`.
  */
 export function selectReportedAt(month: string): string {
   const firstDay = `${month} || '-01'`;
@@ -60,5 +59,5 @@ export function selectReportedAt(month: string): string {
     AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
-/** SQL for the end of the newest covered range for orders. Requires `covered`. */
+/** SQL for the end of the most recent covered range for orders. Requires `covered`. */
 export const ordersReadUntil = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;

@@ -20,7 +20,7 @@ export const singleOrderFigures: View = {
   name: "order_figures",
   isHelper: true,
   about:
-    "one row per order that the API still has, with its share of each figure; the other order views sum these rows; " +
+    "one row per order that the API still returns, with its contribution to each figure; the other order views sum these rows; " +
     "a cancelled order counts only in `cancelled_orders`",
   columns: [
     ...orderColumns("id", "order_number", "order_date"),
@@ -63,21 +63,21 @@ export const ordersNet: View = {
   sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
 
-/** Payments and campaigns with an unknown state count as open. */
+/** Payments and campaigns in an unknown state are considered open. */
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:
-    "one row per campaign with something outstanding: open deliverables, open assignments, payments that the brand has " +
+    "one row per campaign that has open deliverables, open assignments, payments that the brand has " +
     "not made, or payments that hosts have earned but not received",
   columns: [
     text("id", "the campaign's ID"),
     text("title"),
     text("status"),
     date("deadline"),
-    boolean("is_overdue", "true if an open deliverable was due before the last sync of campaigns"),
+    boolean("is_overdue", "true if an open deliverable was due before the last campaign sync"),
     integer(
       "deliverables_open",
-      "deliverables that were requested but not completed, in a campaign that is running or has ended",
+      "deliverables that were requested but not completed, if the campaign is running or has ended",
     ),
     integer("assignments_open", "assignments that hosts have accepted but not completed"),
     integer("payments_open", "assignments that the brand has not paid yet"),

@@ -25,28 +25,31 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 };
 
 /**
- * SQL for the end of the covered range that contains the first day of the month. If there is no such range, it selects
- * the end of all covered dates.
+ * SQL for the end of the covered range that contains the first day of the month, or the end of all coverage if there is
+ * no such range.
  */
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
 
 /**
- * `through` is the last complete day of the month that was read: 31 if the month is over, null if no day is complete.
- * In the last subquery, `SELECT 1 LIMIT 1` prevents SQLite versions before 3.35 from recomputing `days` for each month.
+ * `through` is the month's last day that was read completely: 31 if the complete month was read, null if no day was. In
+ * the last subquery, `SELECT 1 LIMIT 1` keeps SQLite versions before 3.35 from recomputing `days` for each month.
  */
 export const salesByMonth: View = {
   name: "sales_by_month",
   about:
-    "one row per month (UTC) and currency; the current month is compared with the previous month through the same " +
-    "day, the last complete day that was read",
+    "one row per month (UTC) and currency; the current month is compared with the previous month only through " +
+    "the last complete day that was read",
   columns: [
     month,
     currency,
     ...orderFigures,
-    boolean("is_partial", "true if the complete month has not been read yet"),
+    boolean("is_partial", "true if the month has not been read completely yet"),
     amount("net_through", "net through the last complete day that was read, to compare with `net_before`"),
-    amount("net_before", "net of the previous month; for the current month, only through the same day"),
+    amount(
+      "net_before",
+      "net of the previous month, or for the current month, only through the same day of the previous month",
+    ),
   ],
   date: "month",
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
@@ -76,12 +79,12 @@ ORDER BY currency, month`,
 export const refundsByMonth: View = {
   name: "refunds_by_month",
   about:
-    "one row per month in which orders were placed (UTC) and currency, with all refunds of these orders to date",
+    "one row per order month (UTC) and currency, with all refunds to date for the orders placed in that month",
   columns: [
     month,
     currency,
     ...orderFigures,
-    integer("refunded_orders", "orders that count and were fully or partly refunded"),
+    integer("refunded_orders", "orders that count and were partly or fully refunded"),
     number("refund_rate", "refunded amount divided by gross amount, 0 to 1"),
   ],
   date: "month",
@@ -103,8 +106,8 @@ const difference = amount("difference", "`net_now` minus `net_reported`");
 export const restatements: View = {
   name: "restatements",
   about:
-    "one row per closed month and currency: its net when it was reported and its net now; `restated_orders` lists the orders " +
-    "that changed it, and `export sales_by_month --as-of` with the time in `reported_at` shows all figures at that time",
+    "one row per closed month and currency, with the net when it was reported and the net now; `restated_orders` lists the orders " +
+    "that changed, and `export sales_by_month --as-of` with the time in `reported_at` returns all figures as of that time",
   columns: [
     month,
     currency,
@@ -130,9 +133,10 @@ const orderColumnNames =
   "commission_amount, host_id";
 
 /**
- * `now` contains the current versions that were first read after the first report. `pairs` contains each order with the
- * months whose sums it may have changed since they were reported, and with its version at that time. The old and new
- * version each count in their own month and currency, so an order that moved has two rows.
+ * `now` contains the current versions that were first read after the first report. `pairs` contains each order together
+ * with the months whose sums it may have changed since they were reported, and with its version when the month was
+ * reported. The old and the new version each count in their own month and currency, so an order that moved has two
+ * rows.
  */
 export const restatedOrders: View = {
   name: "restated_orders",
@@ -202,11 +206,11 @@ const [oldAmount, newAmount] = ["c.old", "c.new"].map((value) => `coalesce(${num
 const millisecondsBetween = (from: string, to: string) =>
   `CAST(round((julianday(${to}) - julianday(${from})) * 86400000) AS INTEGER)`;
 
-/** A change from null to 0 is not a refund. */
+/** A change from null to 0 does not count as a refund. */
 export const lateRefunds: View = {
   name: "late_refunds",
   about:
-    "one row per refund that appeared after the order was first read, for orders that count; the API does not date " +
+    "one row per refund that was found after the order was first read, for orders that count; the API does not date " +
     "refunds, so the time from order to refund has a lower and an upper bound",
   columns: [
     text("order_id"),
@@ -214,10 +218,16 @@ export const lateRefunds: View = {
     month,
     currency,
     amount("refunded_amount", "negative if a refund was reversed"),
-    integer("days_at_least", "complete days from the order to the last time it was seen without the refund"),
-    integer("days_at_most", "days from the order to the first time it was seen with the refund, rounded up"),
-    timestamp("last_seen_unchanged_at", "the time at which the old amount was last seen"),
-    timestamp("seen_changed_at", "the time at which the new amount was first seen"),
+    integer(
+      "days_at_least",
+      "complete days between the order and the last time it was seen without the refund",
+    ),
+    integer(
+      "days_at_most",
+      "days between the order and the first time it was seen with the refund, rounded up",
+    ),
+    timestamp("last_seen_unchanged_at", "the last time the old amount was seen"),
+    timestamp("seen_changed_at", "the first time the new amount was seen"),
     ...hostColumns,
   ],
   date: "seen_changed_at",

@@ -6,11 +6,11 @@ export const orderCounts: readonly ViewColumn[] = [
   integer("cancelled_orders", "cancelled orders, which are not part of any other figure"),
   integer(
     "orders_without_total",
-    "orders that count but have no total; they add nothing to the gross amount",
+    "orders that count but have no total; they contribute nothing to the gross amount",
   ),
 ];
 
-/** An order's amounts. Null counts as 0. */
+/** An order's amounts. Null amounts count as 0. */
 export const orderAmounts: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
   amount("refunded_amount", "`refund_amount` of the orders that count"),
@@ -29,15 +29,15 @@ export const day = date("day", "the day in UTC, comparable with `date('now', '-7
 
 export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
 
-/** Sums the figures of orders, or of groups of orders. */
+/** SQL that sums the figures of orders or of groups of orders. */
 export const orderFigureSums = [
   ...orderCounts.map(({ name }) => `sum(${name}) AS ${name}`),
   ...orderAmounts.map(({ name }) => `${sumAmounts(name)} AS ${name}`),
 ].join(", ");
 
 /**
- * Computes an order's figures from the table `orders`. For an order without a refund, the net is exactly the API's
- * number. Other differences are rounded to six digits to avoid binary rounding errors.
+ * SQL that computes an order's figures from the `orders` table. Without a refund, the net is exactly the API's number.
+ * Otherwise, it is rounded to six digits to avoid floating-point errors.
  */
 export const selectOrderFigures = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],
@@ -56,7 +56,7 @@ export const selectOrderFigures = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns SQL for a sum of amounts, rounded to six digits, or 0 if there are no rows. */
+/** Returns SQL for a sum of amounts, rounded to six digits; the sum of no rows is 0. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }
@@ -75,7 +75,7 @@ export const hostColumns: readonly ViewColumn[] = [
 ];
 
 /**
- * Returns SQL for `hostColumns`.
+ * Returns SQL for the columns in `hostColumns`.
  * @param id an SQL expression for the host's ID
  */
 export function selectHost(id: string): string {
@@ -83,7 +83,7 @@ export function selectHost(id: string): string {
 }
 
 /**
- * Returns SQL for a host's newest handle.
+ * Returns SQL for a host's most recently read handle.
  * @param id an SQL expression for the host's ID
  */
 export function selectHostUsername(id: string): string {
@@ -91,8 +91,7 @@ export function selectHostUsername(id: string): string {
 }
 
 /**
- * Returns SQL for a host's label: the handle, the full name, or the start of the ID. The label is null if the ID is
- * null.
+ * Returns SQL for a host's label: the handle, the full name, or the start of the ID. The label is null for a null ID.
  * @param id an SQL expression for the host's ID
  */
 export function selectHostLabel(id: string): string {

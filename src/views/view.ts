@@ -2,21 +2,21 @@ import type { ScalarField, ScalarType } from "../resources/fields.js";
 import { orders } from "../resources/orders.js";
 import { tablesOf } from "../resources/table-shape.js";
 
-/** A view that is stored in the mirror file, so that any SQL program can use it. */
+/** A view, which is stored in the mirror file so that any SQL program can use it. */
 export interface View {
   name: string;
-  /** What a row represents, and what readers need to know about it. */
+  /** What a row represents, followed by notes for users. */
   about: string;
   columns: readonly ViewColumn[];
-  /** An example query. The default selects the first five rows. */
+  /** An example query. By default, it selects the first five rows. */
   example?: string;
-  /** The SELECT statement. It must work in SQLite 3.26, because other programs read the mirror. */
+  /** The SELECT statement. It must work with SQLite 3.26, because other programs read the mirror. */
   sql: string;
-  /** The column that `--since` and `--until` apply to. */
+  /** The column that `--since` and `--until` filter by. */
   date?: string;
-  /** A stable integer that orders the rows, for views with one row per table row. */
+  /** A stable integer to sort by, for views that have one row per row of a table. */
   rowId?: string;
-  /** True if the view mainly serves as a building block for other views. Only `tables --all` lists it. */
+  /** True if the view mainly serves as a building block for other views. Only `tables --all` lists such views. */
   isHelper?: true;
 }
 
@@ -29,8 +29,8 @@ const sqlTypes: Partial<Record<ScalarType, string>> = {
 };
 
 /**
- * Returns the query that defines a view. Columns are cast, because other programs rely on declared types. Columns of
- * views with a `rowId` are not cast, because SQLite could then not use the indexes.
+ * Returns the query that defines a view. Columns are cast, because other programs rely on declared types. A view with a
+ * `rowId` is not cast, because casts would prevent SQLite from using indexes.
  */
 export function viewQuery({ columns, rowId, sql }: View): string {
   if (rowId !== undefined) return sql;
@@ -47,21 +47,23 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   });
 }
 
-/** True for columns with UTC times in the format of `formatUtc`, which can be compared with SQLite's `datetime()`. */
+/**
+ * True for columns that contain UTC times in the `formatUtc` format, which can be compared with SQLite's `datetime()`.
+ */
 export function isUtcTime(column: string): boolean {
   return column === "ordered_at" || column.endsWith("_utc");
 }
 
 /**
- * Ends a common table expression that is used more than once, because SQLite computes an expression with a LIMIT only
- * once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
+ * Appended to a common table expression that is used more than once, because SQLite computes an expression with a LIMIT
+ * only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materialized = "LIMIT -1";
 
 /**
- * Returns SQL that converts a string from JSON to a number, using the same rules as `numberFromText`. The result is
- * null if the string is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND,
- * and `json_type` fails on invalid JSON.
+ * Returns SQL that converts a JSON string to a number by the same rules as `numberFromText`, or to null if the string
+ * is not a number. The CASE expressions are nested, because SQLite can evaluate both sides of AND, and `json_type`
+ * fails on invalid JSON.
  */
 export function numberFromSqlText(text: string): string {
   const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;

@@ -3,7 +3,7 @@ import { pageQueries } from "../../bin/docs/example-queries.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 
-/** Creates a mirror with two months that changed after they were reported, and a sync in the current month. */
+/** Creates a brand with two months that changed after they were reported, and a sync in the current month. */
 async function aBrand() {
   const brand = makeBrand({ history: 500, seed: 11, now: Date.now() - 75 * day });
   expect((await brand.run("sync")).code).toBe(0);
@@ -22,7 +22,7 @@ async function aBrand() {
   return brand;
 }
 
-test("each documented example is a SELECT statement of at most three lines that returns rows", async () => {
+test("each documented example query is a SELECT statement of at most three lines that returns rows", async () => {
   const brand = await aBrand();
   for (const { question, sql } of pageQueries) {
     expect(sql.split("\n").length).toBeLessThanOrEqual(3);

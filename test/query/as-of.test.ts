@@ -10,17 +10,15 @@ import { syncOrders } from "./unusual-orders.js";
 
 type Row = Record<string, unknown>;
 
-/** Columns in monthly rankings. These rankings have no history, because each sync replaces them. */
+/** Columns from monthly rankings, which have no history because each sync replaces them. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
-/** Changes the mirror through a separate connection, as a different program would. */
 function addToMirror(path: string, sql: string): void {
   const db = new Sqlite(path);
   db.exec(sql);
   db.close();
 }
 
-/** Copies a mirror, including the contents of its write-ahead log. Returns the copy's path. */
 function copyOf(path: string, to: string): string {
   const db = new Sqlite(path);
   db.pragma("wal_checkpoint(TRUNCATE)");
@@ -29,7 +27,7 @@ function copyOf(path: string, to: string): string {
   return to;
 }
 
-test("for each view, export --as-of returns what the view returned at that time", async () => {
+test("export --as-of returns the same rows for each view as an export at that time", async () => {
   const brand = makeBrand({ history: 150, seed: 3, listLimit: 30 });
   const copies: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35].entries()) {
@@ -62,7 +60,7 @@ test("for each view, export --as-of returns what the view returned at that time"
   expect([...empty]).toEqual([]);
 });
 
-test("for each table, export --as-of returns what the table contained after a past sync", async () => {
+test("export --as-of returns the contents that each table had after an earlier sync", async () => {
   const brand = makeBrand({ history: 100, seed: 5, listLimit: 30 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
@@ -73,7 +71,6 @@ test("for each table, export --as-of returns what the table contained after a pa
     brand.pass(day);
     for (const table of tables) pastTables.push({ at: at(brand.now()), table, rows: await rowsOf(table) });
     simulateActivity(brand.data, brand.now(), brand.now() + 9 * day, naturalPace(100));
-    // The sandbox never changes campaigns.
     brand.change("opportunities", String(brand.data.opportunities[0]?.id), { title: `Campaign ${nth}` });
     brand.pass(9 * day);
   }
@@ -88,7 +85,7 @@ test("for each table, export --as-of returns what the table contained after a pa
 
 const readRankings = ({ path }: { path: string }) => path === "/analytics/hosts";
 
-/** Creates a mirror whose second sync found a refund and a late order. `before` is a time between the two syncs. */
+/** Creates a brand whose second sync finds a refund and a late order. `before` is a time between the two syncs. */
 async function syncTwice(): Promise<{ brand: TestBrand; before: string }> {
   const brand = makeBrand({ orders: [orderAt("a", noon - day), orderAt("b", noon - day)] });
   const syncWithClicks = async (clicks: number) => {
@@ -139,7 +136,7 @@ test("export --as-of also applies to the tables and views in a --where condition
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("export --as-of uses the ranking's last daily copy, and warns that later rows in tables without a history are omitted", async () => {
+test("export --as-of uses the ranking's last daily snapshot, and warns that later rows in tables without a history are omitted", async () => {
   const { brand, before } = await syncTwice();
   const clicks = async (...words: string[]) =>
     (await exportRows(brand, "hosts", ...words)).rows.map((row) => row.clicks);
@@ -167,7 +164,7 @@ test("export --as-of omits a host that had left the ranking by that time", async
   expect(await hostsAfterSync()).toEqual(["h1"]);
 });
 
-test("query --as-of applies to a table no matter how the statement names it", async () => {
+test("query --as-of applies to a table regardless of how the statement refers to it", async () => {
   const { brand, before } = await syncTwice();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM orders");
   const count = async (sql: string, ...flags: string[]) => {

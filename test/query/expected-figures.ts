@@ -1,7 +1,7 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The expected figures for orders. They are computed without the views: amounts are summed as integers, and JavaScript
+ * The expected figures for orders, which are computed without the views: amounts are summed as integers, and JavaScript
  * computes the days.
  */
 export interface Figures {
@@ -14,7 +14,6 @@ export interface Figures {
   commission_amount: number;
 }
 
-/** Parses an amount that may be a string. Returns null if it is not an amount. */
 export const amountOf = (value: unknown) =>
   typeof value === "string" && /^\d+\.\d\d$/.test(value)
     ? Number(value)
@@ -23,7 +22,7 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** Sums the figures for the given orders. None of the orders may be removed. */
+/** Sums the figures for orders that have not been removed. */
 export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);
@@ -39,10 +38,6 @@ export function sumFigures(orders: readonly Order[]): Figures {
   };
 }
 
-/**
- * Returns the figures for each group of orders.
- * @param groupOf returns the columns to group by
- */
 export function groupFigures<Group extends object>(
   orders: readonly Order[],
   groupOf: (order: Order) => Group,
@@ -61,7 +56,6 @@ export const currencyOf = (order: Order) => (order.currency ?? null) as string |
 export const hostOf = (order: Order) =>
   ((order.host as { id?: unknown } | null | undefined)?.id ?? null) as string | null;
 
-/** Sorts rows so that their order does not matter in a comparison. */
 export function sorted<Row extends object>(rows: readonly Row[]): Row[] {
   return [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

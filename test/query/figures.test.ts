@@ -33,7 +33,7 @@ function read<Row extends object>(sql: string): Row[] {
 
 const names = Object.keys(sumFigures([])).join(", ");
 
-test("for each day and currency, sales_by_day sums the orders that are neither removed nor cancelled", () => {
+test("sales_by_day sums orders that are neither removed nor cancelled, by day and currency", () => {
   const wanted = groupFigures(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
   expect(wanted.length).toBeGreaterThan(300);
   expect(wanted.some(({ currency }) => currency === null)).toBe(true);
@@ -113,7 +113,7 @@ test("commission_by_host and hosts agree on the figures for each host and curren
   }
 });
 
-test("refunds_by_month contains the refund rate and the count of refunded orders", () => {
+test("refunds_by_month contains the refund rate and the number of refunded orders", () => {
   const rows = read<{
     month: string;
     currency: string | null;
@@ -132,12 +132,11 @@ test("refunds_by_month contains the refund rate and the count of refunded orders
   expect(rows.length).toBeGreaterThan(20);
 });
 
-test("an order's day is in UTC, no matter how the API formats the date", () => {
+test("an order's day is in UTC, regardless of how the API formats the date", () => {
   const rows = read<{ order_date: string; day: string; ordered_at: string }>(
     `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${monthBorders.length} ORDER BY record_id`,
   );
   expect(rows.map(({ order_date, day }) => [order_date, day])).toEqual(monthBorders);
-  // JavaScript dates are only precise to the millisecond.
   const instant = (text: string) => new Date(text).getTime();
   for (const { order_date, ordered_at } of rows)
     expect([order_date, instant(`${ordered_at.replace(" ", "T")}Z`)]).toEqual([
@@ -146,7 +145,7 @@ test("an order's day is in UTC, no matter how the API formats the date", () => {
     ]);
 });
 
-test("orders_net contains the API's amounts, with 0 instead of null", () => {
+test("orders_net contains the API's amounts, with null replaced by 0", () => {
   const rows = read<{ id: string; gross_amount: number; net_amount: number; commission_amount: number }>(
     "SELECT * FROM orders_net",
   );

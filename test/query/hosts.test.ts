@@ -8,7 +8,6 @@ import { findAllChanges, syncOrders } from "./unusual-orders.js";
 
 const october = Date.UTC(2026, 9, 10);
 
-/** Returns a row for a month's ranking. */
 function ranked(id: string | null, total_clicks: number, orders: number): JsonObject {
   const host = id === null ? null : { id, username: id };
   return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
@@ -65,7 +64,7 @@ test("hosts_by_month contains the clicks and orders from the month's ranking", a
   mirror.db.close();
 });
 
-test("hosts contains one row per host with figures from the ranking, and one row for orders without a host", async () => {
+test("hosts has one row per host with figures from the ranking, and one row for all orders without a host", async () => {
   const mirror = await makeMirror();
   const host = { id: "h1", username: "ada" };
   writeRead(mirror, "orders", [
@@ -95,7 +94,7 @@ test("hosts contains one row per host with figures from the ranking, and one row
   mirror.db.close();
 });
 
-test("commission_by_host computes the clawed-back commission from each order's highest and current commission", async () => {
+test("commission_by_host computes clawed-back commission from each order's highest and current commission", async () => {
   const host = (n: number) => ({
     host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
   });
@@ -139,7 +138,7 @@ test("commission_by_host computes the clawed-back commission from each order's h
   ]);
 });
 
-test("roster_changes lists only hosts that joined or left, or whose rate changed", async () => {
+test("roster_changes lists only hosts that joined, left, or got a different rate", async () => {
   const member = (n: number, commission_rate: number, username = `host ${n}`) =>
     memberOf(`r${n}`, { host: { ...memberOf("").host, id: `h${n}`, username }, commission_rate });
   const brand = makeBrand();
@@ -167,7 +166,7 @@ test("roster_changes lists only hosts that joined or left, or whose rate changed
   }
 });
 
-test("content_by_host counts each host's files, and contains a row for files without a host", async () => {
+test("content_by_host counts each host's files and has one row for all files without a host", async () => {
   const mirror = await makeMirror();
   const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
     id,

@@ -19,7 +19,7 @@ const months = (brand: TestBrand) =>
     "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
   );
 
-/** Returns one order per day. The sum of any subset of their amounts shows which days it includes. */
+/** Creates one order per day, with amounts whose sums reveal which days they include. */
 function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
   return Array.from({ length: days }, (_, n) =>
     orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
@@ -41,7 +41,7 @@ const readings: [name: string, read: string, through: string | null, before: [st
 ];
 
 test.each(readings)(
-  "sales_by_month compares through the last complete day if orders are read on %s",
+  "sales_by_month compares months through the last complete day if orders are read on %s",
   async (_name, read, through, before) => {
     const begin = Date.parse(`${read}Z`);
     const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
@@ -84,7 +84,7 @@ test("sales_by_month compares a partially read month through the last completely
       net_before: net(orders, "2026-09", "2026-09-10"),
     },
   ]);
-  // The days between these two days were not read, so October does not change.
+  // The days between these two dates have not been read, so October does not change.
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
   const [september, october, november] = months(brand);
   expect(october).toMatchObject({
@@ -160,7 +160,7 @@ test("the first month stays partial if the first sync began in the middle of tha
   ]);
 });
 
-test("export sales_by_month --as-of returns what the view returned at that time", async () => {
+test("export sales_by_month --as-of returns the same rows as an export at that time", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const brand = makeBrand({
     orders: orders.filter((order) => monthOf(order) < "2026-11"),

@@ -16,7 +16,7 @@ const order = (n: number, username: string, more = {}) =>
 const perHost = ["hosts_by_month", "commission_by_host", "content_by_host", "roster_changes"];
 const perOrder = ["orders_net", "order_figures", "late_refunds"];
 
-/** Opens a mirror with a host that was renamed from `zoe` to `ada`. Older orders still contain `zoe`. */
+/** Creates a mirror with a host that was renamed from `zoe` to `ada`. Older orders still contain `zoe`. */
 async function renamed() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order(1, "zoe"), order(2, "zoe")], { at: at(1), whole: true });
@@ -67,7 +67,7 @@ test("views label a host by name, then by ID, if the newest record has no handle
   ]);
 });
 
-test("--as-of uses the names that hosts had at that time", async () => {
+test("views use the names that hosts had at the time given with --as-of", async () => {
   const { mirror } = await renamed();
   const { path } = mirror;
   mirror.db.close();

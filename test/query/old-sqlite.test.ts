@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { makeMirror } from "../support/mirror.js";
 
 /**
- * Syntax and functions that SQLite 3.26 does not support. If the schema contains any of them, SQLite 3.26 cannot open
- * the file.
+ * Syntax and functions that SQLite 3.26 does not support. A schema that contains any of them prevents SQLite 3.26 from
+ * opening the file.
  */
 const newer: readonly [name: string, form: RegExp][] = [
   [

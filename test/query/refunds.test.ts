@@ -6,7 +6,7 @@ const placed = "2026-10-01T10:00:00Z";
 const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
-/** Creates a mirror in which runs at 02:00 read these versions of orders. Returns the rows in `late_refunds`. */
+/** Creates a mirror from runs at 02:00 that read the given versions of orders. Returns the rows in `late_refunds`. */
 async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();
   for (const [day, orders] of Object.entries(ordersByDay))
@@ -21,7 +21,7 @@ async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   return rows;
 }
 
-test("late_refunds contains a lower and an upper bound for each refund's age", async () => {
+test("late_refunds contains a lower and an upper bound for the time between each order and its refund", async () => {
   const rows = await readOn({
     "2026-10-02": [order(1, {}), order(2, { refund_amount: 5 })],
     "2026-10-05": [order(1, {}), order(2, { refund_amount: 5 })],

@@ -24,14 +24,13 @@ const restated = (brand: TestBrand) =>
     "SELECT month, currency, order_id, net_reported, net_now, difference, what FROM restated_orders",
   );
 
-/** Exports `sales_by_month` with `--as-of`. */
 async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, unknown>[]> {
   const { code, out } = await brand.run(`export sales_by_month --json --as-of ${at}`);
   expect(code).toBe(0);
   return JSON.parse(out) as Record<string, unknown>[];
 }
 
-/** Returns a brand in November, after the sync that reported October. */
+/** Returns a brand in November, after a sync has completed October. */
 async function reportedOctober() {
   const brand = makeBrand({
     orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
@@ -97,7 +96,7 @@ test("restated_orders lists each changed order with the kind of change and the d
   ]);
 });
 
-test("a month is not restated if a change was undone", async () => {
+test("restatements ignores a change that was undone", async () => {
   const { brand } = await reportedOctober();
   for (const refund of [4, 0]) {
     brand.change("orders", "o1", { refund_amount: refund });
@@ -119,7 +118,7 @@ test("restated_orders omits an order that was withdrawn and returned unchanged",
   expect(restated(brand)).toEqual([]);
 });
 
-test("for months before the first sync, reported_at is the end of that sync, and the current month has no row", async () => {
+test("reported_at is the end of the first sync for earlier months, and the current month has no row", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,
@@ -168,7 +167,6 @@ test("reported_at ignores runs that began before the month ended, and --as-of ig
   expect([await asOf(started_at), await asOf(finished_at)]).toEqual([[true], [false]]);
 });
 
-/** Changes a random order of any age, so that months change after they were reported. */
 function changeRandomOrder(brand: TestBrand, n: number): void {
   const orders = brand.data.orders;
   const pick = (what: string, of: number) => hash(what, n + 1) % of;
@@ -203,7 +201,6 @@ test.each([1, 2])(
       ),
       now: october + 12 * day,
     });
-    /** The API's orders at the time of each report. */
     const reported = new Map<string, { at: string; orders: Order[] }>();
     for (let n = 0; n < 12; n += 1) {
       const { finished_at } = await syncOrders(brand, findAllChanges);

@@ -4,7 +4,7 @@ import { openRows } from "../../src/query/select.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 test.each([undefined, 0, 255, 256, 257, 512, 700])(
-  "openRows reads each record once and in order: limit %s",
+  "openRows reads each record exactly once and in order with limit %s",
   async (limit) => {
     const mirror = await makeMirror();
     const numbers = Array.from({ length: 600 }, (_, n) => `#${n}`);

@@ -49,7 +49,7 @@ test.each(["EXPLAIN SELECT 1 FROM orders", "SELECT main.orders.id FROM orders"])
   },
 );
 
-test("findReads binds parameters", () => {
+test("findReads accepts a statement with parameters", () => {
   const values = new Map<string, string | bigint>([
     ["id", "a"],
     ["n", 1n],

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import type { TestBrand } from "../support/brand.js";
 import { at } from "../support/records.js";
 
-/** Dates close to the end of a month, in various formats, with their days in UTC. */
+/** Dates near the end of a month, in various formats, and their days in UTC. */
 export const monthBorders = [
   ["2026-09-30T23:59:59.999Z", "2026-09-30"],
   ["2026-09-30T23:59:59.9999Z", "2026-09-30"],
@@ -23,7 +23,7 @@ export const monthBorders = [
 
 const currencies = ["EUR", "USD", "GBP", "JPY", "SEK", "KWD", null];
 
-/** Returns orders with unusual dates, amounts, currencies and hosts. The same count always returns the same orders. */
+/** Returns orders with unusual dates, amounts, currencies and hosts. The result depends only on the count. */
 export function unusualOrders(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => {
     const pick = (what: string, of: number) => hash(what, n + 1) % of;
@@ -65,7 +65,6 @@ export function hash(text: string, salt: number): number {
   return Math.imul(hash ^ (hash >>> 15), 2_246_822_519) >>> 0;
 }
 
-/** Syncs the orders. Returns the start and end of the run. */
 export async function syncOrders(
   brand: TestBrand,
   flags: readonly string[] = [],
@@ -78,5 +77,4 @@ export async function syncOrders(
 
 export const sinceFlag = (ms: number): string[] => ["--since", at(ms)];
 export const untilFlag = (ms: number): string[] => ["--until", at(ms)];
-/** The flags for a sync that finds all changes. */
 export const findAllChanges = ["--full", "--accept-removals"];

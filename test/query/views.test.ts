@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 import { unusualOrders } from "./unusual-orders.js";
 
-/** The SQLite types that a view's column may have, by declared type. */
+/** The SQLite types that a column of each declared type may have. */
 const sqliteTypes = {
   text: ["TEXT"],
   timestamp: ["TEXT"],
@@ -26,7 +26,7 @@ async function filled(): Promise<Mirror> {
   return mirror;
 }
 
-test("each view declares the columns and types that SQLite reports", async () => {
+test("each view's declared columns and types match those that SQLite reports", async () => {
   const mirror = await filled();
   for (const { name, columns } of views) {
     const info = mirror.db.pragma(`table_info(${name})`) as { name: string; type: string }[];
@@ -45,7 +45,7 @@ test("each view declares the columns and types that SQLite reports", async () =>
   mirror.db.close();
 });
 
-test("each view has an example query that reads the view and runs in any SQLite program", async () => {
+test("each view has an example query that selects from the view and runs in any SQLite program", async () => {
   const mirror = await filled();
   const plain = new Sqlite(mirror.path, { readonly: true });
   for (const { name, date } of views) {
