@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// This file is plain JavaScript that runs on any version of Node, so it can report a missing requirement before any
-// newer syntax is loaded.
+// This file must run on every version of Node, so that it can report a missing requirement before any newer syntax is
+// loaded.
 const [major, minor, patch] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1)))) {
   fail(`Node 20.18.1 or newer is required; this is Node ${process.versions.node}.`, "install a current Node");
@@ -17,8 +17,8 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
 }
 
 /**
- * Prints the version without loading the program, because scripts often request the version. If writing fails, the
- * program is loaded and reports the reason.
+ * Scripts often request the version, so it is printed without loading the program. If writing fails, the program is
+ * loaded and reports the reason.
  */
 async function printsVersion() {
   if (process.argv.length !== 3 || !["--version", "-V"].includes(process.argv[2])) return false;

@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 /**
- * `npm run build` bundles the program into a few files, because loading many small files is slow. One file contains
- * everything that is needed at every start. Each module that a command loads later gets a separate file. Packages are
- * not bundled. The script calls rolldown's API, because rolldown's command line prints one line per file.
+ * Bundles the program into a few files, because loading many small files is slow. One bundle contains everything that
+ * is needed at every start, and each module that a command loads later gets its own bundle. Installed packages are not
+ * bundled. This script uses rolldown's API because the rolldown command prints one line per file.
  */
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
@@ -28,8 +28,8 @@ function collect(id, context, found) {
 }
 
 /**
- * Returns a bundle's file name: `src/sync/run.ts` becomes `sync-run.js`. All bundles are in one folder, which is one
- * level below the root, like `src`.
+ * Names a bundle after its module: `src/sync/run.ts` becomes `sync-run.js`. The folder with the bundles is one level
+ * below the root, like `src`, so relative paths work in both.
  */
 function fileName({ name, facadeModuleId, moduleIds }) {
   const id = facadeModuleId ?? (name === "start" ? undefined : moduleIds.at(-1));

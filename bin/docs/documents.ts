@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** The README, the map of the code, and one page per topic next to its code. */
+/** The README, the map of the code, and the pages next to the code. */
 const paths = [
   "README.md",
   "src/README.md",
@@ -23,7 +23,7 @@ export interface Document {
   text: string;
 }
 
-/** The root of the repository, where scripts and tests run. */
+/** The root of the repository, which is the working directory of scripts and tests. */
 export const root = pathToFileURL(`${process.cwd()}/`);
 
 export const documents: readonly Document[] = paths.map((path) => {

@@ -1,11 +1,11 @@
-/** A common question, and a SELECT statement of at most three lines that answers it. */
+/** A common question with a SELECT statement of at most three lines that answers it. */
 export interface ExampleQuery {
   name: string;
   question: string;
   sql: string;
 }
 
-/** test/query compares each result with a result computed from the API's records. */
+/** The tests in test/query compare each result with a result computed from the API's records. */
 export const pageQueries = [
   {
     name: "hosts",

@@ -1,6 +1,6 @@
 import type { ExitCode } from "../../src/errors.js";
 
-/** The meaning of each exit code. The commands page is generated from this table. */
+/** The text for each exit code on the generated commands page. */
 export const exitMeanings: Record<ExitCode, string> = {
   0: "done",
   1: "a bug in the program",

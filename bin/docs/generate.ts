@@ -10,7 +10,7 @@ import { programTree } from "./program.js";
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
-/** Returns a document with the current text between each `<!-- generated: NAME -->` and `<!-- /generated -->`. */
+/** Replaces the text between each `<!-- generated: NAME -->` and `<!-- /generated -->`. */
 export function regenerate(text: string): string {
   return text.replace(marked, (_, start: string, name: string, end: string) => {
     const section = sections[name];
@@ -58,7 +58,7 @@ const sections: Readonly<Record<string, () => string>> = {
   views: () =>
     table(
       ["view", "rows"],
-      // The part before the semicolon describes a row. `brandapi tables NAME` prints the complete text.
+      // Uses the part before the semicolon, which describes a row. `brandapi tables NAME` prints the full description.
       views
         .filter((one) => !one.isHelper)
         .map(({ about, name }) => [`\`${name}\``, about.split(";")[0] ?? ""]),

@@ -6,10 +6,13 @@ import { runProgram } from "./program.js";
 import { drawTerminal } from "./terminal-picture.js";
 
 const folder = ".github/pictures";
-/** The time shown in the pictures. The time is fixed so that the pictures do not depend on the current day. */
+/** The time is fixed, so that the pictures do not depend on the current day. */
 const now = Date.parse("2026-11-22T18:03:00.000Z");
 
-/** Renders the README's pictures from the demo's data. @throws Error if Chromium is not installed */
+/**
+ * Renders the README's pictures from the demo's data.
+ * @throws Error if Chromium is not installed
+ */
 export async function makePictures(): Promise<void> {
   if (chromium === undefined) throw new Error("The pictures need Chromium: `apt-get install chromium`");
   const home = mkdtempSync(join(tmpdir(), "brandapi-docs-"));

@@ -5,15 +5,15 @@ import { exitCodes } from "../../src/errors.js";
 import { run } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
-/** Returns commander's tree of all commands, without running one. */
+/** Returns commander's tree of commands without running a command. */
 export async function programTree(): Promise<Command> {
   return await buildProgram({ deps: realDeps(), argv: [], brandapi: async () => exitCodes.done });
 }
 
 /**
- * Runs a command line in a separate home folder, and returns the command's stdout.
- * @param now the time shown by the program's clock (default: the system time)
- * @throws Error with the command's stderr if the exit code is not 0
+ * Runs a command in a separate home folder and returns its stdout.
+ * @param now the program's current time
+ * @throws Error with the command's stderr if the command fails
  */
 export async function runProgram(
   argv: readonly string[],
@@ -46,7 +46,7 @@ function realDeps(): Deps {
   });
 }
 
-/** Returns a stream that collects the text written to it. If `columns` is given, the stream behaves like a terminal. */
+/** Returns a stream that collects the text written to it. If `columns` is set, the stream behaves like a terminal. */
 function keep(columns?: number): { stream: OutputStream; text(): string } {
   const pieces: string[] = [];
   const stream = new Writable({

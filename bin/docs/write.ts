@@ -3,6 +3,5 @@ import { documents } from "./documents.js";
 import { regenerate } from "./generate.js";
 import { makePictures } from "./pictures.js";
 
-/** Writes the generated parts of the documents. With `--pictures`, renders the pictures first. */
 if (process.argv.includes("--pictures")) await makePictures();
 for (const { url, text } of documents) writeFileSync(url, regenerate(text));

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// On Node 20, npm compiles better-sqlite3 12 if it cannot download a prebuilt module. node-gyp would then download
-// Node's headers from outside the package registry, although most Node installations include the headers. In a
-// checkout, this script takes precedence over npm's node-gyp, and runs npm's node-gyp with the installed headers.
+// On Node 20, npm compiles better-sqlite3 12 if it cannot download a prebuilt binary. By default, node-gyp then
+// downloads Node's headers, although most Node installations include them. In a checkout, npm runs this script, which
+// runs npm's node-gyp with the installed headers.
 const { existsSync } = require("node:fs");
 const { dirname, join } = require("node:path");
 

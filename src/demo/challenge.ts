@@ -14,16 +14,13 @@ import { dayMs } from "../util/timestamp.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
-/** The records that a typical script has copied, by ID. */
+/** The script's copy of the records, by ID. */
 interface ScriptCopy {
   orders: Map<string, object>;
   roster: Map<string, object>;
 }
 
-/**
- * Updates the copy as a typical script does: page by page, with all orders in the first run, and with the orders of the
- * last 30 days after that.
- */
+/** Reads all orders in the first run, and the orders of the last 30 days in later runs, like a typical script. */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
     for (let page = 1, hasNext = true; hasNext; page += 1) {
@@ -48,21 +45,18 @@ function findRecord({ orders, roster }: ScriptCopy, { id }: SilentChange): objec
   return orders.get(id) ?? roster.get(id);
 }
 
-/** An unannounced change to a record. */
 interface SilentChange {
   name: string;
-  /** The ID of the changed record. */
   id: string;
-  /** The date of the changed order. */
   date: string;
-  /** The check in the output of `verify --evidence` that can detect the change. */
+  /** The check that can detect the change, as named in the output of `verify --evidence`. */
   check: string;
 }
 
-/** Changes seven records, selected by `seed`, each in a different way. */
+/** Changes seven records in different ways. `seed` selects the records. */
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  /** If `change` affects a record other than the order, it returns the ID of that record. */
+  /** `change` returns the ID of the changed record if it is not the order. */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {
       name: "host left",
@@ -108,17 +102,17 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   });
 }
 
-/** Changes seven records, and prints the changes that a typical script and a sync find each day. */
+/** Changes seven records and prints, for each day, the changes that a typical script and a sync find. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // The challenge starts early enough to end before now, because each daily sync re-reads 490 orders.
+  // Starts early enough to end before the current time, because each daily sync re-reads about 490 orders.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);
   const copy: ScriptCopy = { orders: new Map(), roster: new Map() };
   const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
-  /** Parses a command's output as JSON lines. */
+  /** Runs a command and parses its output as JSON lines. */
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
     await brandapi([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch((error: unknown) => {
@@ -170,12 +164,12 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   }
 }
 
-/** Describes the evidence of a change, or names the day by which a sync will have re-read the order. */
+/** Describes the evidence for a change, or states when a sync will have re-read the order. */
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);
   if (!difference)
-    return `visible in no check; ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
+    return `not visible in any check; ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
   const { api, mirror, note } = difference;
   return api === null ? `${note}` : `${check}: ${api} in the API, ${mirror} in the mirror`;
 }

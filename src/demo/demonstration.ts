@@ -20,14 +20,15 @@ export interface DemoFlags extends GlobalFlags {
 }
 
 /**
- * Starts a sandbox with a new brand, and creates a folder for the mirror. Deletes the mirror left by an earlier demo.
- * @throws ConfigurationError if SQLite is not installed; UsageError if the folder contains files that no demo created
+ * Starts a sandbox with a new brand and prepares a folder without a mirror.
+ * @throws ConfigurationError if SQLite is not installed
+ * @throws UsageError if the folder contains files and was not created by a demo
  */
 export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
   await loadSqlite();
   const folder = expandPath(out, deps);
   const db = join(folder, "demo.sqlite");
-  // A folder with this file was created by a demo, so the next demo may delete its contents.
+  // Marks the folder as created by a demo, so that the next demo can delete its mirror.
   const marker = join(folder, ".brandapi-demo");
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(marker))
     throw new UsageError(`This folder contains files that the demo did not create: ${out}.`, {
@@ -43,7 +44,7 @@ export async function startDemo(out: string, options: BrandOptions, deps: Deps) 
   );
   const close = async () => {
     await closeSandbox();
-    // The last command opened the mirror read-only, so its write-ahead log still exists.
+    // Truncates the write-ahead log, because a command that opens the mirror read-only cannot do so.
     if (existsSync(db)) await withMirrorFile(db, truncateLog);
   };
   const env = {

@@ -1,7 +1,4 @@
-/**
- * Waits for `work`, but rejects with the signal's reason as soon as the signal aborts. undici ignores the signal while
- * it connects.
- */
+/** Rejects as soon as the signal aborts, even if `work` ignores the signal, as undici does while connecting. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {

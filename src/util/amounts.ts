@@ -1,12 +1,12 @@
 /**
- * True if two amounts of money are equal. The API adds doubles in no fixed order, so the last digits of a sum vary
- * between responses. The tolerance is below a tenth of a cent, the smallest unit of some currencies.
+ * Compares amounts of money with a tolerance. The API sums doubles in varying order, so the last digits can differ
+ * between responses. The tolerance is less than a tenth of a cent, the smallest unit of some currencies.
  */
 export function amountsEqual(a: number, b: number): boolean {
   return Math.abs(a - b) < 0.0005 || nearlyEqual(a, b);
 }
 
-/** True if two numbers are equal to 12 significant digits, the precision of sums of doubles. Integers must be equal. */
+/** Compares numbers to 12 significant digits, the precision of sums of doubles. Integers must be equal. */
 export function nearlyEqual(a: number, b: number): boolean {
   if (a === b) return true;
   if (Number.isInteger(a) && Number.isInteger(b)) return false;
@@ -15,7 +15,10 @@ export function nearlyEqual(a: number, b: number): boolean {
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Parses a number in JSON notation, such as `12.50`. Returns undefined for other strings and for `1e400`. */
+/**
+ * Parses a number in JSON notation, such as `12.50`. Returns undefined for other strings and for numbers that are too
+ * large, such as `1e400`.
+ */
 export function numberFromText(text: string): number | undefined {
   const value = jsonNumber.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;

@@ -4,17 +4,20 @@ import { dirname, resolve } from "node:path";
 import { UsageError } from "../errors.js";
 import { errorCode } from "./system-errors.js";
 
-/** Follows links. @throws the system error if the path cannot be accessed */
+/**
+ * Follows symbolic links.
+ * @throws the system error if the path cannot be accessed
+ */
 export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** The maximum size of an SQL statement, a key or a settings file. A larger input may be an endless device or pipe. */
+/** The maximum size of an SQL statement, key or settings file. A larger input may be an endless device or pipe. */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**
- * Reads a text file and removes its byte order mark. The file can be UTF-8, or UTF-16 as written by Windows PowerShell.
- * @throws UsageError if it is larger than `maxInputBytes`
+ * Reads a text file without its byte order mark. Accepts UTF-8, and UTF-16 as written by Windows PowerShell.
+ * @throws UsageError if the file is larger than `maxInputBytes`
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];
@@ -34,7 +37,7 @@ export function readTextFile(path: string): string {
 }
 
 /**
- * @param name the stream's name in the error message
+ * @param name the stream's name, used in the error message
  * @throws UsageError if the stream is larger than `maxInputBytes`
  */
 export async function readStream(stream: AsyncIterable<Uint8Array | string>, name: string): Promise<string> {
@@ -61,8 +64,8 @@ function tooLong(name: string): UsageError {
 }
 
 /**
- * Creates a folder and its missing parents. Node's `recursive` option loops forever below /proc, where the system
- * reports an existing parent as missing.
+ * Creates a folder and its missing parents. Node's `recursive` option would loop forever below /proc, which reports
+ * existing parents as missing.
  */
 export function createFolder(path: string, mode = 0o777): void {
   if (isFolder(path)) return;
@@ -80,12 +83,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Resolves the links in a path, even if the file does not exist yet. */
+/** Resolves symbolic links in a path to a file that may not exist yet. */
 export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    // ELOOP means that the links form a cycle.
+    // ELOOP means that symbolic links form a cycle.
     if (errorCode(error) === "ELOOP") return path;
   }
   const target = await readlink(path).catch(() => undefined);

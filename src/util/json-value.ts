@@ -9,13 +9,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value if it is a JSON object, otherwise an empty object. */
+/** Returns an empty object if the value is not a JSON object. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
 /**
- * Returns undefined for invalid JSON, because the error from `JSON.parse` quotes the input, which may contain a key.
+ * Returns undefined for invalid JSON instead of throwing, because the error from `JSON.parse` quotes the input, which
+ * may contain a key.
  */
 export function parseJson<T>(text: string): T | undefined {
   try {
@@ -26,7 +27,7 @@ export function parseJson<T>(text: string): T | undefined {
 }
 
 /**
- * Like `parseJson`, but returns a number outside the range of a double (`1e400`) as a string with its digits.
+ * Like `parseJson`, but returns numbers outside the range of a double (`1e400`) as strings with the original digits.
  * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null. `hasLargeNumbers` is true if a number
  * exceeds `Number.MAX_SAFE_INTEGER`.
  */
@@ -44,7 +45,7 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** Uses a list instead of recursion, because deep nesting would overflow the stack. */
+/** Avoids recursion, because deep nesting would overflow the stack. */
 function containsLargeNumber(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
@@ -55,12 +56,12 @@ function containsLargeNumber(value: unknown): boolean {
   return false;
 }
 
-/** Returns the value at a path of field names, or undefined if a field is missing. */
+/** Returns undefined if a field in the path is missing. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {
     if (typeof value !== "object" || value === null) return undefined;
-    // Inherited properties, such as `constructor`, are ignored.
+    // Ignores inherited properties, such as `constructor`.
     value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
   }
   return value;

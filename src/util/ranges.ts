@@ -2,8 +2,8 @@ import { formatInstant, formatMinute } from "./times.js";
 import { dayMs } from "./timestamp.js";
 
 /**
- * A time range in milliseconds since 1970, including both ends. `to` includes its entire millisecond. An open
- * range starts at -Infinity or ends at Infinity.
+ * A time range in milliseconds since 1970 that includes both ends, and all of the last millisecond. Open ends are
+ * -Infinity and Infinity.
  */
 export interface Range {
   from: number;
@@ -63,23 +63,19 @@ export function findGaps(ranges: Iterable<Range>): Range[] {
   return first && last ? subtractRanges([{ from: first.from, to: last.to }], merged) : [];
 }
 
-/** Returns the UTC day of an instant, such as `2026-01-31`. */
 export function utcDay(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
-/** Returns the UTC month of an instant, such as `2026-01`. */
 export function utcMonth(ms: number): string {
   return formatInstant(ms).slice(0, 7);
 }
 
-/** Returns the first and last millisecond of a UTC day such as `2026-01-31`. */
 export function dayRange(day: string): Range {
   const from = Date.parse(`${day}T00:00:00.000Z`);
   return { from, to: from + dayMs - 1 };
 }
 
-/** Returns the first and last millisecond of a UTC month such as `2026-01`. */
 export function monthRange(month: string): Range {
   const { from } = dayRange(`${month}-01`);
   const next = new Date(from);
@@ -90,12 +86,11 @@ export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
 
-/** Returns the start of the UTC day that contains an instant. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** Returns the complete UTC days within a range. If there are none, the result ends before it starts. */
+/** Returns the complete UTC days within a range. If there are none, the result's end is before its start. */
 export function clipToCompleteDays({ from, to }: Range): Range {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }
@@ -110,7 +105,7 @@ export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   return months;
 }
 
-/** Formats a range for messages, with a precision of one minute. */
+/** Formats a range for messages, to the minute. */
 export function describeRange({ from, to }: Range): string {
   const end = Number.isFinite(to) ? formatMinute(to) : "now";
   return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;

@@ -9,14 +9,14 @@ const quotedStart = 8;
 
 /**
  * Rejects a command line or an environment variable that contains a key in use, because the key could end up in a file
- * name, a request or a log. The errors do not quote the input.
+ * name, a request or a log. The error message does not quote the input.
  */
 export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<string>): void {
   const patterns = keyPatterns(keys);
   const containsKey = (text: string) => patterns.some((pattern) => text.search(pattern) >= 0);
   if (argv.some(containsKey))
     throw new UsageError("An API key was passed on the command line, where other users can see it.", {
-      hint: "use `brandapi login`, which reads it from a hidden prompt or from stdin; consider replacing the key in the brand's console",
+      hint: "use `brandapi login`, which reads the key from a hidden prompt or from stdin; consider replacing the key in the brand's console",
     });
   for (const [name, value = ""] of Object.entries(env))
     if (name.startsWith("BRANDAPI_") && name !== "BRANDAPI_KEY" && containsKey(value))
@@ -25,14 +25,14 @@ export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<
       });
 }
 
-/** Replaces each key in use with `[key hidden]`. */
+/** Replaces keys in use with `[key hidden]`. */
 export function hideKeys(text: string, keys: ReadonlySet<string>): string {
   return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }
 
-/** Abbreviates long arguments in a message, because an unexpected argument may be a key. */
+/** Abbreviates long arguments in a message, because a misplaced argument may be a key. */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
-  // Messages can also quote the value in `--flag=value` or an item in a list.
+  // A message can quote a whole argument, the value in `--flag=value`, or an item in a list.
   const parts = argv.flatMap((argument) => [
     argument,
     argument.replace(/^[^=]*=/, ""),
@@ -49,7 +49,7 @@ export function abbreviate(text: string): string {
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;
 }
 
-/** The patterns ignore case, because the host in a URL is printed in lower case. */
+/** Ignores case, because URLs are printed with the host in lower case. */
 function keyPatterns(keys: ReadonlySet<string>): RegExp[] {
   return [...keys]
     .filter((key) => key.length >= minKeyLength)

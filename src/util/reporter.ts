@@ -1,12 +1,12 @@
 /** Receives the progress and messages of sync, verify and download. `cli/progress.ts` prints them. */
 export interface Reporter {
-  /** Announces the upcoming tasks, so that the remaining time can be estimated. */
+  /** Announces the upcoming tasks, which allows estimating the remaining time. */
   expect(tasks: readonly ExpectedTask[]): void;
-  /** Starts a task, such as the sync of a resource. `update` can set `total` later. */
+  /** Starts a task, such as the sync of a resource. If `total` is unknown, `update` can set it later. */
   begin(task: { name: string; total?: number }): Task;
   /** Prints a line to stderr unless `--quiet` is set. */
   note(text: string): void;
-  /** Prints a warning once per run, even with `--quiet`. */
+  /** Prints a warning, even with `--quiet`. Repeated warnings are printed once per run. */
   warn(text: string): void;
   /** Prints a line if `--verbose` is set. */
   detail(text: string): void;
@@ -14,12 +14,12 @@ export interface Reporter {
 
 export interface ExpectedTask {
   name: string;
-  /** The number of requests in the last run, or undefined if unknown. */
+  /** The number of requests in the previous run, if known. */
   requests: number | undefined;
 }
 
 export interface Task {
-  /** Sets the progress as a number of requests or files. */
+  /** Progress is measured in requests or files. */
   update(progress: { done: number; total?: number }): void;
   /** Reports a wait for the rate limit, the server or a retry. */
   waiting(ms: number, reason: string): void;

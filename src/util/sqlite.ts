@@ -8,8 +8,8 @@ export type SqliteConstructor = typeof Sqlite;
 const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
 
 /**
- * better-sqlite3 13 includes its binaries and requires Node 22. Version 12 supports Node 20, and its binary is
- * downloaded or compiled during installation.
+ * better-sqlite3 13 includes its binaries but requires Node 22. Version 12 supports Node 20, and npm downloads or
+ * compiles its binary during installation.
  */
 export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
 
@@ -24,11 +24,11 @@ export async function loadSqlite(): Promise<SqliteConstructor> {
 function load(name: string): SqliteConstructor {
   try {
     const Constructor = createRequire(import.meta.url)(name) as SqliteConstructor;
-    // Version 12 loads its binary when the first database is opened.
+    // Version 12 does not load its binary until a database is opened.
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {
-    // npm ends with exit code 0 even if it can neither download nor compile an optional package.
+    // npm exits with code 0 even if it can neither download nor compile an optional package.
     const hint = hasNode22
       ? "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package"
       : "use Node 22 or later, which needs no compiler. To see why npm could not download or compile SQLite, reinstall " +

@@ -1,4 +1,4 @@
-/** Returns the closest name, or undefined if no name is close. */
+/** Returns undefined if no name is close. */
 export function closestName(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length < 2) return undefined;
   const withWords = nameWithWords(typed, names);
@@ -13,7 +13,9 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns a hint with the closest name, or with all names if there are only a few or none is close. */
+/**
+ * Returns a hint with the closest name. If no name is close or there are only a few names, the hint lists all of them.
+ */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
   const quoted = names.map((name) => `\`${name}\``).join(", ");
@@ -26,8 +28,8 @@ export function suggestName(typed: string, names: readonly string[]): string | u
 }
 
 /**
- * Returns the column of a table that `typed` names with or without the table's noun: in `orders`, `order_id` means
- * `id`, and `date` means `order_date`.
+ * Finds a column if the user added or omitted the table's noun. In `orders`, `order_id` means `id`, and `date` means
+ * `order_date`.
  */
 export function findOwnColumn(typed: string, table: string, columns: readonly string[]): string | undefined {
   const prefix = `${table.replace(/_.*/, "").replace(/s$/, "")}_`;
@@ -43,7 +45,7 @@ const abbreviations: Readonly<Record<string, string>> = {
   qty: "quantity",
 };
 
-/** Returns the shortest name with all words of `typed`, such as `order_line_items` for `order_lines`. */
+/** Returns the shortest name that contains every word in `typed`, such as `order_line_items` for `order_lines`. */
 function nameWithWords(typed: string, names: Iterable<string>): string | undefined {
   const words = typed.toLowerCase().split("_");
   if (words.length < 2) return undefined;
@@ -58,7 +60,7 @@ function nameWithWords(typed: string, names: Iterable<string>): string | undefin
     });
 }
 
-/** Returns the Levenshtein distance between two words. */
+/** Returns the Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (const letter of a) {

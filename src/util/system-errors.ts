@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
- * Converts any thrown value to a BrandapiError. Errors from the operating system and SQLite get a message and a hint.
- * All other errors are bugs in this program.
+ * Converts any thrown value to a BrandapiError. Operating system and SQLite errors get a message and a hint. All other
+ * errors are bugs in this program.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
@@ -53,7 +53,7 @@ const hints: Readonly<Record<string, string>> = {
   EEXIST: "choose a different name, or move the file away",
   ENOTDIR: "choose a different path, or move the file away",
   EROFS: "choose a file on a writable disk",
-  EADDRINUSE: "choose another port, or omit it",
+  EADDRINUSE: "choose a different port, or omit it",
 };
 
 function explainSystem(cause: unknown): BrandapiError | undefined {
@@ -77,7 +77,7 @@ function failedAction(cause: unknown): string {
   return cause instanceof Error && "port" in cause ? `Cannot use port ${cause.port}` : "A system call failed";
 }
 
-/** Replaces unclear messages from Node. */
+/** Replacements for unclear messages from Node. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "already in use",
@@ -103,7 +103,7 @@ function systemReason(error: unknown): string | undefined {
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 
-/** Names the file that is in the place of a folder in a path. */
+/** Names the part of the path that should be a folder but is a file. */
 function notFolderReason(path: string): string {
   let file = path;
   while (dirname(file) !== file && !isFile(file)) file = dirname(file);
@@ -119,7 +119,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Like `systemReason`, but returns the message of other errors. */
+/** Like `systemReason`, but falls back to the error's message. */
 export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -5,13 +5,12 @@ import { basename, dirname, join } from "node:path";
 
 const ownTempFiles = new Set<string>();
 
-/** A file name has at most 255 bytes, so the target's name is truncated. */
+/** Limits the length of the temporary file's name, because a file name has at most 255 bytes. */
 const maxTargetCharacters = 60;
 
 /**
- * Returns a path next to `target` for a temporary file, which the caller creates and renames to `target` when it is
- * complete. Also removes the temporary files for `target` of processes that were killed.
- * @param random returns a number in [0, 1)
+ * Returns the path of a temporary file next to `target`. The caller creates the file, and renames it to `target` when
+ * it is complete. Also removes the temporary files that killed processes left for `target`.
  */
 export async function reserveTempFile(target: string, random: () => number): Promise<string> {
   const folder = dirname(target);
@@ -23,7 +22,7 @@ export async function reserveTempFile(target: string, random: () => number): Pro
   return path;
 }
 
-/** Unregisters a temporary file that was renamed or removed. */
+/** Call this after renaming or removing the file. */
 export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }
@@ -37,7 +36,7 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((name) => name.startsWith(stem))) {
     const path = join(folder, name);
-    // A database can have additional files, such as its journal.
+    // A temporary database can have additional files, such as a journal.
     const [, suffix = "", pid] =
       /^(([1-9]\d*)-[0-9a-z]{6}\.part)(?:-journal|-wal|-shm)?$/.exec(name.slice(stem.length)) ?? [];
     if (pid !== undefined && !isInUse(Number(pid), join(folder, stem + suffix)))
@@ -45,7 +44,10 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
   }
 }
 
-/** True if the file's process is still running. In containers, every run can have the same process ID. */
+/**
+ * In containers, every run can have the same process ID, so this process is in charge only of files that it has
+ * created.
+ */
 function isInUse(pid: number, path: string): boolean {
   if (pid === process.pid) return ownTempFiles.has(path);
   try {
@@ -56,7 +58,7 @@ function isInUse(pid: number, path: string): boolean {
   }
 }
 
-/** File names contain the host, because process IDs are valid on one machine only. */
+/** File names contain the host name, because process IDs are unique only within a host. */
 function thisHost(): string {
   return hostname()
     .replace(/[^\w-]/g, "")

@@ -5,23 +5,23 @@ export type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];
 
 export interface TableOptions {
-  /** The width of the terminal in columns, or undefined for pipes and files, which have no limit. */
+  /** In columns. Undefined for pipes and files, which have no limit. */
   width?: number | undefined;
   style?: Style | undefined;
-  /** The titles of the right-aligned columns. By default, columns that contain only numbers are right-aligned. */
+  /** The titles of right-aligned columns. By default, columns that contain only numbers are right-aligned. */
   rightAligned?: readonly string[];
-  /** The text for null values. The default is an empty string. */
+  /** The text for null values. Default: an empty string. */
   nullText?: string;
-  /** The titles of the columns to omit, one at a time, until the table fits. */
+  /** The titles of columns that are omitted, one by one, if the table is too wide. */
   optionalColumns?: readonly string[];
   /**
-   * The title of the last column, if its text should be wrapped instead of cut. In a narrow terminal, the text is
-   * printed below its row.
+   * The title of the last column, if its text is wrapped instead of cut. In a narrow terminal, the text is printed
+   * below its row.
    */
   wrappedColumn?: string;
   /**
-   * The title of a column that contains paths. This column is the first to be shortened. Its paths are cut at the
-   * start, and the column is omitted if it would be too narrow.
+   * The title of a column with paths. If the table is too wide, this column is shortened first, from the start of each
+   * path. It is omitted if too little space is left.
    */
   pathColumn?: string;
 }
@@ -33,8 +33,8 @@ const minPathWidth = 16;
 const indent = "    ";
 
 /**
- * Renders a table with a header and one line per row, without a trailing newline. Escapes the cells. If the
- * table is wider than `width`, omits optional columns, then cuts the widest columns with `…`.
+ * Renders a table with a header and one line per row, without a trailing newline. Escapes the cells. If the table is
+ * wider than `width`, omits optional columns, then cuts the widest columns with `…`.
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
   const {
@@ -78,7 +78,7 @@ function withoutColumn(titles: readonly string[], rows: Rows, title: string): [s
   return [others(titles), rows.map(others)];
 }
 
-/** Wraps the last column, or prints it below each row if it would be too narrow. */
+/** Wraps the last column. If the column would be too narrow, prints it below each row. */
 function renderWrapped(
   titles: readonly string[],
   rows: Rows,
@@ -128,7 +128,7 @@ export function renderBlocks(
   return rows.map(block).join("\n\n");
 }
 
-/** Escapes the cells, and returns the lines and the full width of each column. */
+/** Returns the lines of each escaped cell, and the width that each column needs. */
 function measure(titles: readonly string[], rows: Rows, nullText = "") {
   const lines = [titles, ...rows].map((row) =>
     titles.map((_, index) => escapeText(String(row[index] ?? nullText))),

@@ -3,24 +3,24 @@ import stringWidth from "string-width";
 import type { OutputStream } from "../deps.js";
 
 /**
- * Text from the API, servers and files could move the cursor, change colors, or reorder or hide text in a
- * terminal. Characters that could do so are replaced with visible escapes.
+ * Text from the API, from servers and from files could control the terminal: move the cursor, change colors, or reorder
+ * or hide text. The functions below replace the characters that could do so with visible escapes.
  */
 
 /**
  * Control characters, lone surrogates, annotations, line and paragraph separators, and invisible characters
- * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed, because emoji and
- * many scripts need them.
+ * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed, because emoji and many scripts
+ * need them.
  */
 const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Longer strings are truncated, because the API could return a string of a million characters. */
+/** The API could return a string of a million characters. */
 const maxLength = 2_000;
 
 /**
- * Replaces control characters and invisible characters with escapes such as `\u001b`, and truncates the string to 2,000
+ * Replaces control characters and invisible characters with escapes such as `\u001b`. Truncates the string to 2,000
  * characters.
  */
 export function escapeText(text: string): string {
@@ -28,14 +28,14 @@ export function escapeText(text: string): string {
   return short.replace(unsafe, (character) => shortEscapes[character] ?? escapeUnits(character));
 }
 
-/** Escapes a multi-line message. Indents all lines after the first. */
+/** Escapes a multi-line message and indents its continuation lines. */
 export function escapeLines(text: string): string {
   return text.split("\n").map(escapeText).join("\n  ");
 }
 
 /**
- * Like `escapeText`, but for data of any length, and without escaping line breaks and tabs. JSON parsers decode the
- * escapes to the original string.
+ * Like `escapeText`, but does not truncate, and does not escape line breaks and tabs. JSON parsers decode the escapes
+ * to the original string.
  */
 export function escapeData(text: string): string {
   return text.replace(unsafe, (character, at: number) => {
@@ -54,7 +54,7 @@ const ascii = /^[\x20-\x7e]*$/;
 
 const minWrapWidth = 20;
 
-/** Returns the width in columns, or undefined if the stream is not a terminal or its width is unknown (0). */
+/** Returns undefined if the stream is not a terminal or has an unknown width (0). */
 export function terminalWidth({
   columns,
   isTTY,
@@ -95,7 +95,7 @@ export function wrap(text: string, width: number): string {
 }
 
 /**
- * Wraps a string to the terminal width and indents all lines after the first.
+ * Wraps a string to the terminal width and indents its continuation lines.
  * @param width undefined if the output is not a terminal
  */
 export function wrapIndented(text: string, width: number | undefined, indentation: number): string {
@@ -104,7 +104,7 @@ export function wrapIndented(text: string, width: number | undefined, indentatio
 }
 
 /**
- * Wraps each line that is wider than the terminal, and indents its continuation.
+ * Wraps lines that are wider than the terminal and indents their continuation.
  * @param width undefined if the output is not a terminal
  */
 export function wrapLines(text: string, width: number | undefined): string {
@@ -117,7 +117,7 @@ export function wrapLines(text: string, width: number | undefined): string {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** The segmenter is created on first use, because that takes ten milliseconds. */
+/** Creates the segmenter on first use, because this takes ten milliseconds. */
 function graphemes(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);

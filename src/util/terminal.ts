@@ -6,7 +6,7 @@ export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
 
-// kleur checks only `process.stdout`, whereas `styleFor` checks each stream.
+// Overrides kleur's own check, which covers only `process.stdout`. `styleFor` checks each stream.
 kleur.$.enabled = true;
 
 const { bold, dim, red, green, yellow, cyan } = kleur;
@@ -21,7 +21,7 @@ const plain: Style = {
   cyan: identity,
 };
 
-/** Returns the style for a stream: colors on a terminal, unless `NO_COLOR` or `--no-color` is set. */
+/** Returns colors for a terminal, unless `NO_COLOR` or `--no-color` is set. */
 export function styleFor(
   stream: OutputStream,
   output: { color?: boolean | undefined },
@@ -31,7 +31,7 @@ export function styleFor(
   return stream.isTTY && !isDisabled ? colored : plain;
 }
 
-/** Prints a value as a line of JSON, with escaped control characters on a terminal. */
+/** Prints a value as a line of JSON. On a terminal, escapes control characters. */
 export function printJson(stdout: OutputStream, value: unknown): void {
   const line = `${JSON.stringify(value)}\n`;
   stdout.write(stdout.isTTY ? escapeData(line) : line);

@@ -1,9 +1,8 @@
-/** Returns a count with its noun: `1 record`, `3,000 records`, `1 retry`, `2 retries`. */
+/** Formats a count with its noun: `1 record`, `3,000 records`, `1 retry`, `2 retries`. */
 export function pluralize(count: number, noun: string, format = formatCount): string {
   return `${format(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
 }
 
-/** Quotes a word for a POSIX shell. */
 export function quoteShellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -27,9 +26,9 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * Returns a name that is not taken, ignoring case. Adds a suffix `_2`, `_3` and so on if necessary.
+ * Makes a name unique, ignoring case, by appending `_2`, `_3` and so on.
  * @param taken names in lower case
- * @param maxLength the maximum length in characters, including the suffix
+ * @param maxLength includes the suffix
  */
 export function uniqueName(
   name: string,

@@ -14,14 +14,17 @@ const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } a
 
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
-/** Returns milliseconds. @throws UsageError if the text is not in one of `durationFormats` */
+/**
+ * Returns milliseconds.
+ * @throws UsageError if the text is not in one of `durationFormats`
+ */
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
   throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use a value such as ${durationFormats}` });
 }
 
-/** Parses the value of `--window`, which can be a number of days. */
+/** Accepts durations, and numbers of days without a unit. */
 export function parseWindow(text: string): number {
   return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
 }
@@ -37,11 +40,9 @@ export const timeFormats =
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
 /**
- * Parses the value of `--since` or `--until` in UTC, in one of `timeFormats`. For a day or a month, `start`
- * returns its first millisecond and `end` its last.
- * @param now the current time in milliseconds since 1970
- * @returns milliseconds since 1970
- * @throws UsageError if it is not a time
+ * Parses the value of `--since` or `--until` in UTC. For a day or a month, `start` returns the first millisecond and
+ * `end` the last.
+ * @throws UsageError if the text is not in one of `timeFormats`
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
@@ -50,7 +51,7 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());
   if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
-  // The result is a whole number of milliseconds, because a range includes its entire last millisecond.
+  // A range includes its entire last millisecond, so microseconds are not needed.
   return Math.floor(ms);
 }
 

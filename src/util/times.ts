@@ -1,14 +1,14 @@
-/** Formats an instant as ISO 8601 in UTC with milliseconds, as in requests and in the mirror. */
+/** Formats an instant with milliseconds in UTC, as in requests and in the mirror. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Formats an instant, or returns null for the open end of a range. */
+/** Returns null for an open end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
 
-/** Formats an ISO 8601 timestamp or an instant for messages: `2026-01-31 12:00`. */
+/** Formats an instant or an ISO 8601 timestamp for messages: `2026-01-31 12:00`. */
 export function formatMinute(at: string | number): string {
   const text = typeof at === "number" ? formatInstant(at) : at;
   return text.slice(0, 16).replace("T", " ");
@@ -23,7 +23,7 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/** A negative age, caused by a clock that was ahead, is formatted as `5m ahead`. */
+/** A negative age (`5m ahead`) means that a clock was wrong. */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

@@ -3,7 +3,7 @@ export interface Timestamp {
   ms: number;
   /** The microseconds after `ms`, from 0 to 999. Further digits are dropped. */
   micros: number;
-  /** False for a date without a time or a time without seconds. */
+  /** False for a date without a time, and for a time without seconds. */
   hasSeconds: boolean;
 }
 
@@ -14,15 +14,12 @@ export const secondMs = 1_000;
 export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
-/** The first millisecond of the year 0000. */
 export const minTimestampMs = Date.parse("0000-01-01T00:00:00.000Z");
-/** The last millisecond of the year 9999. */
 export const maxTimestampMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses an ISO 8601 timestamp. All timestamps from the API are parsed here, so that columns, filters, views and
- * exports agree. A time without an offset is in UTC, and a date without a time stands for the start of the day.
- *
+ * Parses an ISO 8601 timestamp. All API timestamps are parsed by this function, so columns, filters, views and exports
+ * agree. A time without an offset is in UTC, and a date without a time is the start of the day.
  * Returns undefined for other strings and for times that do not exist: 30 February, 24:00:00, an offset beyond 14:00, a
  * UTC year outside 0000 to 9999, or a leap second (`23:59:60`), which Unix time cannot represent.
  */
@@ -42,14 +39,14 @@ export function readTimestamp(text: string): Timestamp | undefined {
   return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
 }
 
-/** True for the API's format (`…T…Z`) and the format of SQLite's `datetime()`. */
+/** Accepts the API's format (`…T…Z`) and the format of SQLite's `datetime()`. */
 export function isTimestampText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
 }
 
 /**
- * Parses a timestamp like `readTimestamp`, but returns milliseconds since 1970 with microseconds as a fraction. From
- * the year 2200 on, the fraction is rounded, but never up to the next millisecond.
+ * Like `readTimestamp`, but returns milliseconds since 1970, with microseconds as a fraction. From the year 2200 on,
+ * the fraction is imprecise, but never rounded up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   const read = readTimestamp(text);
@@ -74,12 +71,12 @@ export function daysSince1970(text: string): number | undefined {
   return start === undefined ? undefined : start / dayMs;
 }
 
-/** Returns the start of a UTC day in milliseconds since 1970, or undefined for a day that does not exist. */
+/** Returns milliseconds since 1970, or undefined for a day that does not exist. */
 function dayStart(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
-  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999. The calendar repeats every 400 years.
+  // `Date.UTC` interprets the years 0 to 99 as 1900 to 1999. The calendar repeats every 400 years, or 146,097 days.
   return Date.UTC(year + 400, month - 1, day) - 146_097 * dayMs;
 }
 

@@ -1,7 +1,7 @@
-/** The parameters of an API request. Undefined parameters are omitted. */
+/** Undefined parameters are omitted from the URL. */
 export type QueryParameters = Record<string, string | number | undefined>;
 
-/** True for 127.0.0.0/8, ::1 and localhost. @param hostname the `hostname` of a URL */
+/** True for 127.0.0.0/8, ::1 and localhost. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
@@ -10,8 +10,8 @@ export function isLoopback(hostname: string): boolean {
 const maxSegmentLength = 4_000;
 
 /**
- * Encodes an ID as a URL path segment. Returns null for `.` and `..`, which change the path, for lone surrogates, which
- * cannot be encoded, and for long IDs.
+ * Encodes an ID as a URL path segment. Returns null for IDs that would change the path (`.` and `..`), cannot be
+ * encoded (lone surrogates) or are too long.
  */
 export function encodePathSegment(id: string): string | null {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) return null;

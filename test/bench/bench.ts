@@ -7,11 +7,10 @@ import { fileURLToPath } from "node:url";
 import { type Measured, measure, type Program } from "./measure.js";
 import type { Line } from "./table.js";
 
-/** The environment that a scenario runs in. */
 export interface Bench {
-  /** A temporary folder. */
+  /** Temporary, and deleted after the scenario. */
   folder: string;
-  /** How many times each program runs. */
+  /** The number of times to run each program. */
   rounds: number;
   serve(options: { orders: number; latency?: number }): Promise<Served>;
   say(text: string): void;
@@ -20,24 +19,23 @@ export interface Bench {
 export interface Scenario {
   name: string;
   about: string;
-  /** True if the scenario takes minutes and therefore runs only if it is named. */
+  /** True for a scenario that takes minutes. It runs only if it is named. */
   slow?: boolean;
   run(bench: Bench): Promise<Line[]>;
 }
 
 /** A sandbox in a separate process. */
 export interface Served {
-  /** The environment variables for clients of the sandbox. */
+  /** Environment variables that point the program to the sandbox. */
   env: Record<string, string>;
   /** The total size of the orders as JSON, in bytes. */
   bytes: number;
 }
 
-/** This file runs as a bundle, in the same folder as the other bundled programs. */
+/** The bundled programs are in one folder. */
 const own = fileURLToPath(new URL(".", import.meta.url));
 export const bin = join(own, "../../../bin/brandapi.js");
 
-/** Runs a scenario and cleans up after it. */
 export async function withBench(
   rounds: number,
   say: Bench["say"],
@@ -66,7 +64,6 @@ export async function withBench(
   }
 }
 
-/** Returns the path of another bundled program. */
 export function peer(name: "floor" | "fill", args: readonly string[], env: Record<string, string> = {}) {
   return { command: process.execPath, args: [join(own, `${name}.mjs`), ...args], env } satisfies Program;
 }
@@ -81,7 +78,6 @@ export async function runBrandapi(
   return await measure({ ...program, env: { HOME: folder, ...env } });
 }
 
-/** Deletes a database, its log files and its lock. */
 export function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(`${path}${end}`, { force: true });
 }

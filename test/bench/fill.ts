@@ -5,10 +5,7 @@ import { RecordWriter } from "../../src/store/record-writer.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 
-/**
- * Fills a mirror with realistic orders, using the program's storage code. Arguments: the mirror's path and the number
- * of orders.
- */
+/** Fills a mirror with realistic orders. Usage: fill.js PATH COUNT */
 const [path = "", count = "0"] = process.argv.slice(2);
 const now = Date.now();
 const mirror = await openMirror(path);

@@ -2,9 +2,9 @@ import { Agent, request } from "undici";
 import { Sqlite } from "../support/sqlite.js";
 
 /**
- * A minimal script written for speed, as a baseline: typed columns and line items, four concurrent requests, 50 pages
- * per transaction. It stores no complete records or changes, cannot resume and verifies nothing. Arguments: the file,
- * and the timestamp to start from (default: the beginning).
+ * A minimal program, as a baseline: it stores typed columns and line items, sends four requests at a time, and writes
+ * 50 pages per transaction. It stores neither complete records nor changes, verifies nothing and cannot resume. Usage:
+ * floor.js PATH [SINCE]
  */
 const [path = "", since] = process.argv.slice(2);
 const { BRANDAPI_BASE_URL: base, BRANDAPI_KEY: key } = process.env;

@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
-/** The time and memory that a process used. */
 export interface Measured {
   wallMs: number;
-  /** The process's user and system CPU time, which is least affected by other load. */
+  /** User and system CPU time, which depends least on other load. */
   cpuMs: number;
-  /** The peak resident set size, in MB (10^6 bytes). */
+  /** The peak resident set size in megabytes (10^6 bytes). */
   peakMb: number;
 }
 
@@ -17,7 +16,7 @@ export interface Program {
   cwd?: string;
 }
 
-/** A module that prints the resource usage of the Node process when it exits. */
+/** A module that makes the process print its resource usage before it exits. */
 const usage =
   "data:text/javascript," +
   encodeURIComponent(
@@ -25,10 +24,7 @@ const usage =
      process.on("exit", () => { try { writeSync(3, JSON.stringify(process.resourceUsage())); } catch {} });`,
   );
 
-/**
- * Runs a process and measures it.
- * @throws Error if the process fails
- */
+/** @throws Error if the process fails */
 export async function measure(program: Program): Promise<Measured> {
   const isNode = program.command === process.execPath;
   const args = isNode ? ["--import", usage, ...program.args] : [...program.args];
@@ -63,7 +59,7 @@ function textOf(stream: unknown): () => string {
   return () => text;
 }
 
-/** Runs programs alternately, so that other load affects them equally. Returns each program's medians. */
+/** Runs programs alternately, so that other load affects them equally. Returns the medians for each program. */
 export async function interleaved<Name extends string>(
   rounds: number,
   programs: Record<Name, () => Promise<Measured>>,

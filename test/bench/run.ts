@@ -16,7 +16,7 @@ import { toMarkdown } from "./table.js";
 const quick = [requests, reading, latency, growth, exports, startUp, disk];
 const scenarios: readonly Scenario[] = [...quick, report, rateLimit];
 
-/** `npm run bench [scenario…]`: prints a Markdown table on stdout. */
+/** Prints a Markdown table to stdout. Usage: npm run bench [SCENARIO…] */
 const chosen = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const unknown = chosen.filter((name) => !scenarios.some((scenario) => scenario.name === name));

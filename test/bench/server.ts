@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { serveBrand } from "./served.js";
 
 /**
- * Runs the sandbox in a separate process. It creates the JSON of each order before the first request, so that the
- * server's time does not distort the measurement.
+ * Serves the sandbox in a separate process. Caches the JSON of all orders before the first request, so that the server
+ * does not distort the measurement.
  */
 const { values } = parseArgs({ options: { orders: { type: "string" }, latency: { type: "string" } } });
 const count = Number(values.orders ?? 100_000);

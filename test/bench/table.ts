@@ -1,9 +1,8 @@
 import type { Measured } from "./measure.js";
 
-/** One row in the results table. */
 export interface Line {
   what: string;
-  /** The baseline for the ratio. */
+  /** The baseline of the ratio. */
   ratio?: number;
   to?: string;
   goal?: string;
@@ -13,7 +12,6 @@ export interface Line {
 
 const head = ["measured", "ratio", "to", "goal", "time", "CPU", "peak memory", "note"];
 
-/** Renders a Markdown table. */
 export function toMarkdown(lines: readonly Line[]): string {
   const rows = lines.map(({ what, ratio, to, goal, measured, note }) => [
     what,
@@ -28,7 +26,7 @@ export function toMarkdown(lines: readonly Line[]): string {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** Returns a row that compares two runs by elapsed time, and by CPU time, which is less affected by other load. */
+/** Compares two runs by elapsed time and by CPU time, which depends less on other load. */
 export function compared(
   what: string,
   own: Measured,

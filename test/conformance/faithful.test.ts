@@ -3,7 +3,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
 import { grown } from "./grown.js";
 
-/** Returns all of the API's records, grouped by the table from which they are exported. */
+/** Returns all of the API's records by table. */
 function served({ data }: TestBrand): Record<string, readonly Row[]> {
   const surveys = data.surveys.map(({ id }) => ({ survey_id: id, ...(data.results[id] as Row) }));
   const { orders, roster, recommendations, opportunities, content, gifts, codes } = data;
@@ -15,7 +15,6 @@ function sorted(rows: readonly unknown[]): string[] {
   return rows.map((row) => JSON.stringify(row)).sort();
 }
 
-/** Expects all records to be exported exactly as the API returns them. */
 async function expectFaithful(brand: TestBrand): Promise<void> {
   for (const [table, records] of Object.entries(served(brand))) {
     const { out } = await brand.run(`export ${table} --ndjson`);
@@ -28,7 +27,7 @@ async function expectFaithful(brand: TestBrand): Promise<void> {
   }
 }
 
-test("all records are exported as the API returns them after one sync, and a second sync changes nothing", async () => {
+test("an export after one sync contains all records as the API returns them, and a second sync changes nothing", async () => {
   const brand = makeBrand({ history: 230 });
   const first = await brand.run("sync");
   expect([first.code, first.err.includes("warning")]).toEqual([0, false]);
@@ -40,7 +39,7 @@ test("all records are exported as the API returns them after one sync, and a sec
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** The child tables, with the list and the field that each comes from, and the columns that identify the parent. */
+/** Each child table with the list and the field that it comes from, and the columns that identify the parent. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],
@@ -48,7 +47,7 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
   ["opportunity_assignments", "opportunities", "assignments", { opportunity_id: "id" }],
   ["opportunity_attachments", "opportunities", "attachments", { opportunity_id: "id" }],
 ];
-/** The columns that the mirror adds to every table or computes from a date. */
+/** Columns that are not API fields. */
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
@@ -79,7 +78,6 @@ test("each API field is stored in its column", async () => {
 
 type Data = Row[] & { summary: Row; timeseries: Row[]; top_hosts: Row[] };
 
-/** Returns a row's columns, without those of the nested host. */
 function columns(row: Row): Row {
   const { host: _, ...rest } = flat(row);
   return rest;
@@ -111,7 +109,7 @@ test("each month's clicks and the host ranking are stored as the API returns the
   expect(brand.sql<Row>("SELECT * FROM analytics_hosts ORDER BY position")).toMatchObject(rows.map(columns));
 });
 
-test("unknown attributes and enum values are kept at any depth and reported once", async () => {
+test("unknown attributes and enum values are stored at any depth, and reported once", async () => {
   const brand = makeBrand({ history: 60 });
   grown(brand.data);
   const first = await brand.run("sync");
@@ -132,7 +130,7 @@ describe.each(["paged", "complete"] as const)(
   "an API whose undocumented lists are %s",
   (undocumentedLists) => {
     test.each(["string", "number"])(
-      "gifts, codes and surveys whose ID is a %s are stored completely and read once",
+      "gifts, codes and surveys with a %s as their ID are stored completely and read once",
       async (kind) => {
         const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
         const { data } = brand;
@@ -145,7 +143,7 @@ describe.each(["paged", "complete"] as const)(
         for (const rows of [64, 0]) {
           const { code, requests } = await brand.run("sync gifts codes surveys");
           expect(code).toBe(0);
-          // One HTTP 400 is allowed: for the first request with `page`.
+          // The first request with `page` may get a 400.
           expect(requests.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
           expect(brand.lastRun("gifts").rows_new).toBe(rows);
         }

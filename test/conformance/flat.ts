@@ -1,8 +1,8 @@
 export type Row = Record<string, unknown>;
 
 /**
- * Returns the columns that a record should have. The names of nested fields are prefixed with the object's name. Arrays
- * and open objects are JSON, and booleans are 0 or 1.
+ * Returns the expected columns for a record. A nested field is prefixed with the object's name. Arrays and objects with
+ * arbitrary keys are JSON text, and booleans are 0 or 1.
  */
 export function flat(record: object): Row {
   const row: Row = {};

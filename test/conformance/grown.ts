@@ -10,7 +10,7 @@ const newValues: Record<string, string> = {
 };
 const additions = ["text, with a comma", 0.1, true, null, ["a", "b"], { inner: { level: 2 } }, "=1+1"];
 
-/** Adds attributes at every depth of a brand's records, as a later, compatible version of the API may do. */
+/** Adds attributes to a brand's records at every depth, as a later version of the API may do. */
 export function grown(brand: Brand): void {
   for (const list of [
     "orders",

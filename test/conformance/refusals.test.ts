@@ -14,7 +14,6 @@ test.each(scopes)(
     for (const resource of resources)
       if (resource.scope === scope) expect(brand.lastRun(resource.name)).toMatchObject({ outcome: "done" });
       else expect(err).toContain(`${resource.name}: skipped: the key lacks the scope ${resource.scope}`);
-    // No request needs a scope that the key lacks.
     expect(requests.filter(({ status }) => status === 403)).toEqual([]);
   },
 );
@@ -29,7 +28,7 @@ const bodies = {
 };
 
 test.each(Object.entries(bodies))(
-  "a sync of a resource that the key does not allow exits with code 5, whatever the error body is (%s)",
+  "a sync of a resource that the key does not allow exits with code 5 if the error body is %s",
   async (_, body) => {
     const brand = makeBrand({ history: 20, listLimit: 5 });
     brand.before = ({ path }) => (path === "/roster" ? { status: 403, body } : undefined);
@@ -42,7 +41,7 @@ test.each(Object.entries(bodies))(
 
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-test("a sync skips the Analytics resources if the plan lacks them, states the reason, and reads the other resources", async () => {
+test("a sync skips the Analytics resources and prints the reason if the plan lacks them, and reads all other resources", async () => {
   const brand = makeBrand({ history: 20, listLimit: 5 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");

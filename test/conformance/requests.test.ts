@@ -4,7 +4,7 @@ import { at, day, fileAt, hour, memberOf, noon, openRecord, ordersBefore } from 
 
 const many = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
 
-test("a sync sends one request per hundred records in a list, and one request per record with details", async () => {
+test("a sync sends one request per hundred list items and one request per record with details", async () => {
   const brand = makeBrand({
     history: 0,
     roster: many(350, (n) => memberOf(`r${n}`)),
@@ -29,7 +29,7 @@ test("a sync sends one request per hundred records in a list, and one request pe
   expect(others).toEqual([]);
 });
 
-test("a sync sends one request per hundred orders or files, and a few requests for counts", async () => {
+test("a sync sends one request per hundred orders or files, plus a few requests for counts", async () => {
   const content = many(280, (n) => fileAt(`c${n}`, noon - n * 2 * day));
   const brand = makeBrand({ orders: ordersBefore(noon, 2_400, 7 * hour), content });
   const pages = ({ requests }: Awaited<ReturnType<typeof brand.run>>, path: string) => {

@@ -22,7 +22,7 @@ test("an ID that JavaScript cannot represent exactly is rejected rather than rou
   expect([code, brand.mirrored("gifts")]).toEqual([7, []]);
 });
 
-test("a value of an unexpected type is kept in the record and is null in its column, and each run warns", async () => {
+test("a value of an unexpected type is stored in the record and is null in its column, and each run warns", async () => {
   const odd = orderAt("odd", noon - day, {
     total_amount: { cents: 5 },
     is_cancelled: "no",
@@ -43,7 +43,7 @@ test("a value of an unexpected type is kept in the record and is null in its col
   );
 });
 
-test("records without an ID are identified by their position, and the last records are removed when the list shrinks", async () => {
+test("records without an ID are identified by their position, so the last records are removed when the list shrinks", async () => {
   const brand = makeBrand();
   const rows = [{ a: 1 }, { a: 2 }, { a: 3 }];
   brand.before = ({ path }) =>
@@ -81,7 +81,7 @@ test("null is accepted without a warning wherever the API document allows it", a
   expect((await brand.run("export orders --csv")).code).toBe(0);
 });
 
-test("unusual field names, and text with line breaks, quotes or a NUL, are stored as the API sent them", async () => {
+test("unusual field names and text with line breaks, quotes or a NUL are stored as the API sent them", async () => {
   const texts = ['a "b", c\r\nd', "nul\u0000after", "\u202eright to left", "=1+1"];
   const brand = makeBrand({
     gifts: texts.map((text, n) => openRecord(`g${n}`, { text, 'odd, "name"': text })),

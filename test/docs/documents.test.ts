@@ -21,7 +21,7 @@ test.each(pages)("the links and commands in %s are valid", async (_, { text, url
   const typed = blocks.flatMap(([, language, body = ""]) =>
     language === "sh" ? body.split("\n") : typedLines(body),
   );
-  // A page may show an invalid command together with its error message.
+  // A page may show an invalid command with its error message.
   for (const words of typed.flatMap(brandapiCalls)) {
     const wrong = await findUsageErrors(words);
     expect(wrong === "" || text.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);
@@ -29,7 +29,7 @@ test.each(pages)("the links and commands in %s are valid", async (_, { text, url
 });
 
 test.each(pages)("the source files named in %s exist", (_, { text, url }) => {
-  // A recipe may name files that the reader is supposed to create.
+  // A page may name files that the reader is asked to create.
   const named = text.replace(/Create `[^`]+`/g, "").matchAll(/`([\w./-]+\.ts)`/g);
   const unknown = Array.from(named, ([, file = ""]) => file).filter(
     (file) => !existsSync(new URL(file, url)) && !existsSync(new URL(file, root)),
@@ -38,8 +38,8 @@ test.each(pages)("the source files named in %s exist", (_, { text, url }) => {
 });
 
 /**
- * Parses a command line as the program does, without running the command.
- * @returns the error message, or an empty string if there is none
+ * Parses a command line without running the command. Returns the error message, or an empty string if the command line
+ * is valid.
  */
 async function findUsageErrors(words: readonly string[]): Promise<string> {
   const program = await programTree();

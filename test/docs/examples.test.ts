@@ -8,13 +8,12 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { brandapiCalls } from "./words.js";
 
-/** Commands that start a sandbox themselves. */
 const sandboxCommands = ["demo", "sandbox"];
 const examples = commands.flatMap((command) =>
   examplesOf(command).map((line) => ({ command: command.name(), line })),
 );
 
-describe("the examples in the help run against a synced mirror and a sandbox", () => {
+describe("examples in the help", () => {
   let brand: TestBrand;
 
   beforeAll(async () => {
@@ -27,7 +26,7 @@ describe("the examples in the help run against a synced mirror and a sandbox", (
 
   const lines = examples.filter(({ command }) => !sandboxCommands.includes(command)).map(({ line }) => line);
 
-  test.each(lines)("`%s` succeeds", async (line) => {
+  test.each(lines)("the example `%s` succeeds", async (line) => {
     const [words = []] = brandapiCalls(line);
     const [backup = ""] = readdirSync(join(brand.home, "backups"));
     const hosts = brand.sql<{ id: string; username: string }>(
@@ -48,14 +47,14 @@ describe("the examples in the help run against a synced mirror and a sandbox", (
   });
 });
 
-describe("the examples for demo and sandbox run", () => {
-  // `demo` without options and `demo --challenge` are tested elsewhere.
+describe("examples for demo and sandbox", () => {
+  // `demo` and `demo --challenge` have their own tests.
   const tested = ["brandapi demo", "brandapi demo --challenge"];
   const lines = examples
     .filter(({ command, line }) => sandboxCommands.includes(command) && !tested.includes(line))
     .map(({ line }) => line);
 
-  test.each(lines)("`%s` ends normally", async (line) => {
+  test.each(lines)("the example `%s` ends normally", async (line) => {
     const home = makeHome();
     const [words = []] = brandapiCalls(line);
     const values: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ test.each(commands.map((command) => command.name()))(
   },
 );
 
-test("the check that help opens nothing rejects a sync", async () => {
+test("the check for opened files and connections fails for a sync", async () => {
   const { code, err } = await watched(["sync"], {
     BRANDAPI_BASE_URL: "http://127.0.0.1:9/api/brand/v1",
     BRANDAPI_KEY: "none",
@@ -19,7 +19,7 @@ test("the check that help opens nothing rejects a sync", async () => {
   expect({ code, err }).toEqual({ code: 99, err: expect.stringMatching(/^not on the way to help: /) });
 });
 
-/** Runs the program with help-watch.cjs, which ends the program if it opens something that help does not need. */
+/** Runs the program with help-watch.cjs, which ends it if it opens a database, a connection or a user file. */
 function watched(args: readonly string[], env: Record<string, string> = {}) {
   const watch = new URL("help-watch.cjs", import.meta.url).pathname;
   return spawnBrandapi(args, { env, node: [process.execPath, "--require", watch] });

@@ -1,6 +1,6 @@
 /**
- * Returns the arguments of each `brandapi` call in a shell line, with their quotes removed. Leaves out redirections and
- * other commands.
+ * Returns the arguments of each `brandapi` call in a shell line, without quotes and redirections. Ignores other
+ * commands.
  */
 export function brandapiCalls(line: string): string[][] {
   return commandsOf(line)
@@ -8,7 +8,7 @@ export function brandapiCalls(line: string): string[][] {
     .filter((words) => words.length > 0);
 }
 
-/** Returns the lines of a code block that start with `$`, with their continuation lines joined. */
+/** Returns the command lines in a code block, which start with `$`. Joins continuation lines. */
 export function typedLines(block: string): string[] {
   return block
     .replaceAll("\\\n", " ")
@@ -40,7 +40,7 @@ function commandsOf(line: string): string[][] {
       redirected = false;
       commands.push([]);
     } else if ("|;&<>".includes(character)) {
-      // A redirected stream's number, as in `2>&1`, is not an argument.
+      // A redirected file descriptor, as in `2>&1`, is not an argument.
       if (character === ">" && /^\d$/.test(word ?? "")) word = undefined;
       close();
       redirected = character === ">" || character === "<";

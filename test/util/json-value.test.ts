@@ -8,7 +8,7 @@ test.each([
   ['{"1e400":"1e400 \\" 1e400","b":1e999}', { "1e400": '1e400 " 1e400', b: "1e999" }],
   ['{"a":"\\\\","b":1e400}', { a: "\\", b: "1e400" }],
   ["1e400", "1e400"],
-])("parseResponseJson returns numbers outside the range of a double as strings: %s", (text, value) => {
+])("parseResponseJson returns a number outside the range of a double as a string: %s", (text, value) => {
   expect(parseResponseJson(text)?.value).toEqual(value);
 });
 

@@ -22,7 +22,7 @@ const ranges = fc.array(range, { maxLength: 6 });
 const instants = Array.from({ length: 33 }, (_, n) => n - 1);
 const isIn = (all: readonly Range[], at: number) => all.some(({ from, to }) => from <= at && at <= to);
 
-test("a range contains all fractions of its last millisecond", () => {
+test("a range includes every fraction of its last millisecond", () => {
   const readAt = Date.UTC(2026, 10, 21);
   const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
   const isRead = (at: number) => lastReadAt(covered, at) !== null;
@@ -31,7 +31,7 @@ test("a range contains all fractions of its last millisecond", () => {
   expect(lastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
-test("merged, subtracted and clipped ranges contain the expected instants", () => {
+test("merging, subtracting and clipping ranges return the expected instants", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
       const joined = mergeRanges(some);
@@ -68,7 +68,7 @@ test("range operations preserve open ends", () => {
   ).toEqual([allTime]);
 });
 
-test("a range's days and months are complete and in UTC", () => {
+test("a UTC day or month is converted to a range from its first to its last millisecond", () => {
   expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
   expect(utcDay(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
   expect(startOfDay(Date.UTC(2026, 2, 1) - 1)).toBe(Date.UTC(2026, 1, 28));

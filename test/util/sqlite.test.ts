@@ -17,7 +17,7 @@ test("the program loads better-sqlite3 13 on Node 22 and later, and 12 on Node 2
   db.close();
 });
 
-/** Copies the built program to a different folder, with all installed packages except better-sqlite3. */
+/** Copies the built program, with all installed packages except better-sqlite3. */
 function installWithoutSqlite(): string {
   const folder = join(makeHome(), "brandapi");
   mkdirSync(join(folder, "node_modules"), { recursive: true });
@@ -29,7 +29,6 @@ function installWithoutSqlite(): string {
   return folder;
 }
 
-/** Runs a command of the copied program. */
 function runCopy(folder: string, command: string) {
   const home = makeHome();
   const env = { HOME: home, PATH: process.env.PATH };
@@ -53,7 +52,7 @@ test("the program explains how to install SQLite if it is missing", () => {
   for (const hint of hints) expect(stdout).toContain(hint);
 });
 
-test("demo reports that SQLite is missing before it prints or creates anything", () => {
+test("the demo reports that SQLite is missing before it prints or creates anything", () => {
   const { status, stderr, stdout } = runCopy(installWithoutSqlite(), "demo");
   expect(status).toBe(3);
   expect(stdout).toBe("");

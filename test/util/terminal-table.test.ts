@@ -10,7 +10,7 @@ const rows = [
   ["b2", "北京 \u001b[2J", null],
 ];
 
-test("a table that is not printed to a terminal keeps its full width, with numbers right-aligned and cells escaped", () => {
+test("a table outside a terminal has its full width, with right-aligned numbers and escaped cells", () => {
   expect(renderTable(titles, rows)).toBe(
     [
       "id  title                              total",
@@ -26,7 +26,7 @@ test("the widest column is truncated if a table is wider than the terminal", () 
   expect(table.split("\n")[1]).toBe("a1  A rather long titl…   12.5");
 });
 
-test("if a table is too wide, it drops optional columns one by one before it truncates cells", () => {
+test("a table that is too wide omits optional columns one by one before it truncates cells", () => {
   const spare = ["title", "total"];
   expect(renderTable(titles, rows, { width: 50, optionalColumns: spare })).toBe(
     renderTable(titles, rows, { width: 50 }),
@@ -36,13 +36,13 @@ test("if a table is too wide, it drops optional columns one by one before it tru
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("a wide table drops the optional columns that it has, even if others are absent", () => {
+test("a table that is too wide omits its optional columns, even if it lacks some of them", () => {
   expect(renderTable(titles, rows, { width: 30, optionalColumns: ["absent", "title"] })).toBe(
     "id  total\na1   12.5\nb2",
   );
 });
 
-test("a wide table shortens its paths at the start, and omits them if too little space is left", () => {
+test("a table that is too wide shortens paths from the start, and omits them if too little space is left", () => {
   const files = [
     ["acme", "/home/ada/.local/share/brandapi/acme.sqlite", 12],
     ["basalt", "/home/ada/.local/share/brandapi/basalt.sqlite", 3],

@@ -36,7 +36,7 @@ test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳�
   },
 );
 
-test("continuation lines of a message are indented, so that they cannot look like messages from the program", () => {
+test("continuation lines of a message are indented, so they cannot imitate messages from the program", () => {
   expect(escapeLines("first\nbrandapi: all good\r")).toBe("first\n  brandapi: all good\\r");
 });
 
@@ -57,7 +57,7 @@ test.each([
   ["\u009b2J\u202e", "\\u009b2J\\u202e"],
   ["\u{e0041}", "\\udb40\\udc41"],
   ["Zoë 北京 👩‍👩‍👧", "Zoë 北京 👩‍👩‍👧"],
-])("control characters in data are escaped, except line ends and tabs: %j", (text, escaped) => {
+])("control characters in data are escaped, except line breaks and tabs: %j", (text, escaped) => {
   expect(escapeData(text)).toBe(escaped);
 });
 
@@ -97,11 +97,11 @@ test("truncated text is never wider than the limit", () => {
   expect(pad("北", 4, "right")).toBe("  北");
 });
 
-test("text is truncated between characters, never in the middle of a character", () => {
+test("text is never truncated in the middle of a character", () => {
   expect(truncate("🇳🇴👍🏽e\u0301क्ष", 4)).toBe("🇳🇴…");
 });
 
-test("text of more than 2,000 characters is truncated", () => {
+test("text longer than 2,000 characters is truncated", () => {
   expect(escapeText("a".repeat(2_000))).toHaveLength(2_000);
   expect(escapeText("a".repeat(2_001))).toBe(`${"a".repeat(2_000)}…`);
   expect(escapeText(`a${"😀".repeat(2_000)}`).isWellFormed()).toBe(true);

@@ -59,7 +59,7 @@ test.each([
   ["this-month", "end", "2026-11-30T23:59:59.999Z"],
   ["last-month", "start", "2026-10-01T00:00:00.000Z"],
   ["last-month", "end", "2026-10-31T23:59:59.999Z"],
-] as const)("parseInstant parses %s as the %s of a range as %s, in any time zone", (text, edge, instant) => {
+] as const)("parseInstant parses %s, as the %s of a range, as %s in any time zone", (text, edge, instant) => {
   expect(formatInstant(parseInstant(text, edge, now))).toBe(instant);
 });
 
@@ -99,7 +99,7 @@ test("timestamps with different precision are parsed as the same instant", () =>
   expect(new Set(instants.map(parseTimestamp)).size).toBe(1);
 });
 
-test("a date without a time is parsed as the start of the day, and text without a date is rejected", () => {
+test("a date without a time is parsed as the start of the day, and text in other formats is rejected", () => {
   expect(parseTimestamp("2026-01-31")).toBe(Date.UTC(2026, 0, 31));
   for (const text of ["2026-01", "2026-13-01", "31.01.2026", "soon", ""])
     expect(parseTimestamp(text), text).toBeUndefined();

@@ -84,7 +84,7 @@ test.each([
   ["1969-12-31T23:59:59.999999999Z", 999, 999],
   ["1969-12-31T23:59:59.9999Z", 999, 900],
   ["9999-12-31T23:59:59.999999Z", 999, 999],
-])("readTimestamp truncates %s to microseconds without rounding", (text, millis, micros) => {
+])("readTimestamp truncates %s to microseconds instead of rounding it", (text, millis, micros) => {
   const start = Date.parse(`${text.slice(0, 19)}Z`);
   expect(readTimestamp(text)).toMatchObject({ ms: start + millis, micros });
   expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);

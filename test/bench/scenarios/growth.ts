@@ -3,12 +3,12 @@ import { type Bench, removeDatabase, runBrandapi, type Scenario } from "../bench
 import { type Measured, medianOf } from "../measure.js";
 import type { Line } from "../table.js";
 
-/** Compares the time per order and the memory usage with those for ten times as many orders. */
+/** Compares the time per order and the memory for 100,000 and for 1,000,000 orders. */
 export const growth: Scenario = {
   name: "growth",
-  about: "Growth: 1,000,000 orders against 100,000",
+  about: "Growth: 1,000,000 orders, compared with 100,000",
   async run(bench) {
-    // The large sync takes over a minute, so it runs once, between two runs of the small one.
+    // The large sync takes over a minute, so it runs only once, between two runs of the small sync.
     const small = await readAll(bench, 100_000, Math.min(bench.rounds, 3));
     const large = await readAll(bench, 1_000_000, 1);
     const again = await readAll(bench, 100_000, Math.min(bench.rounds, 2));
@@ -26,7 +26,7 @@ export const growth: Scenario = {
         {
           what: `${name}, 1,000,000`,
           ratio: one.wallMs / before.wallMs / scale,
-          to: scale === 10 ? "the same, per order" : "the same",
+          to: scale === 10 ? "time per order for 100,000 orders" : "100,000 orders",
           goal: "1.15; under 150 MB",
           measured: one,
           note: `CPU ratio ${cpu.toFixed(2)}`,
@@ -49,7 +49,7 @@ async function readAll(bench: Bench, orders: number, rounds: number): Promise<Re
     removeDatabase(path);
     await step("first read", ["sync", "orders"]);
     await step("unchanged read", ["sync", "orders", "--full"]);
-    // Each brand's window, chosen so that both windows contain about the same number of orders.
+    // Both windows contain about the same number of orders.
     const window = ["--window", `${1_000_000 / orders}d`, "--audit", "0"];
     await step("nightly sync of the same number of orders", ["sync", "orders", ...window]);
     await step("verify", ["verify", "orders"]);

@@ -3,7 +3,7 @@ import { runBrandapi, type Scenario } from "../bench.js";
 import { serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
-/** Reads 30, 90 and 300 pages in real time, under a limit of 60 requests in any 60 seconds. */
+/** Reads 30, 90 and 300 pages in real time, with a limit of 60 requests per minute. */
 export const rateLimit: Scenario = {
   name: "rate-limit",
   about: "Under the API's limit of 60 requests a minute",
@@ -19,7 +19,7 @@ export const rateLimit: Scenario = {
             { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key, HOME: bench.folder },
           );
           const sent = sandbox.statuses.length;
-          // The first 60 requests are sent immediately, and each batch of 60 after that takes a minute.
+          // The first 60 requests are sent immediately, and every further 60 take a minute.
           const least = Math.floor((sent - 1) / 60) * 60_000;
           bench.say(`${pages} pages: ${(one.wallMs / 1_000).toFixed(1)} s`);
           return {

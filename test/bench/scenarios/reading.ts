@@ -5,7 +5,7 @@ import { compared } from "../table.js";
 
 const dayMs = 86_400_000;
 
-/** Syncs 100,000 orders three times: first sync, full sync, and nightly sync. */
+/** Syncs 100,000 orders in a first sync, a full sync and a nightly sync. */
 export const reading: Scenario = {
   name: "reading",
   about: "100,000 orders without a rate limit: first, again, the window",

@@ -7,7 +7,6 @@ const orders = 250_000;
 /** The command renders the report in a separate process. */
 const note = "memory and CPU exclude the rendering process: measure it with `/usr/bin/time -v`";
 
-/** Renders the report page for a brand with many orders and hosts. */
 export const report: Scenario = {
   name: "report",
   about: "Report of 250,000 orders",

@@ -3,7 +3,7 @@ import { type Bench, runBrandapi, type Scenario } from "../bench.js";
 import { type ServedBrand, serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
-/** Compares the number of requests with the minimum that can return the same records. */
+/** Compares the number of requests with the smallest possible number. */
 export const requests: Scenario = {
   name: "requests",
   about: "Requests, compared with the minimum",
@@ -14,7 +14,7 @@ export const requests: Scenario = {
       const lists = ["roster", "recommendations", "content", "opportunities"] as const;
       const least = {
         orders: pages(brand.orders.length),
-        // The ranking has one row for each host, and one row for orders without a host.
+        // The ranking has a row for each host and a row for orders without a host.
         all:
           lists.reduce((sum, list) => sum + pages(brand[list].length), pages(brand.people.length + 1)) +
           brand.opportunities.length,

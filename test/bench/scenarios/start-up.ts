@@ -18,7 +18,7 @@ export const startUp: Scenario = {
   async run({ folder, rounds }) {
     const path = join(folder, "mirror.sqlite");
     await measure(peer("fill", [path, "1000"]));
-    // Both processes get the same environment, because variables such as NODE_EXTRA_CA_CERTS slow down every Node
+    // Both processes need the same environment, because variables such as NODE_EXTRA_CA_CERTS slow down every Node
     // process.
     const env = { ...process.env, HOME: folder, BRANDAPI_DB: path };
     const time = (args: readonly string[]) => {
