@@ -12,13 +12,10 @@ import { removeTempFiles } from "./util/temp-files.js";
 /** Time allowed for flushing output after a signal, in milliseconds. */
 const flushMs = 300;
 
-const resumeHint = "everything read so far is kept; run the same command again to continue";
-
 /** Runs the program with the real streams, signals and exit code. */
 export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
-  const isResumed = commandTraits(argv).isResumable && !argv.includes("--dry-run");
-  const signals = new ProcessSignals(isResumed ? resumeHint : undefined);
+  const signals = new ProcessSignals(stopHint(argv));
   const { signal, runKillable, runGracefully } = signals;
   const deps = systemDeps({
     signal,
@@ -27,24 +24,30 @@ export async function main(): Promise<void> {
     reportIfKilled,
     fetch: fetchWhenNeeded(process.env),
   });
-  /** Removes unfinished files and ends the process without waiting. */
   const exit = (code: number): never => {
     removeTempFiles();
     signals.removeHandlers();
     killIfBlocked(code);
     process.exit(code);
   };
-  const fail = (error: unknown) => exit(reportError(error, argv, deps));
-  signals.handle({ endLate: fail, exit });
+  const fail = (error: unknown): never => exit(reportError(error, argv, deps));
+  signals.handle({ exit, fail });
   handleOutputErrors(argv, deps, exit);
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
   process.once("beforeExit", () => fail(new Error("the program ended before its work was finished")));
 
   const code = await run(argv, deps);
+  // Flushing never ends if the program that reads the output has stalled, so a signal limits it.
   if (signal.aborted) setTimeout(exit, flushMs, code);
   else signal.addEventListener("abort", () => exit(code));
   await Promise.all([flush(process.stdout), flush(process.stderr)]);
   exit(code);
+}
+
+/** Returns the hint for the error that reports a stop. */
+function stopHint(argv: readonly string[]): string | undefined {
+  if (!commandTraits(argv).isResumable || argv.includes("--dry-run")) return undefined;
+  return "everything read so far is kept; run the same command again to continue";
 }
 
 /**

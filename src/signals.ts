@@ -6,11 +6,11 @@ import { Stopped, stopCodes } from "./errors.js";
 const gracefulStopMs = 1_500;
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The ways to end the process. */
+/** The ways to end the process immediately. */
 interface Endings {
-  /** Reports a graceful stop that took too long, and ends the process. */
-  endLate(reason: Stopped): void;
   exit(code: number): never;
+  /** Reports an error and exits with its code. */
+  fail(error: unknown): never;
 }
 
 /**
@@ -87,7 +87,7 @@ export class ProcessSignals {
     if (this.signal.aborted && name === "SIGHUP") return;
     if (this.signal.aborted) this.#endings?.exit(stopCodes[name]);
     const reason = new Stopped(name, this.stopHint);
-    setTimeout(() => this.#endings?.endLate(reason), gracefulStopMs);
+    setTimeout(() => this.#endings?.fail(reason), gracefulStopMs);
     this.#stop.abort(reason);
   };
 }

@@ -47,20 +47,22 @@ export function reportError(
   return known.exitCode;
 }
 
-const withoutProfile = "completion|demo|help|profiles|sandbox";
-const commandInHint = new RegExp(
-  `\`brandapi (?!(?:${withoutProfile})\\b)([a-z]+)\\b(?![^\`]*--help)[^\`]*`,
-  "g",
-);
+/** Commands that use neither a profile nor the mirror. */
+const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
 
-/** Adds the failed command's `--profile` and `--db` to the commands in a hint. */
+/**
+ * Adds the `--profile` and `--db` of the current command line to the commands in a hint, unless the hint already has
+ * them. `commandFor` differs in that it also names a profile that BRANDAPI_PROFILE selected.
+ */
 export function completeHint(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
-  return hint.replace(commandInHint, (command, name: string) => {
-    const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
-    const words = Object.entries(flags).flatMap(([flag, value]) =>
-      typeof value === "string" && !hint.includes(flag) ? [flag, quoteShellWord(value)] : [],
-    );
-    return [command, ...words].join(" ");
+  return hint.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
+    if (independentCommands.includes(name) || command.includes("--help")) return command;
+    let completed = command;
+    if (typeof profile === "string" && !hint.includes("--profile"))
+      completed += ` --profile ${quoteShellWord(profile)}`;
+    if (typeof db === "string" && !hint.includes("--db") && name !== "login")
+      completed += ` --db ${quoteShellWord(db)}`;
+    return completed;
   });
 }
 

@@ -36,22 +36,28 @@ function progressLine(
   { perMinute, waiting, width }: { perMinute: number | null; waiting: string | null; width: number },
 ): string {
   const { name, position, of, requests, left, isKnown } = progress;
-  const title = of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? "");
-  const done = `${pluralize(requests, "request")} done`;
-  const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left`;
-  const time = left === 0 || perMinute === null ? "" : `, ${formatDuration((left / perMinute) * 60_000)}`;
-  const start = `${style.bold(title)}  ${done}`;
+  const title = style.bold(of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? ""));
+  const shortTitle = style.bold(name ?? "");
+  const sent = `${pluralize(requests, "request")} done`;
+  const remaining = left === 0 ? "" : `${isKnown ? "" : "at least "}${formatCount(left)} left`;
+  const time = left === 0 || perMinute === null ? "" : formatDuration((left / perMinute) * 60_000);
   const filled = Math.round((requests / Math.max(1, requests + left)) * barWidth);
   const bar = `${style.cyan("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
-  // In a narrow terminal, the number of requests left is more useful than the number of requests sent.
-  const short = `${style.bold(name ?? "")}  ${formatCount(requests)} done${rest}`;
-  const shortest = `${style.bold(name ?? "")}  ${rest.slice(2)}`;
-  const narrow = left === 0 ? [start] : [`${start}${rest}`, short, shortest];
-  const lines =
+  const list = (...parts: string[]) => parts.filter((part) => part !== "").join(", ");
+
+  const full = `${title}  ${list(sent, remaining, time)}`;
+  const longestFirst =
     waiting === null
-      ? [...(isKnown ? [`${start}${rest}${time}  ${bar}`] : []), `${start}${rest}${time}`, ...narrow]
-      : [`${start}${rest}${time}  ${style.dim(waiting)}`, `${style.bold(title)}  ${style.dim(waiting)}`];
-  return lines.find((line) => displayWidth(line) <= width) ?? truncate(`${title}  ${waiting ?? done}`, width);
+      ? [
+          isKnown ? `${full}  ${bar}` : full,
+          full,
+          `${title}  ${list(sent, remaining)}`,
+          `${shortTitle}  ${list(`${formatCount(requests)} done`, remaining)}`,
+          `${shortTitle}  ${remaining || sent}`,
+        ]
+      : [`${full}  ${style.dim(waiting)}`, `${title}  ${style.dim(waiting)}`];
+  const fitting = longestFirst.find((line) => displayWidth(line) <= width);
+  return fitting ?? truncate(`${name ?? ""}  ${waiting ?? sent}`, width);
 }
 
 /** A line at the bottom of the terminal that is redrawn in place. Other lines are printed above it. */

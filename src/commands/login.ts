@@ -152,7 +152,7 @@ async function askUntilValid(
 }
 
 /** Text fields that cannot be omitted, because a sync or a view needs them. */
-const neededMembers = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
+const neededTextFields = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
 const allResources = [...resources, ...detailResources];
 
 /**
@@ -162,37 +162,43 @@ const allResources = [...resources, ...detailResources];
  * @throws UsageError if a field is unknown or needed
  */
 function parseOmit(list: string): string[] {
-  const members = allResources.flatMap(tablesOf).flatMap(listMembers);
-  const needed = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
-  const omittable = members.flatMap(({ names }) => names.filter((name) => !needed.has(name)));
-  // For resources with undocumented fields, any name except the ID is accepted.
-  const isUndocumented = (rule: string) => {
-    const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
-    return allResources.some((one) => one.discoversColumns && one.name === name) && !/(^|\.)id$/.test(member);
-  };
-  const rules = list.match(/[^,\s]+/g) ?? [];
+  const fields = allResources.flatMap(tablesOf).flatMap(listFields);
+  const neededNames = new Set(fields.filter(({ isNeeded }) => isNeeded).flatMap(({ names }) => names));
+  const allowedNames = fields.flatMap(({ names }) => names).filter((name) => !neededNames.has(name));
   const noun = "field, or a field that a sync needs";
   const hint = "use the name of an API field, such as `host.last_name`";
-  return rules.map((rule) => (isUndocumented(rule) ? rule : checkName(noun, rule, omittable, hint)));
+  const rules = list.match(/[^,\s]+/g) ?? [];
+  return rules.map((rule) =>
+    namesUndocumentedField(rule) ? rule : checkName(noun, rule, allowedNames, hint),
+  );
+}
+
+/** Returns true for `RESOURCE:FIELD` if the resource's fields are undocumented. Its ID cannot be omitted. */
+function namesUndocumentedField(rule: string): boolean {
+  const [name, field = "", ...rest] = rule.split(":");
+  if (field === "" || rest.length > 0 || field.split(".").at(-1) === "id") return false;
+  return allResources.some((resource) => resource.discoversColumns && resource.name === name);
 }
 
 /**
  * Lists a table's fields under every name that `--omit` accepts: a column's path or the last part of it, with and
  * without the resource's name.
  */
-function listMembers({ columns, list, resource }: TableShape) {
+function listFields({ columns, list, resource }: TableShape): { names: string[]; isNeeded: boolean }[] {
   return columns.map(({ from, path, type }) => {
     const fullPath = [...(list?.path ?? []), ...path];
     const ends = fullPath.map((_, start) => fullPath.slice(start).join("."));
-    const isUsed = neededMembers.includes(path.at(-1) ?? "") || resource.key.includes(fullPath.join("."));
-    const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
-    return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
+    const names = [...ends, ...ends.map((end) => `${resource.name}:${end}`)];
+    const isText = from === "record" && (type === "text" || type === "json");
+    const isKey = resource.key.includes(fullPath.join("."));
+    const isNeeded = !isText || isKey || neededTextFields.includes(path.at(-1) ?? "");
+    return { names, isNeeded };
   });
 }
 
 function omitText(before: readonly string[], after: readonly string[]): string {
-  const added = after.filter((member) => !before.includes(member));
-  const removed = before.filter((member) => !after.includes(member));
+  const added = after.filter((field) => !before.includes(field));
+  const removed = before.filter((field) => !after.includes(field));
   const changes = [
     added.length > 0 ? `added: ${added.join(", ")}` : [],
     removed.length > 0 ? `no longer omitted: ${removed.join(", ")}` : [],
