@@ -26,10 +26,11 @@ const alone = [
 /** The longest test files. They start first, so that none of them runs alone at the end. */
 const longest = [
   "report/browser",
-  "commands/redaction",
-  "commands/demo",
-  "docs/examples",
   "faults/processes",
+  "commands/backup",
+  "commands/redaction",
+  "docs/examples",
+  "commands/demo",
   "query/as-of",
   "properties/scenarios",
   "properties/variants",
