@@ -36,7 +36,7 @@ export interface SentRequest {
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
   /** The number of orders in a generated brand. By default, the brand is empty. */
   history?: number;
-  /** The maximum number of a generated brand's hosts, and of records in each list without orders. */
+  /** The maximum number of hosts in a generated brand, and of records in each of its lists except orders and surveys. */
   listLimit?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
