@@ -10,9 +10,11 @@ import {
   tableName,
 } from "../store/table-sql.js";
 
-/** The state of a mirror after an incremental export. */
+/** A point in a mirror's history up to which an incremental export has sent all changes. */
 export interface Bookmark {
-  /** The newest run's ID and times. A mirror without this run is a different mirror or an old copy. */
+  /**
+   * The ID and times of the newest run. A mirror that does not contain this run is a different mirror or an old copy.
+   */
   run: string;
   /** The highest `record_id` in `records`, and the highest `version_id` in `record_versions`. */
   record_id: number;
@@ -20,29 +22,31 @@ export interface Bookmark {
 }
 
 export interface ChangedRow {
-  /** The values, in the order of the table's columns. */
+  /** The values, in the same order as the table's columns. */
   values: Row;
   key: string;
-  /** The row's position in the record's list, or null for a row in a main table. */
+  /** The position in the record's list, or null for a row in a main table. */
   position: number | null;
   removedAt: string | null;
 }
 
-/** A table's rows that have been added, changed or removed since a bookmark. */
+/** The rows of a table that have been added, changed or removed since a bookmark. */
 export interface ChangedRows {
-  /** The columns that identify a record, or a list item's record. Empty if the API does not document an ID. */
+  /** The columns that identify the record that a row belongs to. Empty if the API documents no ID. */
   idColumns: readonly string[];
   isList: boolean;
-  /** The current state of the mirror, or null for a table without a history, which is always exported completely. */
+  /** The current state of the mirror, or null for a table without a history, which is always exported in full. */
   bookmark: Bookmark | null;
-  /** True if the bookmark was taken from this mirror. */
+  /** True if the bookmark was created from this mirror. */
   matches(bookmark: Bookmark): boolean;
   /**
-   * Reads the rows that have changed since a bookmark, or all rows if there is none or data was redacted since then.
+   * Reads the rows that have changed since a bookmark. Reads all rows if there is no bookmark or if data has been
+   * redacted since then.
    */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /**
-   * Reads the items that were removed from their record's list. Only the columns copied from the record have values.
+   * Reads the list items that have been removed since a bookmark. All values are null except the position and the
+   * values copied from the record.
    */
   removedItems(after: Bookmark): Iterable<ChangedRow[]>;
 }
@@ -55,8 +59,8 @@ const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DE
   coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
 
 /**
- * Opens a table for an incremental export. Returns undefined for a view, a system table, a table of removed records, or
- * a query result. Must be called in `withReadTransaction`.
+ * Opens a table for an incremental export. Returns undefined for views, system tables, tables for removed records and
+ * query results. Must be called in `withReadTransaction`.
  */
 export function openChangedRows(source: RowSource): ChangedRows | undefined {
   const { origin } = source;
@@ -86,11 +90,11 @@ export function openChangedRows(source: RowSource): ChangedRows | undefined {
     idColumns: idColumnsOf(shape),
     isList: shape.list !== null,
     bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
-    // The run may still have been in progress when the bookmark was taken.
+    // The run may still have been in progress when the bookmark was created.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
     rows(after) {
-      // A redaction rewrites records without storing earlier versions.
+      // Redaction rewrites records without storing earlier versions.
       const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
       const condition = after === undefined || isRedacted ? "true" : changedRecords;
       return read((state) => rowsSql(shape, state, names, condition), after ?? {});
@@ -105,11 +109,11 @@ export function openChangedRows(source: RowSource): ChangedRows | undefined {
 function idColumnsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
   if (pagination !== "documented") return [];
   if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
-  // The column for a nested field such as `host.id` is named `host_id`.
+  // A nested field such as `host.id` becomes the column `host_id`.
   return key.map((path) => path.replaceAll(".", "_"));
 }
 
-/** Every change to a record, including its removal, stores an earlier version. */
+/** Every change to a record, including its removal, stores the record's previous version. */
 const changedRecords = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
@@ -124,8 +128,9 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 }
 
 /**
- * Selects the items that a record's list had when it was last exported, and that are beyond the end of its current
- * list. The exported version is the oldest version that was stored after the bookmark.
+ * Selects the items that a record's list had at the last export but no longer has. The exported version of a record is
+ * the first version that was stored after the bookmark, and the removed items are those beyond the end of the current
+ * list.
  */
 function removedItemsSql(
   { resource }: TableShape,

@@ -6,9 +6,9 @@ import { formatUtc, isTimestampText, readTimestamp } from "../util/timestamp.js"
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Writes CSV in UTF-8 with a header, RFC 4180 quoting, LF line endings, empty cells for null, and exact values. `excel`
- * adds a BOM, CRLF line endings, timestamps in a format that spreadsheets recognize, and an apostrophe before each
- * formula. Without `excel`, formulas are written unchanged, and one warning reports their number.
+ * Writes CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become empty cells.
+ * `excel` adds a BOM, CRLF line endings, timestamps that spreadsheets recognize, and an apostrophe before each formula.
+ * Without `excel`, formulas are written unchanged, and a single warning reports how many there are.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
@@ -17,7 +17,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     delimiter,
     record_delimiter: excel ? "\r\n" : "\n",
     quote_record_delimiter: true,
-    // Most readers skip empty lines. If there is only one column, empty values are therefore quoted.
+    // Most readers skip empty lines, so an empty value in a single-column file is quoted.
     quoted_empty: columns.length === 1,
   };
   yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
@@ -31,7 +31,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
       if (safe !== text) formulas += 1;
       return excel ? safe : text;
     }
-    // csv-stringify would write false as an empty cell.
+    // csv-stringify would write `false` as an empty cell.
     if (type === "boolean" && typeof value === "number") return String(value === 1);
     return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
   };
@@ -45,7 +45,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     );
 }
 
-/** Formats a timestamp for spreadsheets, in UTC: `2026-11-28 06:44:52`. Returns other text unchanged. */
+/** Formats a timestamp for spreadsheets as `2026-11-28 06:44:52` in UTC. Returns other text unchanged. */
 function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return text;
   const time = readTimestamp(text);
@@ -53,22 +53,22 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
 }
 
 /**
- * Text that a spreadsheet runs as a formula when it opens a CSV file. After any leading spaces and control characters,
- * it starts with = + - @ (or their full-width forms), a tab or a carriage return. Source: OWASP, "CSV Injection".
+ * Matches text that a spreadsheet would run as a formula (OWASP, "CSV Injection"): after any leading spaces and control
+ * characters, it starts with = + - @ (or a full-width form), a tab or a carriage return.
  */
 const formula = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
 const separator = /[;\t\r\n]/;
 /**
- * A formula in the middle of a cell. Such a formula can follow a semicolon or a tab, because spreadsheets in some
- * locales split cells at these characters. After a line break, only `=` starts a formula, because lines that start with
- * a dash or an @ are usually lists and names.
+ * Matches a formula in the middle of a cell. Spreadsheets in some locales split cells at semicolons or tabs, so a
+ * formula can follow either character. After a line break, only `=` counts, because lines that start with a dash or an
+ * @ are usually lists and names.
  */
 const innerFormula =
   /([;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])|[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝]))/gu;
 
-/** Adds an apostrophe before each formula so that spreadsheets treat it as text. */
+/** Adds an apostrophe before each formula, so that spreadsheets treat it as text. */
 export function neutralize(text: string): string {
   const start = formula.test(text) && !plainNumber.test(text) ? "'" : "";
   return start + (separator.test(text) ? text.replace(innerFormula, "$1'") : text);

@@ -1,47 +1,46 @@
 import type { RowSource } from "../query/select.js";
 import type { Bookmark } from "./changed-rows.js";
 
-/** A piece of an export's output. */
 export interface Chunk {
   data: Uint8Array | string;
-  /** The number of rows that end in this piece. */
+  /** The number of rows that end in this chunk. */
   rows: number;
-  /** The name of the row source; can be omitted if there is only one. */
+  /** The name of the table; optional if only one table is exported. */
   table?: string;
 }
 
 export interface FormatOptions {
   excel: boolean;
   decimalComma?: boolean;
-  /** The CSV delimiter; a comma by default. */
+  /** The CSV delimiter, which is a comma by default. */
   delimiter?: string;
-  /** The Singer state. */
+  /** The state from the previous Singer export. */
   bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;
 }
 
-/** A bookmark and a hash of the columns for each Singer stream. */
+/** The Singer state: for each stream, a bookmark and a hash of its columns. */
 export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
-/** Generates the output. Keeps only a few batches in memory. */
+/** Generates the output in chunks. Keeps only a few batches of rows in memory. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
-/** An export format. Its module exports the writer as `write`. */
+/** An export format. The writer is the `write` function that the format's module exports. */
 export interface Format {
   name: string;
   flag: string;
   about: string;
-  /** The `-o` extensions that select the format. Files in a folder get the first extension. */
+  /** The file extensions that select the format. Files in a folder get the first extension. */
   extensions: readonly string[];
-  /** Other extensions that are allowed if the flag is given. */
+  /** Other extensions that are accepted if the format's flag is given. */
   alsoExtensions: readonly string[];
-  /** True if the output can be printed to a terminal and compressed (`.gz`). */
+  /** True if the output can be printed to a terminal and compressed with gzip. */
   isText: boolean;
-  /** True if one file can contain several tables. */
+  /** True if a single file can contain several tables. */
   isMultiTable: boolean;
-  /** Imports the format's module on demand, so that other commands start fast. */
+  /** Imports the format's module only when needed, so that other commands start faster. */
   load(): Promise<{ write: Writer }>;
 }
 
@@ -68,7 +67,7 @@ export const formats: readonly Format[] = [
   }),
 ];
 
-/** Defines a format. By default, it is a text format with one table per file. */
+/** Defines a format, by default a text format with one table per file. */
 function define(
   name: string,
   about: string,

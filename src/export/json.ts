@@ -5,8 +5,8 @@ import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
 /**
- * Writes JSON objects in batches, with a separator between the objects in a batch. Complete records are written as the
- * API returned them. Other rows become objects with one key per column.
+ * Writes JSON objects in batches, with a separator between the objects in a batch. Complete records are written exactly
+ * as the API returned them. Other rows become objects with one key per column.
  */
 export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
   const records = readRecords(source);
@@ -28,7 +28,7 @@ export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iter
   }
 }
 
-/** Reads the rows' records as JSON. Returns undefined if the rows are not complete records. */
+/** Reads the API records behind the rows as JSON. Returns undefined if the rows are not complete records. */
 function readRecords({ columns, origin }: RowSource): Iterable<Row[]> | undefined {
   if (!origin || origin.selection.columns || !exportsRawRecords(origin.selection.table.shape))
     return undefined;
@@ -39,7 +39,7 @@ function readRecords({ columns, origin }: RowSource): Iterable<Row[]> | undefine
 }
 
 function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
-  // A discovered column of type `json` contains strings, numbers and booleans, but no JSON.
+  // A discovered column of type `json` contains plain strings, numbers and booleans instead of JSON text.
   if (type === "json" && !isDiscovered)
     return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));

@@ -1,7 +1,6 @@
 import type { Chunk, RowSources } from "./formats.js";
 import { writeJsonRows } from "./json.js";
 
-/** Writes one record per line. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   for (const chunk of writeJsonRows(source, "\n")) {
     yield chunk;

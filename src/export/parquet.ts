@@ -10,11 +10,13 @@ export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["sche
 
 export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
-  /** The type's name in a Delta table's schema. */
+  /** The type's name in the schema of a Delta table. */
   delta: string;
-  /** Returns a value's stored form, or undefined if the type cannot represent the value. */
+  /**
+   * Converts a value to the form in which the file stores it. Returns undefined if the type cannot represent the value.
+   */
   convert(value: Value): unknown;
-  /** Returns a stored value's original form, with the type's precision. */
+  /** Converts a stored value back to its original form, with the type's precision. */
   revert(stored: unknown): Value;
 }
 
@@ -67,7 +69,7 @@ const integerType: ColumnType = {
   revert: Number,
 };
 
-/** The scale is the same in all files, because readers combine the files into one table. */
+/** All files use the same scale, because readers combine them into one table. */
 const [precision, scale] = [18, 6];
 
 const decimalType: ColumnType = {
@@ -90,12 +92,11 @@ const doubleType: ColumnType = {
 
 const allTypes = [textType, timestampType, dateType, booleanType, integerType, decimalType, doubleType];
 
-/** Returns the type with the given name in a Delta table's schema. */
 export function typeOfDelta(name: string): ColumnType {
   return allTypes.find(({ delta }) => delta === name) ?? textType;
 }
 
-/** The types to try for a column, in order of preference. If none of them fits, the column is stored as text. */
+/** The types to try for each column, in order of preference. If none of them fits, the column is stored as text. */
 const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnType[]>> = {
   text: [],
   json: [],
@@ -107,20 +108,23 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
   any: [dateType, timestampType, integerType, decimalType, doubleType],
 };
 
-/** Returns the types to which a column can change. A `long` can have too many digits for the decimal type. */
+/**
+ * Returns the types to which an existing column can change. A `long` cannot become a decimal, because it can have too
+ * many digits.
+ */
 function widerTypes(current: ColumnType): readonly ColumnType[] {
   if (current === integerType) return [integerType, doubleType];
   if (current === decimalType) return [decimalType, doubleType];
   return [current];
 }
 
-/** Finds, for each column, the first candidate type that fits all values. */
+/** Finds the first candidate type that fits all values in each column. */
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
-  /** False for a column of a query result that has had no values, which is stored as text. */
+  /** False for a query result's column that has contained only nulls so far. Such a column is stored as text. */
   readonly #isKnown: boolean[];
 
-  /** @param currentType returns a column's type in existing files, which can become wider but not narrower */
+  /** @param currentType returns a column's type in existing files, which can be widened but not narrowed */
   constructor(columns: readonly ReadableColumn[], currentType?: (column: string) => ColumnType | undefined) {
     this.#isKnown = columns.map(({ type }) => type !== "any");
     this.#candidates = columns.map(({ name, type }) => {
@@ -144,11 +148,11 @@ export class TypeFinder {
   }
 }
 
-/** The maximum numbers of rows and characters in a row group, which is kept in memory. */
+/** The maximum number of rows and characters in a row group. Each row group is built in memory. */
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 
-/** Reads the rows twice: once to determine the column types, and once to write them. */
+/** Reads the rows twice: first to determine the column types, then to write the rows. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   const finder = new TypeFinder(source.columns);
   for (const rows of source.rows()) for (const row of rows) finder.add(row);
@@ -157,32 +161,35 @@ export function* write([source]: RowSources): Iterable<Chunk> {
 
 const digestKey = "brandapi.digest";
 
-/** Reads a file's digest from its footer. Returns undefined if the file or the digest is missing. */
+/** Reads the digest in a file's footer. Returns undefined if the file or its digest is missing. */
 export async function readDigest(path: string): Promise<string | undefined> {
   const file = await asyncBufferFromFile(path).catch(() => undefined);
   const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
   return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
 }
 
-/** Keeps a byte order mark at the start of a string, which hyparquet would drop. */
+/** Preserves a byte order mark at the start of a string, which hyparquet would remove. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes) };
 
 export interface ParquetFile {
   columns: readonly string[];
   /**
-   * Reads the values in their stored form, such as a number of microseconds for a timestamp.
+   * Reads the stored form of the values; a timestamp, for example, is a number of microseconds.
    * @throws an error if a page is damaged
    */
   rowGroups(): AsyncIterable<unknown[][]>;
 }
 
-/** Opens a file that this program wrote. @throws an error if the file is missing or its footer is damaged */
+/**
+ * Opens a file that this program wrote.
+ * @throws an error if the file is missing or its footer is damaged
+ */
 export async function openParquetFile(path: string): Promise<ParquetFile> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
   const [root, ...elements] = metadata.schema;
-  // If a column has no logical type, hyparquet returns the stored form of its values.
+  // Without a logical type, hyparquet returns values in their stored form.
   const schema = elements.map(({ converted_type, logical_type, ...stored }) => stored);
   return {
     columns: elements.map(({ name }) => name),
@@ -220,7 +227,7 @@ export function* writeParquetFile(
   yield encoder.finish();
 }
 
-/** Encodes one file's rows. Keeps one row group in memory. */
+/** Encodes the rows of one file. Keeps only the current row group in memory. */
 export class ParquetEncoder {
   readonly #bytes = new ByteWriter();
   readonly #file: ParquetWriter;
@@ -253,7 +260,7 @@ export class ParquetEncoder {
     });
   }
 
-  /** Adds rows and returns the row groups that are now complete. */
+  /** Adds rows, and returns any row groups that are now complete. */
   *add(batch: readonly Row[]): Iterable<Chunk> {
     for (const row of batch) {
       for (const [index, type] of this.types.entries()) {
@@ -268,7 +275,6 @@ export class ParquetEncoder {
     }
   }
 
-  /** Returns the last row group and the footer. */
   finish(): Chunk {
     const rows = this.#endGroup();
     this.#file.finish();
@@ -286,7 +292,7 @@ export class ParquetEncoder {
   }
 }
 
-/** Returns the bytes written since the last call. */
+/** Returns the bytes written since the previous call. */
 function takeBytes(bytes: ByteWriter): Uint8Array {
   const taken = bytes.getBytes().slice();
   bytes.index = 0;

@@ -12,9 +12,10 @@ import { type ChangedRow, type ChangedRows, openChangedRows } from "./changed-ro
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Reads the state that a Singer target printed, which is a STATE message or its value. `{}` is the initial state.
+ * Reads the state that a Singer target printed: either a STATE message or only its value. The initial state is `{}`.
  * @param path an absolute path
- * @throws ConfigurationError if the file is missing or empty, which usually means that the last run failed
+ * @throws ConfigurationError if the file is missing, empty or invalid; an empty file usually means that the last run
+ * failed
  */
 export function readSingerState(path: string): Bookmarks {
   const content = parseJson<unknown>(readState(path));
@@ -65,7 +66,10 @@ function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Returns a column's JSON schema. JSON and values of several types are strings, because few targets support more. */
+/**
+ * Returns the JSON schema for a column. Columns with JSON or mixed types become strings, because few targets support
+ * more.
+ */
 export function singerSchema(type: ReadableColumn["type"], isKey: boolean): object {
   const isTime = type === "timestamp" || type === "date";
   const jsonType = type === "integer" || type === "number" || type === "boolean" ? type : "string";
@@ -73,7 +77,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
   return { type: isKey ? [jsonType] : ["null", jsonType], ...(isTime ? { format } : {}) };
 }
 
-/** Converts a value to its column's schema, or returns undefined if the value does not fit. */
+/** Converts a value to match its column's schema. Returns undefined if this is not possible. */
 export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
   if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
@@ -85,7 +89,7 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }
 
-/** The property that contains the time of a row's removal. */
+/** The property that contains the time at which a row was removed. */
 const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
@@ -93,15 +97,15 @@ interface SingerStream {
   changed: ChangedRows;
   /** The properties that identify a row. */
   keys: readonly string[];
-  /** The key properties that are not columns of the table. */
+  /** Key properties that are not columns in the table. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }
 
 /**
- * Writes Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table has a SCHEMA message, a
- * RECORD message for each row that was added, changed or removed, and a STATE message for the next run. If the state
- * comes from a different mirror, all rows are sent.
+ * Writes Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). For each table, it writes a SCHEMA
+ * message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next run. If
+ * the state comes from a different mirror, all rows are sent.
  */
 export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
@@ -113,7 +117,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // If a column was added, all rows are sent, because any row can have a value in it.
+    // After a column has been added, all rows are sent, because any of them may have a value in the new column.
     const rows = changed.rows(previous?.columns === columnsHash ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
@@ -134,7 +138,7 @@ function openStream(source: RowSource): SingerStream {
     );
   const { idColumns, isList } = changed;
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
-  // An undocumented column can have the same name as a key but a different meaning.
+  // An undocumented column may have the same name as a key but a different meaning.
   const isDeclared = (name: string) =>
     source.columns.some((column) => column.name === name && !column.isDiscovered);
   const addedKeys = keys.filter((name) => !isDeclared(name));
@@ -159,7 +163,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // A target needs the key even if the key's value does not fit the column.
+        // Targets need the key even if its value does not fit the column.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;
@@ -170,7 +174,7 @@ function* recordLines(
   }
   if (mismatches > 0)
     options.warn(
-      `sent ${pluralize(mismatches, "value")} in \`${source.name}\` as null because the type differs from the column's`,
+      `sent ${pluralize(mismatches, "value")} in \`${source.name}\` as null because the type does not match the column`,
     );
 }
 

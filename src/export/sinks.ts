@@ -9,26 +9,26 @@ import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 
-/** The destination of an export. The caller must end with a call to either `finish` or `discard`. */
+/** The destination of an export. The caller must always call either `finish` or `discard`. */
 export interface Sink {
-  /** Resolves when the sink can accept the next piece. */
+  /** Resolves once the sink can accept more data. */
   write(data: Uint8Array | string): Promise<void>;
-  /** Makes the output visible at the target. */
+  /** Publishes the complete output at the target. */
   finish(): Promise<void>;
-  /** Leaves the target unchanged. */
+  /** Discards the output and leaves the target unchanged. */
   discard(): Promise<void>;
 }
 
 export interface WriteResult {
   bytes: number;
-  /** True if the reader closed the output early. */
+  /** True if the reader closed the output before the end. */
   isCutShort: boolean;
 }
 
-/** Thrown when the reader closes the output (`| head`), which is not a failure. */
+/** Thrown if the reader closes the output early (`| head`). This is not an error for the user. */
 class OutputClosed extends Error {}
 
-/** Writes data to a sink, and discards the sink if an error is thrown. */
+/** Writes all data to a sink. Discards the output if an error is thrown. */
 export async function writeAll(
   data: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
   sink: Sink,
@@ -48,7 +48,7 @@ export async function writeAll(
   }
 }
 
-/** Returns a sink for a stream that stays open, such as stdout. */
+/** Returns a sink for a stream that stays open afterwards, such as stdout. */
 export function createStreamSink(stream: OutputStream): Sink {
   let failure: Error | undefined;
   const onError = (error: NodeJS.ErrnoException) => {
@@ -69,7 +69,7 @@ export function createStreamSink(stream: OutputStream): Sink {
   };
 }
 
-/** Resolves when the stream accepts data again, or when it has failed. */
+/** Resolves when the stream accepts more data or has failed. */
 async function waitForDrain(stream: OutputStream): Promise<void> {
   const done = new AbortController();
   const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
@@ -78,11 +78,12 @@ async function waitForDrain(stream: OutputStream): Promise<void> {
 }
 
 /**
- * Opens a file that replaces the file at its path when it is complete. A device or a pipe is written to directly.
- *
- * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), leaving no time to remove a
- * temporary file. The data is therefore written to a file whose name is deleted as soon as the file is open, so the
- * operating system frees the file. `finish` then copies the data to a named temporary file, which it renames.
+ * Opens a file that replaces the existing file at its path once it is complete. Devices and pipes are written to
+ * directly.
+ * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), without time to delete a
+ * temporary file. The data is therefore written to a file that is unlinked right after it is opened, so that the
+ * operating system frees its space in any case. `finish` copies the data to a named temporary file and renames that
+ * file.
  * @param publish moves the complete temporary file to the path
  * @throws ConfigurationError if the file cannot be written
  */
@@ -94,7 +95,7 @@ export async function openFileSink(
   const fail = (cause: unknown): never => {
     throw errorCode(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
-  // A shell creates a link such as `/dev/fd/63` for `>(…)`. This link points to a pipe and cannot be resolved.
+  // For `>(…)`, a shell passes a link such as `/dev/fd/63`, which points to a pipe and cannot be resolved.
   const previous = existsSync(path) ? statSync(path) : undefined;
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
@@ -136,7 +137,7 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
   };
 }
 
-/** Opens a file next to the target and deletes the file's name. */
+/** Creates a file next to the target and unlinks it immediately. */
 async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
   const path = await reserveTempFile(target, random);
   const file = await open(path, "wx+").finally(() => releaseTempFile(path));
@@ -144,7 +145,10 @@ async function openUnnamedFile(target: string, random: () => number): Promise<Fi
   return file;
 }
 
-/** Flushes a folder to disk, on systems that support this, so that new file names survive a power failure. */
+/**
+ * Flushes a folder to disk so that new file names survive a power failure. Does nothing on systems that do not support
+ * this.
+ */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});
@@ -180,6 +184,6 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
     ? failed(`no files can be created in ${folder}`, "choose a different folder")
     : failed(
         `the folder ${folder} does not exist`,
-        `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose another file`,
+        `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose a different file`,
       );
 }

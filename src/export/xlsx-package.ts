@@ -2,12 +2,12 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 
-/** The maximum size of a ZIP entry without ZIP64. */
+/** The maximum size of a ZIP entry without the ZIP64 extension. */
 const maxEntryBytes = 2 ** 32 - 1;
-/** Higher levels take far longer and save little space. */
+/** Higher levels are much slower and save little space. */
 const compressionLevel = 3;
 
-/** Writes a ZIP file with fflate, but compresses the entries with Node's zlib, which is several times as fast. */
+/** Writes a ZIP file with fflate, but compresses its entries with Node's zlib, which is several times faster. */
 export class ZipWriter {
   #output: Uint8Array[] = [];
   #entry: ZipInputFile | undefined;
@@ -16,10 +16,10 @@ export class ZipWriter {
     this.#output.push(data);
   });
 
-  /** Ends the current entry and starts the next. */
+  /** Ends the current entry and starts the next one. */
   begin(name: string): void {
     this.#endEntry();
-    // With a fixed time, the same rows produce the same bytes.
+    // A fixed modification time makes the output reproducible.
     this.#entry = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
     this.#zip.add(this.#entry);
   }
@@ -44,7 +44,7 @@ export class ZipWriter {
     this.#zip.end();
   }
 
-  /** Returns the bytes since the last call. */
+  /** Returns the bytes written since the previous call. */
   take(): Uint8Array {
     const bytes = Buffer.concat(this.#output);
     this.#output = [];
@@ -62,21 +62,21 @@ const packages = "http://schemas.openxmlformats.org/package/2006";
 const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml";
 
-/** The index of each cell style in the workbook. */
+/** The index of each cell style in the workbook's style sheet. */
 export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
 
-/** A sheet and its filter range, such as `A1:K10`. */
+/** A sheet and the range that its filter covers, such as `A1:K10`. */
 export interface Sheet {
   table: string;
   range: string;
 }
 
-/** Returns a table's sheet name. Excel accepts at most 31 characters, in which all table names differ. */
+/** Returns the sheet name for a table. Excel allows 31 characters, and all table names differ within this length. */
 export function sheetName(table: string): string {
   return table.slice(0, 31);
 }
 
-/** Returns `xl/workbook.xml`, in which each filter needs a hidden defined name. */
+/** Returns `xl/workbook.xml`. Excel requires a hidden defined name for each filter. */
 export function workbookXml(sheets: readonly Sheet[]): string {
   const list = sheets.map(({ table }, index) => {
     const number = index + 1;
@@ -93,7 +93,10 @@ export function workbookXml(sheets: readonly Sheet[]): string {
   );
 }
 
-/** Returns the remaining parts that a workbook requires (ECMA-376). @param sheets the names of the tables */
+/**
+ * Returns the other files that a workbook must contain (ECMA-376).
+ * @param sheets the names of the tables
+ */
 export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
   const forEachSheet = (part: (name: string, number: number) => string) =>
     sheets.map((name, index) => part(name, index + 1)).join("");
@@ -141,7 +144,9 @@ function styleSheet(): string {
   );
 }
 
-/** Escapes text for XML. Characters that XML does not allow are written in the form `_x0000_`. */
+/**
+ * Escapes text for XML. Characters that XML does not allow are written as `_x0000_`, with their code in hexadecimal.
+ */
 export function xmlText(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
   return (

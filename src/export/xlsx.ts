@@ -15,14 +15,14 @@ import {
   ZipWriter,
 } from "./xlsx-package.js";
 
-/** The maximum number of rows in a sheet, including the header. */
+/** The maximum number of rows in a sheet, including the header row. */
 const maxSheetRows = 1_048_576;
-/** The number of characters to compress at a time. */
+/** The amount of text to collect before it is compressed, in characters. */
 const flushLength = 256 * 1_024;
 
 /**
- * Writes a workbook with one sheet per table, each with a frozen header and a filter. Strings are written inline,
- * because a table of shared strings would have to be kept in memory.
+ * Writes a workbook with one sheet per table, each with a frozen header row and a filter. Strings are stored in the
+ * cells, because a shared string table would have to be kept in memory.
  * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
@@ -51,7 +51,7 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
     );
 }
 
-/** Writes a sheet, and returns its cell range and the number of truncated strings. */
+/** Writes a sheet. Returns its cell range and the number of truncated strings. */
 function* writeSheet(
   source: RowSource,
   zip: ZipWriter,
@@ -102,7 +102,7 @@ function sheetStart(columns: readonly ReadableColumn[], letters: readonly string
   );
 }
 
-/** Returns the letters of a column: `A`, `Z`, `AA` for 0, 25, 26. */
+/** Returns a column's letters: `A` for 0, `Z` for 25, `AA` for 26. */
 function columnLetters(column: number): string {
   const rest = Math.floor(column / 26);
   return (rest > 0 ? columnLetters(rest - 1) : "") + String.fromCharCode(65 + (column % 26));
@@ -123,8 +123,8 @@ function checkRows(name: string, rows: number): void {
 const maxCellText = 32_767;
 
 /**
- * Returns a cell's XML without the opening `<c` and the position, or an empty string for null. A value that does not
- * fit the column's type becomes text.
+ * Returns a cell's XML without the opening `<c` and the cell reference, or an empty string for null. A value that does
+ * not fit the column's type is written as text.
  */
 export function formatCell(value: RowValue, column: CellColumn): string {
   if (value === null) return "";
@@ -142,7 +142,7 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
   return day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / dayMs, styles.time) : undefined);
 }
 
-/** Returns undefined for an integer of 16 digits or more, which a spreadsheet would round. */
+/** Returns undefined for integers with 16 digits or more, because spreadsheets would round them. */
 function numberCell(value: number | bigint, isAmount: boolean): string | undefined {
   const number = Number(value);
   const fits = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
@@ -150,14 +150,16 @@ function numberCell(value: number | bigint, isAmount: boolean): string | undefin
 }
 
 /**
- * Booleans are numbers that are displayed as true and false, because LibreOffice converts boolean cells to formulas.
+ * Writes a boolean as a number that is displayed as true or false, because LibreOffice turns boolean cells into
+ * formulas.
  */
 function booleanCell(value: number | bigint): string | undefined {
   return value === 0 || value === 1 ? ` s="${styles.yesNo}"><v>${value}</v></c>` : undefined;
 }
 
 /**
- * Spreadsheets count days from the end of 1899. They disagree about dates before March 1900 and end with the year 9999.
+ * Returns undefined for dates before March 1900, on which spreadsheets disagree, and after 9999. Spreadsheets count
+ * days from the end of 1899.
  */
 function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
   const serial = (daysSince1970 ?? Number.NaN) + 25_569;

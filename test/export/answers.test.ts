@@ -10,7 +10,7 @@ import { askDuckDb } from "./duckdb.js";
 const month = (at: number) => new Date(at).toISOString().slice(0, 7);
 const date = (at: number) => new Date(at).toISOString().slice(0, 10);
 
-/** Translates a query to DuckDB's SQL dialect: relative dates become literals, and `date(…)` becomes `strftime(…)`. */
+/** Translates a query to DuckDB's dialect: relative dates become literals, and `date(…)` becomes `strftime(…)`. */
 function forDuckDb(sql: string, today: number): string {
   const thisMonth = Date.parse(`${month(today)}-01`);
   return sql
@@ -21,7 +21,7 @@ function forDuckDb(sql: string, today: number): string {
     .replaceAll(/\bdate\((\w+)\)/g, "strftime($1, '%Y-%m-%d')");
 }
 
-/** Makes rows from SQLite and DuckDB comparable: numeric strings become numbers, and true becomes 1. */
+/** Makes SQLite and DuckDB rows comparable by converting numeric strings to numbers and true to 1. */
 function plain(rows: readonly Record<string, unknown>[]): unknown[] {
   const value = (one: unknown) => {
     if (typeof one === "boolean") return one ? 1 : 0;
@@ -30,7 +30,7 @@ function plain(rows: readonly Record<string, unknown>[]): unknown[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, one]) => [name, value(one)])));
 }
 
-test("the documented example queries return the same results from Parquet files in DuckDB as from the mirror", async () => {
+test("the documented example queries return the same rows in DuckDB on Parquet files as in the mirror", async () => {
   const begun = Date.now() - 75 * day;
   const brand = makeBrand({ history: 1_500, seed: 11, now: begun });
   expect((await brand.run("sync")).code).toBe(0);
@@ -46,7 +46,7 @@ test("the documented example queries return the same results from Parquet files 
     created.push(`CREATE VIEW ${name} AS FROM '${file}'`);
   }
   for (const { question, sql } of pageQueries) {
-    // Both queries are repeated if the date changed between them.
+    // Repeats both queries if the date has changed between them.
     for (let isSameDay = false; !isSameDay; ) {
       const now = Date.now();
       const { out, err, code } = await brand.run(["query", sql, "--json"], { clock: {} });
@@ -54,7 +54,6 @@ test("the documented example queries return the same results from Parquet files 
       const found = await askDuckDb(...created, forDuckDb(sql, now));
       isSameDay = date(Date.now()) === date(now);
       if (!isSameDay) continue;
-      // Without ORDER BY, the row order is undefined.
       const told = (rows: unknown[]) =>
         sql.includes("ORDER BY") ? rows : rows.map((row) => JSON.stringify(row)).sort();
       expect([question, told(plain(found))]).toEqual([question, told(plain(JSON.parse(out)))]);

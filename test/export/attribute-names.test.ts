@@ -8,7 +8,7 @@ import { brandapi } from "../support/program.js";
 import fc from "../support/property.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** SQLite keywords, SQLite column and function names, and names that the program uses itself. */
+/** SQLite keywords, names of SQLite columns and functions, and names that the program itself uses. */
 const words = (
   "true false null TRUE current_date current_time current_timestamp select from where group order by limit table index " +
   "values union case when end and or not in is like between exists join on using as all distinct create drop insert " +
@@ -68,7 +68,7 @@ const attributes = fc.dictionary(
   { minKeys: 5, maxKeys: 40 },
 );
 
-/** Stores surveys with these attributes and checks every way of reading them. */
+/** Stores surveys with these attributes, and checks the attributes in every kind of output. */
 async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
   const mirror = await makeMirror();
   const records = surveys.map((survey, n) => ({ ...survey, id: `s${n}` }));
@@ -145,7 +145,7 @@ test.each([
   await checkAttributes([record(0), record(1), record(2)]);
 });
 
-test("every format exports undocumented attributes with any name and any scalar value", async () => {
+test("every format exports undocumented attributes regardless of their names and scalar values", async () => {
   const surveys = fc.array(attributes, { minLength: 2, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(surveys, (records) => checkAttributes(records as JsonObject[])),

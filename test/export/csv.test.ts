@@ -84,7 +84,7 @@ async function csvOf(mirror: Mirror, table: string): Promise<string> {
 }
 
 describe("CSV", () => {
-  it("an independent CSV parser reads the exported values unchanged", async () => {
+  it("a CSV export contains the exact values, as read by an independent parser", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
         const mirror = await makeMirror();
@@ -129,7 +129,7 @@ describe("CSV", () => {
     },
   );
 
-  it("a CSV export leaves formulas unchanged, and warns once about their number", async () => {
+  it("a CSV export leaves formulas unchanged, and reports how many there are in a single warning", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
@@ -152,7 +152,7 @@ describe("CSV", () => {
     expect(run.err).toContain("3 cells would run as a formula");
   });
 
-  it("--excel neutralizes a formula in an undocumented column that otherwise contains numbers", async () => {
+  it("--excel neutralizes a formula in an undocumented column that otherwise contains only numbers", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
     mirror.db.close();
@@ -175,7 +175,7 @@ describe("CSV", () => {
     },
   );
 
-  it("--excel writes a BOM and CRLF line endings, and turns formulas into text but not numbers", async () => {
+  it("--excel writes a BOM and CRLF line endings, and turns formulas into text without changing numbers", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: "\n=2", total_amount: -5, external_order_id: "-5.00" }),
@@ -196,7 +196,7 @@ describe("CSV", () => {
     expect(run.err).toBe("");
   });
 
-  it("--excel writes timestamps in a format that spreadsheets recognize, and does not change other text", async () => {
+  it("--excel writes timestamps in a format that spreadsheets recognize, and leaves other text unchanged", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_date: "2026-11-28T06:44:52.178Z", order_number: "2026-11-28T06:44:52Z" }),
@@ -245,7 +245,7 @@ describe("CSV", () => {
     });
   });
 
-  it("an empty value in the only column is quoted, so that readers do not skip the row", async () => {
+  it("a CSV export quotes empty values in a single-column file, so that readers do not skip the rows", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
     mirror.db.close();

@@ -8,7 +8,7 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** Dates that the API may return, each with its instant in UTC, to the microsecond. */
+/** Dates that the API may return, mapped to their UTC times with microsecond precision. */
 const readable: Readonly<Record<string, string>> = {
   "2026-06-30T23:00:00-14:00": "2026-07-01T13:00:00.000000Z",
   "2026-07-01T00:30:00+02:00": "2026-06-30T22:30:00.000000Z",
@@ -72,7 +72,7 @@ test("an export of orders has columns for the day, month and time in UTC", async
   expect(rows).toHaveLength(Object.keys(readable).length + unreadable.length);
 });
 
-test("views, filters, Parquet and Delta agree on the month of each order", async () => {
+test("views, filters, Parquet files and Delta tables agree on the month of each order", async () => {
   const dates = Object.keys(readable);
   const mirror = await mirrorOf(dates);
   mirror.db.close();
@@ -102,7 +102,6 @@ test("views, filters, Parquet and Delta agree on the month of each order", async
   );
   for (const [month, inMonth] of Object.entries(expected)) {
     expect(existsSync(join(folder, "orders", `month=${month}`))).toBe(true);
-    // A range must not start in the future.
     if (month > "2026-11") continue;
     for (const table of ["orders", "orders_net"]) {
       const rows = JSON.parse(await run("export", table, "--json", "--since", month, "--until", month));
@@ -111,7 +110,7 @@ test("views, filters, Parquet and Delta agree on the month of each order", async
   }
 });
 
-test("an unreadable date is exported as text and belongs to no month or range", async () => {
+test("an unreadable date is exported as text and does not match any month or date range", async () => {
   const mirror = await mirrorOf(unreadable);
   mirror.db.close();
   const run = async (...args: string[]) => await brandapi([...args, "--db", mirror.path]);
@@ -123,7 +122,7 @@ test("an unreadable date is exported as text and belongs to no month or range", 
   expect(months).toEqual([expect.objectContaining({ month: null, orders: unreadable.length })]);
 });
 
-test("Delta tables keep orders with unreadable dates in a file without a month", async () => {
+test("a Delta export writes orders with unreadable dates to a file without a month", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "soon", "2026-07-01T00:30:00+02:00"]);
   mirror.db.close();
   const home = makeHome();
@@ -139,7 +138,7 @@ test("Delta tables keep orders with unreadable dates in a file without a month",
   expect((await run("export", "orders")).err).not.toContain("version 1");
 });
 
-test("content_by_host compares times in UTC to find a host's newest file", async () => {
+test("content_by_host compares times in UTC to determine a host's newest file", async () => {
   const mirror = await makeMirror();
   const file = (id: string, created_at: string) => ({ id, source: "upload", host: { id: "h" }, created_at });
   writeRead(mirror, "content", [
@@ -153,7 +152,7 @@ test("content_by_host compares times in UTC to find a host's newest file", async
   mirror.db.close();
 });
 
-test("Singer and XLSX exports never contain a timestamp that does not exist", async () => {
+test("Singer and XLSX exports never contain a nonexistent timestamp", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   mirror.db.close();
   const home = makeHome();
@@ -188,7 +187,7 @@ test.each([...Object.entries(readable), ...unreadable.map((text) => [text, "unda
   },
 );
 
-test("an upgrade recomputes the dates of all records and of their earlier versions", async () => {
+test("an upgrade recomputes the dates in all records and their earlier versions", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   const changed = ["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"].map((order_date, n) =>
     anOrder(n, { order_date, total_amount: 2 }),

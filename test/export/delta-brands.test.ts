@@ -14,7 +14,7 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** Orders from October and September, with amounts that differ between the brands. */
+/** Orders from October and September. The amounts differ between brands. */
 const ordersOf = (brand: number) =>
   [0, 1, 30].map((n) =>
     anOrder(n, {
@@ -23,7 +23,7 @@ const ordersOf = (brand: number) =>
     }),
   );
 
-/** Creates a machine with a profile and a mirror for each brand, and a folder for Delta tables. */
+/** Creates a machine that has a profile and a mirror for each brand, and a folder for Delta tables. */
 async function makeMachine(...brands: string[]) {
   const home = makeHome();
   const mirrors = new Map<string, Mirror>();
@@ -59,7 +59,9 @@ function actionsOf(table: string, version: number): Action[] {
 const partitionsIn = (actions: readonly Action[], kind: string) =>
   actions.flatMap((action) => action[kind]?.partitionValues ?? []);
 
-/** Queries the newest version as a Delta reader does: the current files with their partition values, as table `t`. */
+/**
+ * Queries the newest version of a table as a Delta reader would: its current files and their partition values, as `t`.
+ */
 async function read(table: string, sql: string) {
   const { files } = await readDeltaLog(table);
   const selects = [...files.values()].map(({ partitionValues: { brand_id, month }, path }) => {
@@ -123,7 +125,6 @@ test("concurrent Delta exports of different brands succeed, even if they create 
   const { home, mirrorOf, run, table } = await makeMachine(...brands);
   const exportAll = async () => {
     const runs = brands.map(async (brand, index) => {
-      // Each brand is exported on a separate machine.
       const config = join(home, `config-${brand}`);
       mkdirSync(config, { recursive: true });
       const profiles = { [brand]: { key: `bk_${brand}`, db: mirrorOf(brand).path } };
@@ -158,7 +159,7 @@ test("one of two concurrent exports of the same brand to a multi-brand table end
   ]);
 });
 
-test("a version with a new schema is not added if another brand has added a version first", async () => {
+test("a Delta export does not add a version with a new schema if another brand has added a version first", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const log = await readDeltaLog(table);
@@ -173,7 +174,7 @@ test("a version with a new schema is not added if another brand has added a vers
   expect(await commit("cedar", true)).toBeUndefined();
 });
 
-test("an export that has to start over ends with exit code 9 if its brand was exported in the meantime", async () => {
+test("a Delta export that has to start over ends with exit code 9 if its brand has been exported in the meantime", async () => {
   const { mirrorOf, run, table } = await makeMachine("moss", "fern");
   const beforeOthers = await readDeltaLog(table);
   await run("export orders --all-profiles");
@@ -202,7 +203,7 @@ test("export --all-profiles rejects an existing single-brand Delta table", async
   });
 });
 
-test("export --all-profiles continues if a mirror has no brand ID", async () => {
+test("export --all-profiles exports the other brands if one mirror has no brand ID", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   mirrorOf("fern").db.exec("DELETE FROM mirror_info WHERE name = 'brand_id'");
   const { code, err } = await run("export orders --all-profiles");
@@ -211,7 +212,7 @@ test("export --all-profiles continues if a mirror has no brand ID", async () => 
   expect([...(await readDeltaLog(table)).brands.keys()]).toEqual(["moss"]);
 });
 
-test("a value that needs a wider column type causes the other brands' files in a Delta table to be converted", async () => {
+test("a Delta export converts other brands' files if a value needs a wider column type", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const typeOf = async (name: string) => {
@@ -235,7 +236,7 @@ test("a value that needs a wider column type causes the other brands' files in a
     { brand_id: "fern", order_date: "2026-10-05 01:00:00", total_amount: 101.5 },
     ...ofMoss,
   ]);
-  // The converted file has no digest, so the brand's next export rewrites it with the API's text.
+  // The converted file has no digest, so the brand's next export replaces it.
   expect(await run("verify --profile fern")).toMatchObject({ code: 8 });
   await run("export orders --all-profiles");
   expect(await read(table, rows)).toEqual([
@@ -245,7 +246,7 @@ test("a value that needs a wider column type causes the other brands' files in a
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
 });
 
-test("in a Delta table, a column that only one brand has is null for the other brands", async () => {
+test("a Delta table's column that only one brand has is null for the other brands", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   writeRead(mirrorOf("fern"), "surveys", [{ id: "a", color: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);
@@ -258,7 +259,7 @@ test("in a Delta table, a column that only one brand has is null for the other b
   ]);
 });
 
-test("tables --delta lists a table's brands, and verify --delta compares a single brand", async () => {
+test("tables --delta lists all brands in a table, and verify --delta compares a single brand", async () => {
   const { mirrorOf, run } = await makeMachine("moss", "fern");
   await run("export orders --all-profiles");
   expect((await run("tables")).out).toBe(
@@ -282,7 +283,7 @@ test("export rejects --all-profiles without --delta", async () => {
   });
 });
 
-test("the DuckDB query on the Delta tables page reads the current files", async () => {
+test("the DuckDB query in the Delta documentation reads the current files", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   writeRead(mirrorOf("moss"), "orders", [{ ...ordersOf(2)[0], total_amount: 1 }], {

@@ -31,7 +31,7 @@ async function makeTable() {
     table,
     log: join(table, "_delta_log"),
     run,
-    /** Changes an order and exports the change, the given number of days after the start. */
+    /** Changes an order, and exports the change the given number of days after the start. */
     async exportOn(days: number) {
       amount += 1;
       const orders = [
@@ -42,7 +42,7 @@ async function makeTable() {
       const { code, err } = await run("export orders", start + days * day);
       expect(code, err).toBe(0);
     },
-    /** Adds empty versions, so that the next export adds the given version. */
+    /** Adds empty versions, so that the next export adds version `version`. */
     async fillUntil(version: number, days: number) {
       const log = await readDeltaLog(table);
       const { version: _, ...mirrorState } = log.brands.get("fern") ?? { version: 0 };
@@ -102,7 +102,7 @@ test("a Delta export writes a checkpoint with all current files every 50 version
   expect((await readDeltaLog(table)).removedFiles.size).toBe(0);
 });
 
-test("a Delta export adds versions to a table whose versions before the checkpoint were deleted", async () => {
+test("a Delta export adds versions to a table even if the versions before the checkpoint have been deleted", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -118,7 +118,7 @@ test("a Delta export adds versions to a table whose versions before the checkpoi
   expect(await readDeltaLog(table)).toMatchObject({ version: 50, checkpointVersion: 49 });
 });
 
-test("a Delta export replaces a damaged checkpoint, and rejects a checkpoint written by another program", async () => {
+test("a Delta export replaces a damaged checkpoint, but rejects a checkpoint from another program", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -132,7 +132,7 @@ test("a Delta export replaces a damaged checkpoint, and rejects a checkpoint wri
   expect(await run("verify")).toMatchObject({ code: 3, err: expect.stringContaining("another program") });
 });
 
-test("a Delta export removes versions before the newest checkpoint that is older than the retention period", async () => {
+test("a Delta export deletes the versions before the newest checkpoint that is older than the retention period", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);

@@ -25,12 +25,12 @@ import { askDuckDb } from "./duckdb.js";
 
 type Action = Record<string, JsonObject>;
 
-/** Three orders in October and two in September. */
+/** Three orders from October and two from September. */
 const orders = [0, 1, 2, 30, 31].map((n) =>
   anOrder(n, { order_date: `2026-${n < 30 ? "10" : "09"}-05T0${n % 10}:00:00Z` }),
 );
 
-/** Creates a mirror with these orders and a folder for Delta tables. */
+/** Creates a mirror that contains these orders, and a folder for Delta tables. */
 async function makeDeltaFolder() {
   const home = makeHome();
   const mirror = await makeMirror(home);
@@ -62,13 +62,12 @@ const monthsOf = (actions: readonly Action[], kind: string) =>
 const namesOf = (table: string) =>
   readdirSync(table, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".parquet"));
 
-/** Returns the paths of the current files, keyed by month. */
 async function currentFiles(table: string): Promise<Map<string, string>> {
   const files = filesOfBrand(await readDeltaLog(table), "fern");
   return new Map([...files].map(([month, { path }]) => [month, path]));
 }
 
-/** Queries the newest version as a Delta reader does: the current files with their months, as table `t`. */
+/** Queries the newest version of a table as a Delta reader would: its current files and their months, as `t`. */
 async function read(table: string, sql: string) {
   const files = [...(await currentFiles(table))].map(
     ([month, path]) =>
@@ -77,7 +76,7 @@ async function read(table: string, sql: string) {
   return await askDuckDb(`WITH t AS (${files.join(" UNION ALL BY NAME ")}) ${sql}`);
 }
 
-test("a Delta export writes a log and one file per month with the mirror's values", async () => {
+test("a Delta export writes the mirror's values to one file per month, and a log", async () => {
   const { table, run } = await makeDeltaFolder();
   expect(await run("export orders")).toMatchObject({ code: 0, out: "" });
   const actions = actionsOf(table, 0);
@@ -98,7 +97,7 @@ test("a Delta export writes a log and one file per month with the mirror's value
   ]);
 });
 
-test("a later Delta export writes only changed months, removes months without rows, and adds no version if nothing changed", async () => {
+test("a later Delta export rewrites only changed months, removes empty months, and adds no version if nothing has changed", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   const first = namesOf(table);
@@ -118,7 +117,7 @@ test("a later Delta export writes only changed months, removes months without ro
   expect([...(await currentFiles(table)).keys()]).toEqual(["2026-10"]);
 });
 
-test("a new column or a changed type changes a Delta table's schema and replaces all files", async () => {
+test("a Delta export changes the schema and replaces all files if a column is new or its type has changed", async () => {
   const { mirror } = await makeDeltaFolder();
   const folder = makeHome();
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
@@ -150,7 +149,7 @@ test("a new column or a changed type changes a Delta table's schema and replaces
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
 });
 
-test("in Delta tables, child records are partitioned by the parent record's month, and view rows by their own month", async () => {
+test("a Delta export partitions child records by their parent's month, and view rows by their own month", async () => {
   const { mirror, folder, run } = await makeDeltaFolder();
   const refunded = { ...orders[3], refund_amount: 7 };
   writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });
@@ -159,12 +158,12 @@ test("in Delta tables, child records are partitioned by the parent record's mont
   const monthsIn = async (name: string) => [...(await currentFiles(join(folder, name))).keys()].sort();
   expect(await monthsIn("order_line_items")).toEqual(["2026-09", "2026-10"]);
   expect(await monthsIn("sales_by_month")).toEqual(["2026-09", "2026-10"]);
-  // A late refund belongs to the order's month, not the refund's.
+  // A late refund is partitioned by the month of its order.
   expect(await monthsIn("late_refunds")).toEqual(["2026-09"]);
   expect(await monthsIn("roster")).toEqual([""]);
 });
 
-test("a Delta export rejects a log from another program, brand or protocol version without changing the log", async () => {
+test("a Delta export rejects a log from another program, brand or protocol version, and leaves it unchanged", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   writeRead(mirror, "orders", [anOrder(3)], { at: "2026-11-02T00:00:00.000Z" });
@@ -186,7 +185,7 @@ test("a Delta export rejects a log from another program, brand or protocol versi
   writeFileSync(next(1), own.replaceAll("fern", "moss"));
   await refused("belongs to a different brand");
   renameSync(next(1), next(2));
-  await refused("lacks a version");
+  await refused("has a missing version");
 });
 
 test("one of two concurrent Delta exports of the same brand ends with exit code 9", async () => {
@@ -211,7 +210,7 @@ test("one of two concurrent Delta exports of the same brand ends with exit code 
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
-test("a Delta export removes only files that Delta exports wrote and that no version from the last week uses", async () => {
+test("a Delta export deletes only files that were written by Delta exports and are not used by any version from the last week", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
@@ -252,7 +251,7 @@ test("verify --delta prints the months that differ from the mirror", async () =>
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
-test("tables --delta describes the mirror from which the newest version was exported", async () => {
+test("tables --delta describes the state of the mirror when the newest version was exported", async () => {
   const { run } = await makeDeltaFolder();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");
@@ -267,7 +266,7 @@ test("tables --delta describes the mirror from which the newest version was expo
   );
 });
 
-test("a failed Delta export removes the files that it wrote", async () => {
+test("a failed Delta export deletes the files that it has written", async () => {
   const { table, run } = await makeDeltaFolder();
   mkdirSync(table, { recursive: true });
   writeFileSync(join(table, "month=2026-10"), "");
@@ -297,7 +296,7 @@ test("export rejects --delta together with flags that select rows or a format", 
   expect(await run("verify --repair")).toMatchObject({ code: 2 });
 });
 
-test("export writes no Delta table if one of the tables has never been synced", async () => {
+test("export --delta writes nothing if one of the tables has never been synced", async () => {
   const { folder, run } = await makeDeltaFolder();
   expect(await run("export orders roster")).toMatchObject({
     code: 3,
@@ -306,19 +305,18 @@ test("export writes no Delta table if one of the tables has never been synced", 
   expect(existsSync(folder)).toBe(false);
 });
 
-test("a Delta export reports one row as `1 row`", async () => {
+test("a Delta export of a single row reports `1 row`", async () => {
   const { mirror, run } = await makeDeltaFolder();
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }]);
   expect((await run("export roster")).err).toContain("roster: version 0, 1 row, months written: 1");
 });
 
-test("verify --delta --full finds a damaged page, and the command in its hint repairs the table", async () => {
+test("verify --delta --full detects a damaged page, and suggests a command that repairs the table", async () => {
   const { folder, table, run } = await makeDeltaFolder();
   await run("export orders");
   expect((await run("verify --full")).out).toBe("orders: version 0 equals the mirror, 5 rows compared\n");
   const path = join(table, (await currentFiles(table)).get("2026-10") ?? "");
   const bytes = readFileSync(path);
-  // Damages a page in the first column.
   for (const position of [60, 70, 80]) bytes[position] = (bytes[position] ?? 0) ^ 0xff;
   writeFileSync(path, bytes);
   expect(await run("verify")).toMatchObject({ code: 0 });
@@ -343,7 +341,7 @@ test("verify --delta --full finds a damaged page, and the command in its hint re
   expect(await run("verify --full")).toMatchObject({ code: 0 });
 });
 
-test("verify --delta --full compares each value with the mirror", async () => {
+test("verify --delta --full detects a value that differs from the mirror", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   const odd = anOrder(3, {
     order_date: "soon",
@@ -357,7 +355,7 @@ test("verify --delta --full compares each value with the mirror", async () => {
     "orders: version 0 equals the mirror, 6 rows compared\nsales_by_month: version 0 equals the mirror, 3 rows compared\n",
   );
   const path = join(table, (await currentFiles(table)).get("2026-09") ?? "");
-  // Changes a value, but leaves the page readable.
+  // Changes a value without damaging the page.
   writeFileSync(path, readFileSync(path, "latin1").replaceAll("#31", "#39"), "latin1");
   expect(await run("verify orders")).toMatchObject({ code: 0 });
   const { code, out } = await run("verify orders --full");

@@ -33,7 +33,7 @@ async function makeTable() {
 
 const version = (n: number) => `${String(n).padStart(20, "0")}.json`;
 
-test("versions are added to a Delta table on a file system without hard links", async () => {
+test("Delta exports add versions on a file system without hard links", async () => {
   const { close, run, versions, write } = await makeTable();
   expect(await run()).toMatchObject({ code: 0 });
   write(2);
@@ -51,7 +51,7 @@ test("only one of two concurrent exports adds a version on a file system without
   close();
 });
 
-test("an export replaces the lock file of an export that was killed while adding a version", async () => {
+test("a Delta export replaces the lock file left behind by an export that was killed while adding a version", async () => {
   const { close, home, run, versions, write } = await makeTable();
   await run();
   write(2);
@@ -65,7 +65,7 @@ test("an export replaces the lock file of an export that was killed while adding
   close();
 });
 
-test("concurrent exports of different brands all add a version on a file system without hard links", async () => {
+test("concurrent exports of different brands all succeed on a file system without hard links", async () => {
   const folder = makeHome();
   mkdirSync(join(folder, "_delta_log"));
   const commit = async (brand: string, random: number) => {

@@ -16,7 +16,6 @@ import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
-/** Returns the target of a symbolic link, or an empty string if there is none. */
 function linkAt(path: string): string {
   try {
     return readlinkSync(path);
@@ -44,7 +43,7 @@ describe("export -o", () => {
     );
   });
 
-  it("an export keeps the permissions of the previous file and follows symbolic links", async () => {
+  it("an export preserves the permissions of the previous file and follows symbolic links", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     writeFileSync(join(home, "real.csv"), "old");
@@ -56,7 +55,7 @@ describe("export -o", () => {
     expect(readdirSync(home).sort()).toEqual(["link.csv", "real.csv"]);
   });
 
-  it("before reading any rows, an export rejects a path that cannot be written", async () => {
+  it("an export rejects a path that cannot be written before it reads any rows", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     mkdirSync(join(home, "folder.csv"));
@@ -122,7 +121,7 @@ describe("export -o", () => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();
       writeFileSync(join(home, "orders.csv"), "old");
-      // A condition that never finishes keeps the export running.
+      // The export runs until it is stopped, because this condition never finishes.
       const forever =
         "(WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c) > 0";
       const condition = `CASE WHEN id < 'order-5' THEN 1 ELSE ${forever} END`;

@@ -33,7 +33,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("a JSON export is a single array, even for many batches or an empty table", async () => {
+  it("a JSON export is a single array, even for a large or empty table", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "roster", [], { whole: true });
     expect(await exported(mirror.path, "roster", "--json")).toBe("[]\n");
@@ -47,7 +47,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("a JSON export with --columns contains objects with these columns as booleans, numbers or nested JSON", async () => {
+  it("a JSON export with --columns contains objects with only these columns, with booleans, numbers and nested JSON", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1, { total_amount: 12.5 })]);
     writeRead(mirror, "opportunities", [
@@ -90,7 +90,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("a JSON export contains child tables and monthly clicks as objects of columns, and survey results as records", async () => {
+  it("a JSON export contains columns for child tables and monthly clicks, but complete records for survey results", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { line_items: [{ title: "a", quantity: 2, price: 1.5 }, { title: "b" }] }),

@@ -14,7 +14,6 @@ async function mirrorOf(orders: readonly (JsonObject | { text: string })[]): Pro
   return mirror.path;
 }
 
-/** Exports to a file and returns its path. */
 async function parquet(db: string, table: string, ...flags: string[]): Promise<string> {
   const file = join(makeHome(), `${table}.parquet`);
   const run = await brandapi(["export", table, "-o", file, ...flags, "--db", db]);
@@ -29,7 +28,7 @@ async function typesOf(file: string): Promise<Record<string, unknown>> {
 
 const hostile = ['a"b,\n;', "=1+1", "\u0000nul", "Zoë 北京 \u{1f600}", "", "'; DROP TABLE x; --", "\u202e"];
 
-test("the typed values that DuckDB reads from a Parquet file match the mirror's", async () => {
+test("a Parquet file, as read by DuckDB, contains the same values as the mirror with their types", async () => {
   const orders = Array.from({ length: 300 }, (_, n) =>
     anOrder(n, {
       order_number: hostile[n % hostile.length] ?? "",
@@ -104,7 +103,7 @@ test("Parquet stores a timestamp column as text if any value is not a timestamp"
   );
 });
 
-test("Parquet columns for undocumented fields, JSON and days are typed", async () => {
+test("Parquet columns for undocumented fields, JSON and days have suitable types", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [
     { id: "a", size: 41, sent: true, note: "=x", when: "2026-10-01T00:00:00Z" },
@@ -130,7 +129,7 @@ test("Parquet columns for undocumented fields, JSON and days are typed", async (
   );
 });
 
-test("a query result in Parquet keeps the types of table columns, and each computed column has the type of its values", async () => {
+test("a query result in Parquet preserves the types of table columns, and derives the types of computed columns from their values", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
   const file = join(makeHome(), "a.parquet");
   const sql = `SELECT order_date, total_amount, count(*) OVER () AS n, total_amount / 3 AS third, '007' AS number,
@@ -150,9 +149,9 @@ test("a query result in Parquet keeps the types of table columns, and each compu
   ]);
 });
 
-test("Parquet row groups are limited by row count and text size, and an empty table keeps its columns", async () => {
+test("Parquet row groups are limited by row count and text size, and an empty table still has its columns", async () => {
   const db = await mirrorOf([anOrder(1)]);
-  /** Exports a query result of `count` rows and returns each row group's row count. */
+  /** Exports a query result with `rows` rows, and returns the number of rows in each row group. */
   const groupsOf = async (rows: number, column: string) => {
     const file = join(makeHome(), "a.parquet");
     const numbers = `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${rows})`;
@@ -170,7 +169,7 @@ test("Parquet row groups are limited by row count and text size, and an empty ta
   expect((await typesOf(empty)).total_amount).toBe("DECIMAL(18,6)");
 });
 
-test("two Parquet exports of the same mirror are identical, and are not printed to a terminal", async () => {
+test("Parquet exports of the same mirror are identical, and are never printed to a terminal", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2)]);
   const [first, second] = [await parquet(db, "orders"), await parquet(db, "orders")];
   expect(statSync(first).size).toBe(statSync(second).size);

@@ -41,7 +41,7 @@ describe("selecting rows for an export", () => {
     expect(JSON.parse(whole.out)).toHaveLength(3);
   });
 
-  it("--since and --until compare instants and include complete days", async () => {
+  it("--since and --until compare points in time and include complete days", async () => {
     const mirror = await makeMirror();
     const dates = [
       "2026-03-01T00:00:00Z",
@@ -69,7 +69,7 @@ describe("selecting rows for an export", () => {
     );
   });
 
-  it("each instant belongs to exactly one day and one month, even with microsecond precision", async () => {
+  it("each timestamp belongs to exactly one day and one month, even with microsecond precision", async () => {
     const mirror = await makeMirror();
     const last = "2026-10-31T23:59:59.999500Z";
     writeRead(mirror, "orders", [
@@ -85,7 +85,7 @@ describe("selecting rows for an export", () => {
     expect(await within(last, last)).toEqual(["order-1"]);
   });
 
-  it("--since and --until filter daily points by date, and changes by the time they were found", async () => {
+  it("--since and --until filter daily clicks by date, and changes by the time at which they were found", async () => {
     const mirror = await makeMirror();
     const timeseries = ["2026-10-01", "2026-10-02", "2026-10-03"].map((date) => ({ date }));
     writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries, top_hosts: [], top_products: [] }], {
@@ -182,7 +182,7 @@ describe("selecting rows for an export", () => {
     expect(await refusal(mirror.path, "orders", "--csv", "--where", condition)).toMatch(new RegExp(why));
   });
 
-  it("an export reports why a --where condition fails while rows are being read", async () => {
+  it("an export explains why a --where condition failed while rows were being read", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -203,7 +203,7 @@ describe("selecting rows for an export", () => {
       }
   });
 
-  it("export suggests the closest name for an unknown table or column, and lists the formats if none is given", async () => {
+  it("export suggests the closest name for an unknown table or column, and lists the formats if no format is given", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [], { whole: true });
     mirror.db.close();
@@ -285,7 +285,7 @@ describe("export --as-of", () => {
     ).toHaveLength(3);
   });
 
-  it("--as-of warns about a time before the first sync, and rejects tables that have no history", async () => {
+  it("--as-of warns about a time before the first sync, and rejects tables without a history", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     writeRead(mirror, "analytics-hosts", [], { whole: true });

@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-/** The required and optional properties of messages (docs/SPEC.md in singer-io/getting-started). */
+/** The required and optional properties of each message type (singer-io/getting-started, docs/SPEC.md). */
 const messages = {
   SCHEMA: {
     required: ["type", "stream", "schema", "key_properties"],
@@ -52,9 +52,9 @@ function target() {
   let state = "{}";
   return {
     streams,
-    /** Writes the last STATE message's value to a file, as a target does when it ends. */
+    /** Writes the value of the last STATE message to a file, as a target does when it exits. */
     keepState: (path: string) => writeFileSync(path, `${state}\n`),
-    /** Loads the messages and returns their records. */
+    /** Loads messages and returns their records. */
     take(out: string): Message[] {
       const lines = out
         .split("\n")
@@ -86,7 +86,7 @@ function target() {
       state = JSON.stringify(lines.at(-1)?.value);
       return lines.filter(({ type }) => type === "RECORD");
     },
-    /** Returns the given columns of all rows that have not been deleted. */
+    /** Returns the given columns for all rows that have not been deleted. */
     rows: (stream: string, ...columns: string[]) =>
       [...(streams.get(stream)?.rows.values() ?? [])]
         .filter((row) => row._sdc_deleted_at === null)
@@ -99,7 +99,7 @@ const at = (n: number) => `2026-11-${String(n).padStart(2, "0")}T00:00:00.000Z`;
 const items = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ title: `item ${n} of ${count}`, price: n + 0.5, quantity: 1 }));
 
-test("a Singer target matches the mirror after each of many changes", async () => {
+test("a Singer target contains the same rows as the mirror after each of many changes", async () => {
   const mirror = await makeMirror();
   const home = makeHome();
   const state = join(home, "state.json");
@@ -155,7 +155,6 @@ test("a Singer target matches the mirror after each of many changes", async () =
   read(6, [anOrder(2, { line_items: items(1), currency: "USD" })]);
   expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
   writeRead(mirror, "gifts", [{ id: 7, note: "y", color: "red" }], { at: at(7) });
-  // A new column has no values in the target, so all rows are resent.
   expect(await send()).toHaveLength(2);
   expect(await send()).toEqual([]);
   mirror.db.close();
@@ -216,7 +215,7 @@ test.each([
   expect(singerValue(value, type)).toBe(sent);
 });
 
-test("a Singer export sends an unreadable timestamp as null and warns", async () => {
+test("a Singer export sends an unreadable timestamp as null and prints a warning", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [
     anOrder(1, { order_date: "soon" }),
@@ -224,7 +223,7 @@ test("a Singer export sends an unreadable timestamp as null and warns", async ()
   ]);
   mirror.db.close();
   const run = await brandapi(["export", "orders", "--singer", "--db", mirror.path]);
-  expect(run.err).toContain("sent 1 value in `orders` as null because the type differs from the column's");
+  expect(run.err).toContain("sent 1 value in `orders` as null because the type does not match the column");
   const [first, second] = target().take(run.out);
   expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
 });
@@ -245,7 +244,7 @@ test("a Singer export sends all rows if the state belongs to a different mirror"
   expect(await sendFrom(other.path)).toEqual([]);
 });
 
-test("a Singer export resends all rows after a host is forgotten, so that targets overwrite the names", async () => {
+test("a Singer export resends all rows after `forget`, so that targets overwrite the host's names", async () => {
   const home = makeHome();
   const host = { id: "host-to-forget", username: "ada", first_name: "Ada", last_name: "Lovelace" };
   const mirror = await makeMirror();
@@ -283,7 +282,7 @@ test("a Singer export never writes to the state file, so that rows are resent if
   expect(tgt.take((await run()).out)).toEqual([]);
 });
 
-test("a Singer export accepts a complete STATE message as its state", async () => {
+test("a Singer export accepts a complete STATE message as the content of the state file", async () => {
   const home = makeHome();
   const db = await mirrorOfOrders(makeHome(), 2);
   const words = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
@@ -293,7 +292,7 @@ test("a Singer export accepts a complete STATE message as its state", async () =
   expect(target().take((await brandapi(words, { home })).out)).toEqual([]);
 });
 
-test("a Singer state keeps the bookmarks for tables that are not exported", async () => {
+test("a Singer export preserves the bookmarks of tables that are not exported", async () => {
   const db = await mirrorOfOrders(makeHome(), 1);
   const home = makeHome();
   const tgt = target();

@@ -33,7 +33,7 @@ describe("export to stdout", () => {
     },
   );
 
-  it("an export ends normally if the reader has closed the pipe, but fails after any other write error", async () => {
+  it("an export succeeds if the reader closes the pipe, but fails after any other write error", async () => {
     const broken = (code: string) =>
       new Writable({
         write(_piece, _encoding, done) {

@@ -29,7 +29,6 @@ const hostile = [
   '=HYPERLINK("http://evil")',
 ];
 
-/** Exports orders whose order numbers look like formulas, numbers and dates. */
 async function workbookOf(...flags: string[]): Promise<{ path: string; db: string; err: string }> {
   const mirror = await makeMirror();
   writeRead(
@@ -57,7 +56,7 @@ function partsOf(path: string): Record<string, string> {
   return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
 }
 
-test("an XLSX sheet contains no formulas, keeps text as text, displays amounts with two decimals, and has a frozen header row with a filter", async () => {
+test("an XLSX sheet has no formulas, keeps numeric-looking text, shows amounts with two decimals, and has a frozen header row with a filter", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
   expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);
@@ -71,7 +70,6 @@ test("an XLSX sheet contains no formulas, keeps text as text, displays amounts w
   expect(sheet).toContain('<c r="K6" s="5"><v>1</v></c>');
   expect(sheet).toContain('<c r="F9" s="6"><v>1234567.89</v></c>');
   expect(sheet).toMatch(/<\/sheetData><autoFilter ref="A1:[A-Z]+18"\/><\/worksheet>$/);
-  // Times that spreadsheets do not support become text.
   for (const text of ["soon", "1850-01-01T00:00:00Z"]) expect(sheet).toContain(`preserve">${text}</t>`);
 });
 
@@ -106,14 +104,14 @@ test.each([
   expect(formatCell(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });
 
-test("two XLSX exports of the same mirror are identical", async () => {
+test("XLSX exports of the same mirror are identical", async () => {
   const { path, db } = await workbookOf();
   const again = join(makeHome(), "again.xlsx");
   await brandapi(["export", "orders", "-o", again, "--db", db]);
   expect(readFileSync(again).equals(readFileSync(path))).toBe(true);
 });
 
-test("an XLSX workbook has one sheet per table, even if the table is empty", async () => {
+test("an XLSX workbook has one sheet for each table, including empty tables", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
   writeRead(mirror, "roster", [], { whole: true });
@@ -142,7 +140,7 @@ test("an XLSX workbook has one sheet per table, even if the table is empty", asy
   expect(rows).toEqual([3, 1, 2]);
 });
 
-test("an XLSX export preserves the types in a query result: numbers, days, times and numeric-looking text", async () => {
+test("an XLSX export preserves the types of numbers, days, times and numeric-looking text in a query result", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "answer.xlsx");
   const sql = `SELECT order_number, total_amount * 2 AS twice, date(order_date) AS day, order_date AS at,
@@ -156,7 +154,7 @@ test("an XLSX export preserves the types in a query result: numbers, days, times
   );
 });
 
-test("an XLSX sheet displays amounts, but not rates or counts, from views and queries with two decimals", async () => {
+test("an XLSX sheet shows amounts from views and queries, but not rates or counts, with two decimals", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "amounts.xlsx");
   const stylesOf = (row: number) => {
@@ -186,7 +184,7 @@ test("an XLSX export truncates text that is too long for a cell and warns once",
   expect(partsOf(path)["xl/worksheets/sheet1.xml"]).toMatch(/>x{32767}</);
 });
 
-test("an XLSX export rejects more rows than a sheet can hold before it writes anything", async () => {
+test("an XLSX export rejects a table with too many rows for a sheet before it writes anything", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.exec(
@@ -217,17 +215,20 @@ test("the XLSX columns after Z are named AA, AB and so on", async () => {
   expect([25, 26, 51, 52, 53].map((column) => places[column])).toEqual(["Z", "AA", "AZ", "BA", "BB"]);
 });
 
-test.each(["--xlsx", "--parquet"])("the output of %s is not printed to a terminal", async (flag) => {
-  const { db } = await workbookOf();
-  const run = await brandapi(["export", "orders", flag, "--db", db], { tty: true });
-  expect(run).toMatchObject({
-    code: 2,
-    out: "",
-    err: expect.stringContaining("cannot be printed to a terminal"),
-  });
-});
+test.each(["--xlsx", "--parquet"])(
+  "export %s does not print its binary output to a terminal",
+  async (flag) => {
+    const { db } = await workbookOf();
+    const run = await brandapi(["export", "orders", flag, "--db", db], { tty: true });
+    expect(run).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("cannot be printed to a terminal"),
+    });
+  },
+);
 
-test("each table gets a unique XLSX sheet name that Excel accepts: up to 31 letters, digits and underscores", () => {
+test("each table has a unique XLSX sheet name of up to 31 letters, digits and underscores", () => {
   const names = knownTableNames().map(sheetName);
   for (const name of names) expect(name).toMatch(/^\w{1,31}$/);
   expect(new Set(names).size).toBe(names.length);

@@ -14,7 +14,9 @@ import {
   versionsOf,
 } from "./log-files.js";
 
-/** The footer key for the brands' states, which come from `commitInfo` actions. A checkpoint cannot contain those. */
+/**
+ * The footer key for the states of all brands. They come from `commitInfo` actions, which a checkpoint cannot contain.
+ */
 const brandsKey = "brandapi.brands";
 
 export interface Checkpoint {
@@ -24,9 +26,9 @@ export interface Checkpoint {
 }
 
 /**
- * Reads the newest readable checkpoint in a log, if there is one.
+ * Reads the newest checkpoint in a log that is not damaged, if there is one.
  * @param names the names of the files in the log
- * @throws ConfigurationError if another program wrote the checkpoint
+ * @throws ConfigurationError if the checkpoint was written by another program
  */
 export async function readNewestCheckpoint(
   folder: string,
@@ -54,7 +56,7 @@ function toAction(row: unknown): Action {
 
 /**
  * Writes a classic checkpoint, which lists the current files and the recently removed files.
- * @param since milliseconds since 1970; files removed before this time are omitted
+ * @param since milliseconds since 1970; files that were removed before this time are omitted
  */
 export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
   const { brands, files, folder, metaData, removedFiles, version } = log;
@@ -71,7 +73,7 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
   await writeAll([bytes], await openFileSink(checkpointPath(folder, version), deps));
-  // Readers open `_last_checkpoint` first, so they need not list the log.
+  // Readers open `_last_checkpoint` first, which saves them from listing the log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
   await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
 }
@@ -110,7 +112,7 @@ function map(name: string): SchemaElement[] {
   ];
 }
 
-/** The columns of a checkpoint, one for each kind of action (Delta protocol, "Checkpoint Schema"). */
+/** The columns of a checkpoint: one for each kind of action (Delta protocol, "Checkpoint Schema"). */
 const columns = [
   struct("protocol", scalar("minReaderVersion", "INT32"), scalar("minWriterVersion", "INT32")),
   struct(
@@ -136,7 +138,7 @@ const columns = [
   struct("remove", text("path"), scalar("deletionTimestamp", "INT64"), scalar("dataChange", "BOOLEAN")),
 ];
 
-/** @param rows objects with one action each, under the action's name */
+/** @param rows objects that contain one action each, keyed by the name of the action */
 function encodeCheckpoint(
   rows: readonly Record<string, unknown>[],
   brands: readonly BrandState[],

@@ -11,8 +11,8 @@ import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } f
 const checkpointInterval = 50;
 
 /**
- * Removes the brand's unused files and old versions after an export, and writes a checkpoint if one is due.
- * @param since milliseconds since 1970; later versions stay readable
+ * Deletes a brand's unused files and the table's old versions after an export, and writes a checkpoint if it is due.
+ * @param since milliseconds since 1970; versions that were current at or after this time stay readable
  */
 export async function cleanUpTable(
   folder: string,
@@ -25,11 +25,11 @@ export async function cleanUpTable(
   removeOldVersions(folder, since);
 }
 
-/** The paths of the data files and temporary files that this program writes, relative to the table's folder. */
+/** Matches the paths of data files and temporary files that this program writes, relative to the table's folder. */
 const ownFile =
   /^(_delta_log\/\..+\.part|(brand_id=[\w-]+\/)?(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
 
-/** Removes the brand's files that no version since `since` uses, including those that killed exports left behind. */
+/** Deletes the brand's files that no version since `since` uses, including files that killed exports left behind. */
 function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): void {
   const { files, folder, removedFiles } = log;
   const subfolders = hasManyBrands(log) ? ["_delta_log/", `${brandFolder(brand)}/`] : [""];
@@ -45,7 +45,7 @@ function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): 
 }
 
 /**
- * Removes the versions before the newest checkpoint that is older than `since` (Delta protocol, "Metadata Cleanup").
+ * Deletes the versions before the newest checkpoint that is older than `since` (Delta protocol, "Metadata Cleanup").
  */
 function removeOldVersions(folder: string, since: number): void {
   const names = listLog(folder);
@@ -60,7 +60,7 @@ function removeOldVersions(folder: string, since: number): void {
       rmSync(logPath(folder, name), { force: true });
 }
 
-/** Returns false if a concurrent export has just removed the version. */
+/** Returns false if a concurrent export has just deleted the version. */
 function wasWrittenBefore(folder: string, version: number, time: number): boolean {
   if (!pathExists(logPath(folder, `${versionName(version)}.json`))) return false;
   return readVersion(folder, version).some(({ commitInfo }) => commitInfo && commitInfo.timestamp <= time);

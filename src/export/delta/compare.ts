@@ -21,32 +21,32 @@ export interface Field {
   metadata: object;
 }
 
-/** A comparison of a table in the mirror with the brand's files in the newest version of the Delta table. */
+/** The result of comparing a table in the mirror with the brand's files in the newest version of the Delta table. */
 export interface TableComparison {
-  /** The mirror's columns, with their names in the Delta table. */
+  /** The mirror's columns, under the names that they have in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
   /** The number of rows in the mirror's table. */
   rows: number;
   /** The digests of the mirror's rows, keyed by month. */
   digests: ReadonlyMap<string, string>;
-  /** The Delta table's columns before and after the export. */
+  /** The columns of the Delta table before and after the export. */
   oldFields: readonly Field[];
   fields: readonly Field[];
-  /** The brand's current files, keyed by month. The key for rows without a month is `""`. */
+  /** The brand's current files, keyed by month. Rows without a month have the key `""`. */
   files: ReadonlyMap<string, DataFile>;
-  /** The months to write: those that differ, or all months if a column's type changes. */
+  /** The months to write: those that differ, or every month if a column's type changes. */
   differing: string[];
 }
 
 /**
- * Reads the mirror's table once and compares each month with the digest in the footer of the month's file.
+ * Reads the mirror's table once, and compares each month's rows with the digest in the footer of that month's file.
  * @throws ConfigurationError if the Delta table belongs to a different brand or has a different layout
  */
 export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<TableComparison> {
   checkOwner(source, log);
   const oldFields = readFields(log);
-  // The other brands' files keep their columns, and the values in them may not fit a narrower type.
+  // The other brands' files keep their column types, and their values may not fit a narrower type.
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
   );
@@ -108,7 +108,7 @@ function readFields({ metaData }: DeltaLog): Field[] {
   return fields;
 }
 
-/** Returns the fields in the order of `current`, followed by the new fields, with the types from `own`. */
+/** Returns the fields of `current` followed by any new fields. Fields that are in `own` have the types from `own`. */
 function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));
   const names = new Set(current.map(({ name }) => name));
@@ -116,14 +116,14 @@ function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] 
   return [...current.map((field) => ownByName.get(field.name) ?? field), ...missing];
 }
 
-/** Returns the names of the columns whose type changes. */
+/** Returns the names of the columns whose types change. */
 export function findRetyped(oldFields: readonly Field[], fields: readonly Field[]): string[] {
   const oldTypes = new Map(oldFields.map(({ name, type }) => [name, type]));
   return fields.flatMap(({ name, type }) => (oldTypes.has(name) && oldTypes.get(name) !== type ? name : []));
 }
 
 /**
- * Compares a month's rows with those in its file, value by value.
+ * Compares a month's rows, value by value, with the rows in that month's file.
  * @returns the number of rows if all are equal, otherwise a description of the first difference
  */
 export async function compareRows(

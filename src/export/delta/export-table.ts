@@ -28,11 +28,11 @@ import {
 } from "./log-files.js";
 import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 
-/** The maximum number of attempts if other brands' exports change the schema at the same time. */
+/** The maximum number of attempts if exports of other brands keep changing the schema. */
 const maxAttempts = 10;
 
 /**
- * Adds a version with the months that have changed. Returns a summary.
+ * Adds a version that contains the changed months. Returns a summary.
  * @param log must be read before the mirror is opened, so that the mirror cannot be older than the log
  * @throws ConfigurationError, MirrorBusy
  */
@@ -58,7 +58,7 @@ interface FileContext {
   deps: Deps;
 }
 
-/** Returns undefined if another brand's export changed the table's schema in the meantime. */
+/** Returns undefined if another brand's export has changed the schema since the log was read. */
 async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string | undefined> {
   const { folder } = log;
   const comparison = await compareWithMirror(source, log);
@@ -91,14 +91,13 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { manyBrands, mirrorState } = source;
     version = await commitVersion(log, actions, { brand: mirrorState.brand, manyBrands }, deps);
   } finally {
-    // If the disk is full, leaving these files in place would make the next export fail.
+    // If the disk is full and these files stay in place, the next export fails as well.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
   return `version ${version}, ${pluralize(rows, "row")}, months written: ${differing.length}`;
 }
 
-/** Returns the actions for a new table or a changed schema. */
 function createSchemaActions(
   { partitionColumns }: MonthlyRows,
   { metaData }: DeltaLog,
@@ -118,7 +117,7 @@ function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, at: number
   return { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror } };
 }
 
-/** Flushes the partition folders' parents to disk, so that new folders survive a power failure. */
+/** Flushes the parents of the partition folders to disk, so that new partition folders survive a power failure. */
 async function syncParentFolders(folder: string, files: readonly DataFile[]): Promise<void> {
   const parents = new Set(files.map(({ path }) => dirname(join(folder, dirname(path)))));
   for (const parent of new Set([folder, ...parents])) await syncFolder(parent);
@@ -138,7 +137,7 @@ async function writeMonth(
   return await writeFile(partitionValues, encode, context);
 }
 
-/** Returns the other brands' files if a column's type changes. */
+/** Returns the files of other brands that must be converted because a column's type changes. */
 function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableComparison): DataFile[] {
   if (findRetyped(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));
@@ -146,9 +145,9 @@ function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableCompari
 }
 
 /**
- * Rewrites another brand's file, because all files in a Delta table must have the same column types. The new file has
- * no digest, so that brand's next export replaces the file.
- * @returns undefined if none of the file's columns changes
+ * Rewrites another brand's file, because a column must have the same type in all files of a Delta table. The new file
+ * has no digest, so the next export of that brand replaces it.
+ * @returns undefined if none of the file's columns changes its type
  */
 async function convertFile(
   { partitionValues, path }: DataFile,
@@ -188,7 +187,7 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
 
 /**
  * Writes a Parquet file under a unique name.
- * @param encode is called once the file is open, because an open SQLite statement blocks the connection
+ * @param encode is called once the file is open, because the connection is blocked while an SQLite statement is open
  */
 async function writeFile(
   partitionValues: DataFile["partitionValues"],

@@ -5,12 +5,12 @@ import { pathExists } from "../../util/files.js";
 import { parseJson } from "../../util/json-value.js";
 import { brandColumn, type MirrorState } from "./monthly-rows.js";
 
-/** The Delta protocol versions that this program reads and writes. */
+/** The versions of the Delta protocol that this program reads and writes. */
 export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
-/** An action of the Delta protocol. Times are in milliseconds since 1970. */
+/** An action in the Delta protocol. Times are in milliseconds since 1970. */
 export interface Action {
-  /** `mirror` is not part of the Delta protocol. */
+  /** `mirror` is an extension of the Delta protocol. */
   commitInfo?: { timestamp: number; mirror?: MirrorState & { rows: number }; [member: string]: unknown };
   protocol?: typeof protocol;
   metaData?: MetaData;
@@ -33,13 +33,13 @@ export interface DataFile {
   size: number;
   modificationTime: number;
   dataChange: boolean;
-  /** A JSON object that contains `numRecords`. */
+  /** A JSON object with the key `numRecords`. */
   stats: string;
 }
 
-/** The state of a brand's mirror at the brand's last export to the table. */
+/** The state of a brand's mirror at its last export to the table. */
 export interface BrandState extends MirrorState {
-  /** The newest version that one of the brand's exports added. */
+  /** The newest version that an export of this brand added. */
   version: number;
   rows: number;
 }
@@ -48,7 +48,9 @@ export function brandFolder(brand: string | null): string {
   return partitionFolder(brandColumn, brand ?? "");
 }
 
-/** Returns a partition's folder name, which readers ignore, because the log contains the partition's values. */
+/**
+ * Returns the name of a partition's folder. Readers ignore this name, because the log contains the partition's values.
+ */
 export function partitionFolder(column: string, value: string): string {
   return `${column}=${value.replace(/[^\w-]/g, "_")}`;
 }
@@ -66,7 +68,7 @@ export function versionName(version: number): string {
   return String(version).padStart(20, "0");
 }
 
-/** Returns the versions for which a file with this extension exists, in ascending order. */
+/** Returns the versions that have a file with this extension, in ascending order. */
 export function versionsOf(names: readonly string[], extension: ".json" | ".checkpoint.parquet"): number[] {
   return names
     .filter((name) => /^\d{20}\./.test(name) && name.slice(20) === extension)

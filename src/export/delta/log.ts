@@ -22,21 +22,21 @@ import {
 } from "./log-files.js";
 import { brandColumn } from "./monthly-rows.js";
 
-/** The state of a Delta table according to its log. */
+/** The state of a Delta table, as recorded in its log. */
 export interface DeltaLog {
   folder: string;
-  /** The table's name in the mirror. */
+  /** The name of the table in the mirror. */
   table: string;
-  /** The newest version; -1 if the table does not exist. */
+  /** The newest version, or -1 if the table does not exist. */
   version: number;
-  /** The version of the newest checkpoint; -1 if there is none. */
+  /** The version of the newest checkpoint, or -1 if there is none. */
   checkpointVersion: number;
   metaData: MetaData | undefined;
   /** The state of each brand's mirror, keyed by brand ID and ordered by version. */
   brands: Map<string | null, BrandState>;
-  /** The newest version's data files, keyed by path. */
+  /** The data files in the newest version, keyed by path. */
   files: Map<string, DataFile>;
-  /** The removal times of files that are used only by older versions, keyed by path. */
+  /** The removal times of files that only older versions use, keyed by path. */
   removedFiles: Map<string, number>;
 }
 
@@ -44,7 +44,7 @@ export function hasManyBrands({ metaData }: DeltaLog): boolean {
   return metaData?.partitionColumns.includes(brandColumn) === true;
 }
 
-/** Returns a brand's data files, keyed by month; `""` for rows without a month. */
+/** Returns a brand's data files, keyed by month. Rows without a month have the key `""`. */
 export function filesOfBrand(log: DeltaLog, brand: string | null): Map<string, DataFile> {
   const ofBrand = [...log.files.values()].filter(
     ({ partitionValues }) => !hasManyBrands(log) || partitionValues.brand_id === brand,
@@ -53,7 +53,7 @@ export function filesOfBrand(log: DeltaLog, brand: string | null): Map<string, D
 }
 
 /**
- * Reads a table's log: the newest checkpoint and the versions after it.
+ * Reads a table's log, starting with the newest checkpoint.
  * @throws ConfigurationError if the log is damaged, was written by another program, or uses a newer protocol
  */
 export async function readDeltaLog(folder: string): Promise<DeltaLog> {
@@ -76,7 +76,7 @@ export async function readDeltaLog(folder: string): Promise<DeltaLog> {
     const actions = readVersion(folder, version);
     const mirror = actions.find(({ commitInfo }) => commitInfo)?.commitInfo?.mirror;
     if (!mirror || version !== log.version + 1)
-      throw rejectDeltaTable(folder, "lacks a version, or has one that another program wrote");
+      throw rejectDeltaTable(folder, "has a missing version, or a version that another program wrote");
     log.version = version;
     applyActions(log, actions);
     log.brands.delete(mirror.brand);
@@ -105,13 +105,13 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
   }
 }
 
-/** The maximum number of waits, and the length of each wait, while another process is creating the same version. */
+/** How often and how long to wait while another process is creating the same version. */
 const [maxWaits, waitMs] = [100, 50];
 
 /**
- * Adds a version to the log. In a multi-brand table, tries the next version if another brand committed first.
- * @returns the version, or undefined if the schema has changed, so that the actions no longer apply
- * @throws MirrorBusy if another export of the same brand, or to the same single-brand table, committed first
+ * Adds a version to the log. If another brand has added this version to a multi-brand table, tries the next version.
+ * @returns the version, or undefined if the schema has changed and the actions therefore no longer apply
+ * @throws MirrorBusy if an export of the same brand, or any export to a single-brand table, has added the version first
  */
 export async function commitVersion(
   log: DeltaLog,
@@ -144,8 +144,9 @@ export async function commitVersion(
 }
 
 /**
- * Creates a version's file. Returns an error if another process has created the file or is about to. A network file
- * system may report that the file already exists even though it was this process that created it.
+ * Creates a version's file. Returns an error if another process has created the file or is about to create it. Compares
+ * the contents first, because a network file system may report that a file exists even though this process has just
+ * created it.
  */
 async function addVersion(
   folder: string,
@@ -167,13 +168,13 @@ async function addVersion(
   }
 }
 
-/** Error codes of `link` on file systems without hard links, such as exFAT. */
+/** The errors that `link` reports on file systems without hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-/** The maximum age of a lock file. An older lock file was left by a killed process. */
+/** The maximum age of a lock file. An older lock file was left behind by a killed process. */
 const maxClaimMs = 60_000;
 
 /**
- * Moves a file to a path where no file exists. If two processes try this at the same time, only one succeeds.
+ * Moves a file to a path that must not exist yet. If two processes try this at the same time, only one succeeds.
  * @param now milliseconds since 1970
  * @throws EEXIST if the path exists or another process is about to create it
  */
@@ -184,11 +185,11 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
     if (!withoutLinks.has(errorCode(error))) throw error;
     return await renameExclusive(from, to, now);
   }
-  // If the old name cannot be deleted, the second link that remains is harmless.
+  // If the old name cannot be deleted, the remaining link is harmless.
   await rm(from).catch(() => {});
 }
 
-/** Creates a lock file, and renames the file if the path is free. */
+/** Renames a file if the target path is free. A lock file prevents other processes from doing the same. */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);

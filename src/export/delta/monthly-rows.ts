@@ -5,30 +5,30 @@ import { type Mirror, readInfo } from "../../store/database.js";
 import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
 import { quote } from "../../store/table-sql.js";
 
-/** A table for a Delta export, partitioned by month. */
+/** A table that is partitioned by month for a Delta export. */
 export interface MonthlyRows {
   name: string;
   columns: readonly ReadableColumn[];
-  /** `brand_id` for a table with several brands, then `month` for a table with a date. */
+  /** `brand_id` if the table has several brands, followed by `month` if rows have a date. */
   partitionColumns: readonly string[];
   manyBrands: boolean;
   mirrorState: MirrorState;
   /**
-   * Reads all rows, or the rows for one month. `""` selects rows without a month. The last value in each row is its UTC
-   * month.
+   * Reads the rows for one month, or all rows by default. `""` selects the rows without a month. The last value in each
+   * row is its month in UTC.
    */
   rows(month?: string): Iterable<Row[]>;
 }
 
-/** The partition column with the brand's ID. A record's own field with this name is omitted. */
+/** The partition column for the brand's ID. If a record has a field with this name, the field is omitted. */
 export const brandColumn = "brand_id";
 
-/** The state of the mirror at the time of an export. Its field names are part of the file format. */
+/** The state of the mirror at the time of an export. The field names are part of the file format. */
 export interface MirrorState {
   brand: string | null;
-  /** The newest run of any of the table's resources. */
+  /** The ID of the newest run for any of the table's resources. */
   run: number;
-  /** True if the newest run of each resource was verified. */
+  /** True if the newest run for each of the table's resources was verified. */
   verified: boolean;
   /** The time up to which all of the table's resources are verified. */
   through: string | null;
