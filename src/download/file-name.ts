@@ -5,19 +5,22 @@ import type { LibraryFile } from "./library-files.js";
 export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeType" | "createdAt">;
 
 export const partSuffix = ".part";
-/** The suffix for an incomplete file's version, which must not be longer than `partSuffix`. */
+/** The suffix for the file that stores an incomplete file's version. It must not be longer than `partSuffix`. */
 export const versionSuffix = ".etag";
 
-/** Includes `.part`. File systems allow 255 bytes, and Windows allows 260 characters for the full path. */
+/**
+ * The maximum length, including `.part`. File systems allow 255 bytes per name, and Windows allows 260 characters for
+ * the full path.
+ */
 const maxNameBytes = 200;
 const maxIdBytes = 64;
-/** The numbers of characters that a long file name keeps at its start and end. */
+/** The number of characters that are kept at the start and end of a long file name. */
 const [maxStart, maxEnd] = [900, 100];
 
 /**
- * Returns a safe file name of the form `<date>_<id>_<name>`. Because the name starts with the date or `undated`, it is
- * never a hidden file, a flag or a Windows device. If the ID contains unsafe characters or the name is taken, a hash
- * makes the name unique.
+ * Returns a safe file name of the form `<date>_<id>_<name>`. The name always starts with a date or `undated`, so it
+ * cannot be a hidden file, a flag or a Windows device. A hash is added if the ID contains unsafe characters or the name
+ * is already taken.
  * @param taken the names of other files, as returned by `foldName`
  */
 export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
@@ -28,7 +31,7 @@ export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
   return joinName(file, `${id}-${hash}`);
 }
 
-/** Normalizes a name for comparison, because some file systems ignore differences in case or Unicode normalization. */
+/** Normalizes a name for comparison, because some file systems ignore case or Unicode normalization. */
 export function foldName(name: string): string {
   return name.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");
 }
@@ -44,12 +47,15 @@ function dayOf(createdAt: string | null): string {
   return timestamp ? formatUtc(timestamp).slice(0, 10) : "undated";
 }
 
-/** Path separators and characters reserved by Windows, including look-alikes that some code pages convert to them. */
+/**
+ * Matches path separators and characters that Windows reserves, including look-alikes that some code pages convert to
+ * them.
+ */
 const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊⁄∕⧵⧸﹨]+/gu;
-/** Bidirectional controls, joiners, fillers and variation selectors. */
+/** Matches bidirectional controls, joiners, fillers and variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** Returns a non-empty string that is safe in a file name. A long text is truncated before its extension. */
+/** Returns a non-empty string that is safe in a file name. Long text is truncated before the extension. */
 function sanitize(text: string, maxBytes: number, extension = ""): string {
   const short = text.length > maxStart + maxEnd ? text.slice(0, maxStart) + text.slice(-maxEnd) : text;
   const clean = short
@@ -74,7 +80,7 @@ function trimEnd(text: string): string {
   return text.replace(/[\s.]+$/u, "");
 }
 
-/** MIME types whose subtype differs from the usual file extension. */
+/** File extensions for MIME types whose subtype is not the usual extension. */
 const extensions: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpg"],
   ["video/quicktime", "mov"],

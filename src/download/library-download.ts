@@ -16,27 +16,26 @@ export interface DownloadOptions extends TransferOptions, Pick<Deps, "clock" | "
   api: Pick<ApiClient, "get">;
   mirror: Mirror;
   task: Pick<Task, "update" | "waiting">;
-  /** The output folder. */
   folder: string;
 }
 
-/** The result for one file, as printed by `--json`. */
+/** The result for a single file, as printed by `--json`. */
 export interface FileResult {
   source: string;
   id: string;
-  /** The file's absolute path. */
+  /** The absolute path of the file. */
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
-  /** The size according to the library, which can be wrong. */
+  /** The size in bytes according to the library, which can be wrong. */
   library_bytes: number | null;
   sha256: string | null;
-  /** The number of bytes that an earlier run had already downloaded; null if the download failed. */
+  /** The number of bytes that an earlier run had already downloaded, or null if the download failed. */
   resumed_from: number | null;
   error: string | null;
 }
 
-/** The numbers of files, as printed by `--json`. */
+/** The number of files by result, as printed by `--json`. */
 export interface DownloadSummary {
   folder: string;
   selected: number;
@@ -45,19 +44,19 @@ export interface DownloadSummary {
   failed: number;
   /** The number of files that were skipped because the file host was down. */
   not_tried: number;
-  /** The total size of the downloaded files. */
+  /** The total size of the downloaded files in bytes. */
   bytes: number;
 }
 
 const concurrency = 4;
-/** The number of consecutive failures after which the file host counts as down. */
+/** The number of consecutive failures after which the file host is considered down. */
 const maxHostFailures = 4;
 
 /**
  * Downloads the files that are not yet complete, four at a time.
  * @param limit maximum number of files to download
  * @param onFile called after each file
- * @throws errors that affect all files, such as a full disk or an API that denies access; the signal's abort reason
+ * @throws errors that affect all files, such as a full disk or denied access to the API; the signal's abort reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
@@ -74,7 +73,7 @@ export async function downloadFiles(
     const download = log.get(file);
     const path = download && findCompleteFile(file, download, folder);
     if (!download || path === undefined) incomplete.push(file);
-    // The folder was moved after the download.
+    // The folder has been moved since the download.
     else if (path !== download.path) log.save({ ...download, path });
   }
   const targets = assignPaths(incomplete.slice(0, limit), folder, log);
@@ -82,7 +81,7 @@ export async function downloadFiles(
   let hostFailures = 0;
   task.update({ done: 0, total: targets.length });
 
-  // An error that affects all files stops the transfers in progress.
+  // An error that affects all files stops the transfers that are in progress.
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const queue = targets.values();
@@ -112,7 +111,7 @@ export async function downloadFiles(
 }
 
 /**
- * Returns the path of a downloaded file if the folder still contains the file with the same size. A file whose size
+ * Returns the path of a downloaded file if the output folder still contains it with the same size. A file whose size
  * differs from the library's counts as complete until the library's record changes.
  */
 function findCompleteFile(
@@ -128,7 +127,7 @@ function findCompleteFile(
 
 type Target = Readonly<{ file: LibraryFile; path: string }>;
 
-/** Assigns each file a path that no other file in the mirror or in this run uses. */
+/** Assigns each file a path that is not used by any other file in the mirror or in this run. */
 function assignPaths(files: readonly LibraryFile[], folder: string, log: DownloadLog): Target[] {
   const keys = new Set(files.map(fileKey));
   const others = [...log.all()].filter((download) => !keys.has(fileKey(download)));
@@ -140,7 +139,10 @@ function assignPaths(files: readonly LibraryFile[], folder: string, log: Downloa
   });
 }
 
-/** Downloads one file and records it in the mirror. @throws errors that affect all files */
+/**
+ * Downloads a file and records it in the mirror.
+ * @throws errors that affect all files
+ */
 async function downloadOne(
   { file, path }: Target,
   log: DownloadLog,
@@ -161,11 +163,11 @@ async function downloadOne(
 }
 
 const maxAttempts = 3;
-/** The delays before the second and third attempts in milliseconds, without jitter. */
+/** The delays in milliseconds before the second and third attempts, without jitter. */
 const retryDelays = [1_000, 5_000];
 
 /**
- * Downloads a file with up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
+ * Downloads a file in up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
  * has the same version.
  * @throws DownloadFailure; file system and API errors; the signal's abort reason
  */
@@ -177,7 +179,7 @@ async function downloadWithRetries(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.length === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
-  // The partial file has all of its bytes, but its size no longer matches the library's.
+  // The partial file is complete, but its size no longer matches the library's.
   if (hasAllBytes && !isDownloaded) await partial.restart(undefined);
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {
@@ -202,7 +204,7 @@ async function downloadWithRetries(
   }
 }
 
-/** The codes of system errors that affect only one file. */
+/** The codes of system errors that affect only a single file. */
 const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",
@@ -226,7 +228,6 @@ function asDownloadFailure(error: unknown): DownloadFailure | undefined {
 export interface CompletedDownload {
   source: string;
   id: string;
-  /** The file's absolute path. */
   path: string;
   bytes: number;
   sha256: string;
@@ -235,7 +236,7 @@ export interface CompletedDownload {
 
 const columns = "source, id, path, bytes, sha256, downloaded_at";
 
-/** The completed downloads in the mirror. */
+/** The completed downloads that are recorded in the mirror. */
 export class DownloadLog {
   readonly #completed: Map<string, CompletedDownload>;
 

@@ -2,21 +2,21 @@ import type { ReadableTable } from "../query/readable-tables.js";
 import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 
-/** Times are in milliseconds since 1970. */
+/** The filters for library files. Times are in milliseconds since 1970. */
 interface FileSelection {
-  /** An SQL condition that uses columns of the `content` table. */
+  /** An SQL condition on the columns of the `content` table. */
   where: string | undefined;
   since: number | undefined;
   until: number | undefined;
 }
 
-/** A library file in the mirror (API document, "Content item"). */
+/** A file in the mirrored content library (API document, "Content item"). */
 export interface LibraryFile {
   source: string;
   id: string;
   filename: string | null;
   mimeType: string | null;
-  /** The size in bytes; null if the API does not provide it. */
+  /** The size in bytes, or null if the API does not report it. */
   size: number | null;
   createdAt: string | null;
   /** The time at which the current version of the record was first read. */
@@ -25,14 +25,14 @@ export interface LibraryFile {
 
 /**
  * Returns the selected files, newest first.
- * @param table the table `content`
+ * @param table the `content` table
  * @throws UsageError if SQLite rejects the condition
  */
 export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {
   const { where = "1", since = null, until = null } = selection;
   checkCondition(mirror, table, where);
   const select = mirror.db.prepare(
-    // The column is null for a numeric ID, but the record's key (source/id) contains the ID.
+    // For a numeric ID, the column is null, but the record's key (`source/id`) contains the ID.
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt

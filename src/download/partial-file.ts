@@ -4,19 +4,18 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/
 import { parseJson } from "../util/json-value.js";
 import { partSuffix, versionSuffix } from "./file-name.js";
 
-/** A version of a file on the file host. Bytes from different versions are never combined. */
+/** The version of a file on the file host. Bytes from different versions must never be combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The header's value, which is sent back in `If-Range`. */
+  /** The value of the header, which is sent back in `If-Range`. */
   validator: string;
-  /** The size of the complete file in bytes. */
   length: number;
 }
 
 /**
- * An incomplete download. Its bytes are stored in `<path>.part`, and the version that they belong to is stored in
- * `<path>.etag`. Without a version, the download cannot be resumed, so the bytes are deleted when the partial file is
- * opened or closed.
+ * An incomplete download. Its bytes are stored in `<path>.part`, and their version is stored in `<path>.etag`. If the
+ * version is unknown, the download cannot be resumed, so the bytes are deleted when the partial file is opened or
+ * closed.
  */
 export class PartialFile {
   length = 0;
@@ -29,7 +28,7 @@ export class PartialFile {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Opens the partial file for a target path, including the bytes from an earlier run. */
+  /** Opens the partial file for a target path, including any bytes from an earlier run. */
   static async open(path: string): Promise<PartialFile> {
     if (!isRegularFile(path + partSuffix)) await rm(path + partSuffix, { force: true });
     const file = new PartialFile(path, await open(path + partSuffix, "a"));
@@ -45,11 +44,11 @@ export class PartialFile {
     }
   }
 
-  /** Deletes all bytes, to start over with a different version. */
+  /** Deletes all bytes in order to start over with a different version. */
   async restart(version: FileVersion | undefined): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);
-      // After a power failure, bytes from the old version must not be mistaken for bytes from the new version.
+      // After a power failure, the old version's bytes must not be mistaken for the new version's.
       await this.handle.sync();
     }
     this.length = 0;
@@ -64,7 +63,7 @@ export class PartialFile {
     this.length += bytes.byteLength;
   }
 
-  /** Renames the complete file to its target path. Returns its SHA-256 hash. */
+  /** Renames the complete file to its target path. Returns the file's SHA-256 hash. */
   async finish(): Promise<string> {
     await this.handle.sync();
     const hash = createHash("sha256");
@@ -75,7 +74,7 @@ export class PartialFile {
     return hash.digest("hex");
   }
 
-  /** Closes an incomplete file, and deletes the file if the download cannot be resumed. */
+  /** Closes an incomplete file. Deletes it if the download cannot be resumed. */
   async close(): Promise<void> {
     await this.handle.close().catch(() => {});
     if (this.length > 0 && this.version) return;
@@ -84,7 +83,7 @@ export class PartialFile {
   }
 }
 
-/** True for a regular file with a single link. A symbolic or hard link could lead to another user's file. */
+/** True for a regular file with only one link. A symbolic or hard link could lead to another user's file. */
 function isRegularFile(path: string): boolean {
   const file = lstatSync(path, { throwIfNoEntry: false });
   return file?.isFile() === true && file.nlink === 1;

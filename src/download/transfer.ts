@@ -10,8 +10,8 @@ import type { LibraryFile } from "./library-files.js";
 import type { FileVersion, PartialFile } from "./partial-file.js";
 
 /**
- * The reasons why a download can fail.
- * - permanent: a retry cannot help
+ * The reasons why a download can fail:
+ * - permanent: retrying cannot help
  * - missing: the library no longer has the file
  * - retryable: a retry may succeed
  * - restart: a retry may succeed if it starts over from the first byte
@@ -24,7 +24,7 @@ export class DownloadFailure extends Error {
   constructor(
     message: string,
     readonly kind: DownloadFailureKind = "permanent",
-    /** The wait requested by the file host, in milliseconds. */
+    /** The wait that the file host requested, in milliseconds. */
     readonly retryAfterMs?: number,
   ) {
     super(message);
@@ -33,21 +33,23 @@ export class DownloadFailure extends Error {
 
 export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "signal"> {
   userAgent: string;
-  /** The API's base URL. Plain http on loopback is allowed only if this URL is on loopback as well. */
+  /** The base URL of the API. Plain http on loopback is allowed only if this URL is also on loopback. */
   baseUrl: string;
-  /** The value of `--max-wait` in milliseconds. */
   maxWaitMs: number;
 }
 
-/** The maximum file size, unless the library reports a larger one. */
+/** The maximum file size in bytes, unless the library reports a larger size. */
 const maxBytes = 16 * 2 ** 30;
-/** An attempt may take `--max-wait` plus the time to download the file at this speed. */
+/**
+ * The minimum download speed, which determines the time limit for an attempt: `--max-wait` plus the time that the file
+ * takes at this speed.
+ */
 const minBytesPerMs = 64;
 const maxTimeoutMs = dayMs;
 const maxRedirects = 3;
 
 /**
- * Downloads the missing bytes of a file from a signed URL, without the API key.
+ * Downloads the missing bytes of a file from a signed URL, without sending the API key.
  * @param size the size according to the library, or null; the length that the file host reports takes precedence
  * @throws DownloadFailure, or the signal's abort reason
  */
@@ -86,7 +88,7 @@ export async function transfer(
     throw new DownloadFailure("the file host sent only part of the file", "retryable");
   } finally {
     cancelTimeout?.();
-    // Frees the connection if the body was not read to the end.
+    // Frees the connection if the body has not been read to the end.
     timeout.abort();
   }
 
@@ -95,7 +97,7 @@ export async function transfer(
     return options.setTimer?.(ms, () => timeout.abort());
   }
 
-  /** Throws a DownloadFailure for a network error. The cause is dropped, because it could quote the URL. */
+  /** Throws a DownloadFailure for a network error. The cause is omitted, because it could contain the URL. */
   function throwFailure(error: unknown): never {
     if (error instanceof DownloadFailure) throw error;
     options.signal.throwIfAborted();
@@ -105,7 +107,7 @@ export async function transfer(
   }
 }
 
-/** @throws DownloadFailure for an invalid redirect */
+/** @throws DownloadFailure if a redirect is invalid */
 async function requestFile(url: URL, file: PartialFile, options: TransferOptions): Promise<HttpResponse> {
   const headers: Record<string, string> = { "user-agent": options.userAgent, "accept-encoding": "identity" };
   if (file.length > 0 && file.version) {
@@ -118,7 +120,7 @@ async function requestFile(url: URL, file: PartialFile, options: TransferOptions
     const signal = AbortSignal.any([options.signal, abort.signal]);
     const response = await unlessAborted(options.fetch(target, { headers, signal }), signal);
     if (![301, 302, 303, 307, 308].includes(response.status)) return response;
-    // Frees the connection, because the body of a redirect is not read.
+    // Frees the connection without reading the body of the redirect.
     abort.abort();
     if (redirects === maxRedirects)
       throw new DownloadFailure(`the file host redirects more than ${maxRedirects} times`);
@@ -136,7 +138,7 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
 }
 
 /**
- * True if a response continues the partial file; false if the response contains the complete file.
+ * True if a response continues the partial file, false if it contains the complete file.
  * @throws DownloadFailure if the transfer cannot be resumed
  */
 function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
@@ -167,13 +169,13 @@ function requireOk({ status, headers }: HttpResponse): void {
   );
 }
 
-/** Returns the length in bytes, or null if the file host reports none or compresses the body. */
+/** Returns the length in bytes, or null if the file host does not report it or compresses the body. */
 function contentLength({ headers }: HttpResponse): number | null {
   const length = headers.get("content-length")?.trim() ?? "";
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
 
-/** Returns a response's strong validator (RFC 9110, 8.8) and length, without which the download cannot be resumed. */
+/** Returns a response's strong validator (RFC 9110, 8.8) and length. A download can be resumed only with both. */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);
   if (length === null) return undefined;
@@ -181,7 +183,7 @@ function versionOf(response: HttpResponse): FileVersion | undefined {
   if (etag)
     return /^"[\x21\x23-\x7e]*"$/.test(etag) ? { header: "etag", validator: etag, length } : undefined;
   const modified = response.headers.get("last-modified")?.trim() ?? "";
-  // A file that was modified just before the response can change again within the same second.
+  // A file that was modified just before the response could change again within the same second.
   const ageMs = Date.parse(response.headers.get("date") ?? "") - Date.parse(modified);
   return ageMs >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
 }
@@ -194,12 +196,12 @@ function tooLarge(): DownloadFailure {
   return new DownloadFailure(`it is larger than ${maxBytes} bytes`);
 }
 
-/** Signed URLs have a few thousand characters, and servers reject URLs that are much longer. */
+/** Signed URLs are a few thousand characters long, and servers reject much longer URLs. */
 const maxUrlLength = 16_384;
 
 /**
- * Requests a file's signed URL (API document, "8. GET /content/{source}/{item_id}/download"). The URL expires soon, so
- * it is never stored.
+ * Requests a signed URL for a file (API document, "8. GET /content/{source}/{item_id}/download"). The URL is never
+ * stored, because it expires soon.
  * @throws DownloadFailure if the API returns no usable URL; other API errors
  */
 export async function requestFileUrl(
@@ -222,8 +224,8 @@ export async function requestFileUrl(
 }
 
 /**
- * Returns the API path for a file's download URL, or null if the ID cannot be part of a URL. The item's
- * `download_path` is not used, because it could point elsewhere.
+ * Returns the API path for requesting a file's signed URL, or null if the ID cannot be part of a URL. The item's
+ * `download_path` is not used, because it could point to a different place.
  */
 export function downloadPath(file: { source: string; id: string }): string | null {
   const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];
@@ -231,8 +233,8 @@ export function downloadPath(file: { source: string; id: string }): string | nul
 }
 
 /**
- * Returns a URL that is safe to request: https without a user name or password, or http if both the URL and the base
- * URL are on loopback. Otherwise returns the problem, without quoting the URL.
+ * Returns a URL that is safe to request: an https URL without a user name or password, or an http URL if both the URL
+ * and the base URL are on loopback. Otherwise, returns the problem without quoting the URL.
  */
 export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
   if (typeof text !== "string") return { problem: "is missing" };

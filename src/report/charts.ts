@@ -2,13 +2,14 @@ import type { Chart } from "./document.js";
 import { formatCompact } from "./formatting.js";
 import { type Html, html } from "./html-template.js";
 
-/** The maximum number of labels. Narrow screens show every second label. */
+/** The maximum number of labels. On narrow screens, every second label is hidden. */
 const maxLabels = 7;
-/** The minimum number of bar positions, which prevents a single bar from filling the chart. */
+/** The minimum number of bar positions. Without a minimum, a single bar would fill the chart. */
 const minSlots = 7;
 
 /**
- * Draws a stacked bar chart. Positions are percentages, so the stylesheet can set the size without scaling the text.
+ * Draws a stacked bar chart. Positions are percentages, so that the stylesheet can resize the chart without scaling its
+ * text.
  */
 export function drawChart(chart: Chart): Html {
   const { labels, series, title } = chart;
@@ -28,7 +29,9 @@ ${grid}${drawLabels(labels, step)}${bars}</svg>
 `;
 }
 
-/** Aligns the first and last labels with the outer edges of their bars, because centered labels would be cut off. */
+/**
+ * Aligns the first and last labels with the outer edges of their bars. If they were centered, they could be cut off.
+ */
 function drawLabels(labels: readonly string[], step: number): Html {
   const interval = Math.ceil(labels.length / maxLabels);
   const texts = labels.map((label, index) => {
@@ -56,7 +59,7 @@ function drawStack(
   return html`${boxes}\n`;
 }
 
-/** Returns about five round numbers that span zero and all values. */
+/** Returns about five round numbers that span the range of all values and zero. */
 function chooseTicks({ series, labels }: Chart): number[] {
   const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const values = [0, ...sums, ...series.flatMap((one) => one.values.map((value) => value ?? 0))];

@@ -1,25 +1,25 @@
 import type { FormattedValue } from "./formatting.js";
 import type { Period } from "./period.js";
 
-/** A report's content, which is rendered as a page, text or JSON. */
+/** The content of a report, which is rendered as an HTML page, text or JSON. */
 export interface ReportDocument {
   brand: string;
   period: Period;
-  /** A sentence about the change in the net amount; empty if there is no comparison. */
+  /** A sentence about the change in net, or an empty string if there is nothing to compare. */
   summary: string;
   is_proven: boolean;
   proof: string;
   sections: Section[];
-  /** The creation time (ISO 8601). */
+  /** The time at which the report was created (ISO 8601). */
   made_at: string;
-  /** The time up to which the orders were read (ISO 8601). */
+  /** The time up to which orders have been read (ISO 8601). */
   reached: string;
 }
 
 export interface Section {
   id: string;
   title: string;
-  /** The sentence below the heading, which can be empty. Command names are in backticks. */
+  /** The sentence below the heading, or an empty string. Command names are in backticks. */
   lead: string;
   blocks: Block[];
 }
@@ -31,11 +31,10 @@ export interface Paragraph {
   text: string;
 }
 
-/** The key figures for one currency. */
 export interface KeyFigures {
   kind: "figures";
   title: string;
-  /** True for a currency with few orders, whose figures are rendered as one line. */
+  /** True for a currency with few orders. Its figures are rendered on a single line. */
   is_minor: boolean;
   figures: KeyFigure[];
 }
@@ -49,21 +48,21 @@ export interface KeyFigure {
 export interface ReportTable {
   kind: "table";
   title: string;
-  /** The view or table that contains all rows. */
+  /** The name of the view or table that contains all rows. */
   source: string;
-  /** Narrow screens hide the columns with `is_spare`. */
+  /** Columns with `is_spare` are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }
 
-/** A column's layout: text that wraps, text that does not wrap, or right-aligned numbers. */
+/** The layout of a column: text that wraps, text that does not wrap, or right-aligned numbers. */
 export type ColumnKind = "name" | "short" | "number";
 
 export interface Chart {
   kind: "chart";
   title: string;
   labels: string[];
-  /** The parts of each bar, from bottom to top; null leaves a gap. */
+  /** The segments of each bar, from bottom to top. A null value leaves a gap. */
   series: { title: string; values: (number | null)[] }[];
 }
 
@@ -94,7 +93,10 @@ export function paragraph(text: string): Paragraph {
   return { kind: "text", text };
 }
 
-/** Formats key figures as one sentence, such as `SEK: net 57.89, gross 77.89, refunds 20.00, orders 1, cancelled 0.` */
+/**
+ * Formats key figures as a single sentence, such as `SEK: net 57.89, gross 77.89, refunds 20.00, orders 1, cancelled
+ * 0.`
+ */
 export function keyFiguresLine({ title, figures }: KeyFigures): string {
   const parts = figures.map(({ title: name, value }) => `${name.toLowerCase()} ${value.text}`);
   return `${title}: ${parts.join(", ")}.`;

@@ -1,6 +1,6 @@
 import { escapeText, truncate } from "../util/terminal-text.js";
 
-/** A value and its text. JSON output contains only the value. */
+/** A value and its formatted text. Only the value is included in JSON output. */
 export class FormattedValue {
   constructor(
     readonly value: string | number | null,
@@ -14,7 +14,10 @@ export class FormattedValue {
 
 const monthAndYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
-/** Formats a month as `October 2026`. @param day a timestamp, a day or a month such as `2026-10` */
+/**
+ * Formats a month as `October 2026`.
+ * @param day a timestamp, a day, or a month such as `2026-10`
+ */
 export function formatMonth(day: string): string {
   return monthAndYear.format(Date.parse(`${day.slice(0, 7)}-01`));
 }
@@ -72,7 +75,7 @@ export function formatCurrencyTitle(currency: string | null): string {
   return currency === null ? "No currency" : formatCurrency(currency);
 }
 
-/** Uses the currency's number of decimal places, but at least two if the amount is not an integer. */
+/** Formats an amount with its currency's number of decimal places, or with at least two if it is not an integer. */
 function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
   const places = Math.max(decimalPlaces(currency), Number.isInteger(value) ? 0 : 2);
   return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });
@@ -85,7 +88,7 @@ export function formatCompact(value: number): string {
 
 function formatNumber(value: number, options: Intl.NumberFormatOptions = {}): string {
   const text = new Intl.NumberFormat("en", options).format(value === 0 ? 0 : value);
-  // A browser can break the line after a hyphen, but not after a minus sign.
+  // Browsers can break a line after a hyphen, but not after a minus sign.
   return text.replaceAll("-", "\u2212");
 }
 

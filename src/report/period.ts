@@ -8,29 +8,32 @@ export interface Comparison extends DayRange {
   name: string;
 }
 
-/** The days (UTC) that a report covers, and the days that it is compared with. */
+/** The days (UTC) that a report covers, and the days with which they are compared. */
 export interface Period extends DayRange {
-  /** The title, such as `October 2026` or `3–9 Oct 2026`. */
+  /** A title such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
-  /** The period as part of a file name, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
+  /** The part of a file name that identifies the period, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last complete day of the period, or the first day if none is complete. */
+  /** The last complete day in the period, or the first day if no day is complete. */
   through: string;
-  /** True if a day is not over or has not been read completely. */
+  /** True if any day in the period is not over or has not been read completely. */
   is_partial: boolean;
-  /** The preceding days, or null if some of the days to compare have not been read completely. */
+  /** The days before the period, or null if any day in the comparison has not been read completely. */
   before: Comparison | null;
-  /** The same days a year earlier, or null if the period is not a month or some days have not been read completely. */
+  /**
+   * The same days a year earlier, or null if the period is not a month or any day in the comparison has not been read
+   * completely.
+   */
   year_ago: Comparison | null;
 }
 
 /**
- * Returns the requested period. The default is the month of the last complete day. Only complete days are compared, so
+ * Returns the requested period, or by default the month of the last complete day. Only complete days are compared, so
  * an unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since 1970
- * @param reached the time up to which the orders were read, in milliseconds since 1970
+ * @param reached the time up to which orders have been read, in milliseconds since 1970
  * @param read the ranges that have been read completely
- * @param firstDay the day of the first order; earlier days are not compared
+ * @param firstDay the day of the first order; earlier days are not used for comparisons
  */
 export function choosePeriod(
   requested: { since: number | undefined; until: number | undefined },
@@ -72,7 +75,7 @@ function chooseUntil(
   return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
 }
 
-/** Returns the end of the range that includes the start of a day, in milliseconds since 1970. */
+/** Returns the end of the range that contains the start of the day, in milliseconds since 1970. */
 function endOfRangeAt(read: readonly DateRange[], day: string): number | undefined {
   const { from: start } = dayRange(day);
   const range = read.find(
@@ -81,7 +84,7 @@ function endOfRangeAt(read: readonly DateRange[], day: string): number | undefin
   return range && Date.parse(range.to);
 }
 
-/** True if all days through the earlier of `until` and `reached` have been read completely. */
+/** True if all days have been read completely, up to `until` or `reached`, whichever is earlier. */
 function isRead(read: readonly DateRange[], { since, until }: DayRange, reached: number): boolean {
   return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
@@ -96,7 +99,7 @@ function precedingDays(since: string, through: string): DayRange {
 }
 
 /**
- * Returns the corresponding days of the month `count` months earlier. For an unfinished month, these end on the day of
+ * Returns the same days of the month `count` months earlier. If the month is unfinished, they end on the same day as
  * `through`.
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
@@ -104,7 +107,7 @@ function sameDaysBefore({ since, until }: DayRange, count: number, through: stri
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
 }
 
-/** Formats a full month as `October 2026`, a single day as `3 Oct 2026`, and other ranges as `1–24 Oct 2026`. */
+/** Formats a complete month as `October 2026`, a single day as `3 Oct 2026`, and any other range as `1–24 Oct 2026`. */
 function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
   if (isFullMonth({ since, until })) return formatFullMonth(since);
   if (since === until) return formatDay(until);
@@ -121,7 +124,7 @@ export function addDays(day: string, count: number): string {
   return utcDay(dayRange(day).from + count * dayMs);
 }
 
-/** Returns the same day in an earlier month, or that month's last day if the month is shorter. */
+/** Returns the same day in an earlier month, or the last day of that month if it is too short. */
 export function monthsBefore(day: string, count: number): string {
   const first = new Date(`${day.slice(0, 7)}-01T00:00:00.000Z`);
   first.setUTCMonth(first.getUTCMonth() - count);

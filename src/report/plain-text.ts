@@ -16,7 +16,6 @@ export interface TextOptions {
   width: number;
 }
 
-/** Renders the report as text for a terminal. */
 export function renderText(document: ReportDocument, options: TextOptions): string {
   const { brand, period, summary, proof, sections, made_at } = document;
   const title = options.style.bold(escapeText(`${brand}, ${period.name}`));
@@ -62,7 +61,7 @@ function renderReportTable({ title, columns, rows }: ReportTable, { style, width
   return `\n${title}:\n${renderTable(titles, cells, { style, width, rightAligned: alignRight, optionalColumns: spare })}\n`;
 }
 
-/** Renders the first series as a line of block characters. */
+/** Renders a chart's first series as a line of block characters. */
 function renderChart({ title, series }: Chart, { style }: TextOptions): string {
   const values = (series[0]?.values ?? []).map((value) => Math.max(0, value ?? 0));
   const most = Math.max(...values);

@@ -5,16 +5,16 @@ import { type DayRange, type Proof, readSums, type SalesFigures } from "./report
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The days of the period through its last complete day. */
+  /** The days from the start of the period through its last complete day. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
-  /** The main currencies, sorted by gross amount, or only the largest currency if all are minor. */
+  /** The main currencies, sorted by gross amount. If all currencies are minor, only the largest. */
   currencies: (string | null)[];
-  /** The currencies with only one order, and null for orders without a currency. */
+  /** The currencies with a single order, and null if there are orders without a currency. */
   minorCurrencies: (string | null)[];
-  /** The time up to which the orders were read, in milliseconds since 1970. */
+  /** The time up to which orders have been read, in milliseconds since 1970. */
   reached: number;
-  /** False if no date range has been read completely, in which case `reached` is the day of the newest order. */
+  /** False if no date range has been read completely. In this case, `reached` is the day of the newest order. */
   isReadUntilKnown: boolean;
   proof: Proof;
 }
@@ -69,7 +69,7 @@ export function inCurrency<Row extends { currency: string | null }>(
   return rows.filter((row) => row.currency === currency);
 }
 
-/** Sorts rows in the order of the report's currencies. Rows with other currencies come last. */
+/** Sorts rows by their currency's position in the report. Rows in other currencies come last. */
 export function sortByCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   { currencies, minorCurrencies }: ReportData,

@@ -11,9 +11,9 @@ import { orderReads, ordersReadUntil } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view-columns.js";
 
-/** The verification of the mirrored orders. Times are ISO 8601 strings. */
+/** What is known about the verification of the mirrored orders. Times are ISO 8601 strings. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
-  /** The newest verified run and the range that it verified. */
+  /** The newest verified run and the range that it verified, or null if no run was verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /** The newest run's error, or null if a later run was verified. */
   against: string | null;
@@ -32,7 +32,9 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   };
 }
 
-/** Returns the date ranges for which orders are stored, including unverified slices with unexpected dates. */
+/**
+ * Returns the date ranges for which orders are stored, including the unverified slices that contain unexpected dates.
+ */
 export function readStoredRanges(mirror: Mirror): DateRange[] {
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
   return ranges.map(({ from, to }) => ({ from: formatInstantOrNull(from), to: formatInstant(to) }));
@@ -44,7 +46,9 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** Returns the gapless range that a run verified. A `verify` run checks the coverage of earlier runs. */
+/**
+ * Returns the range that a run verified, which contains no gaps. A `verify` run checks the coverage of earlier runs.
+ */
 function describeProof({ db }: Mirror, run: RunRow): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -78,7 +82,7 @@ export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | 
   host_label: string | null;
 }
 
-/** For each currency, the share of the reported net that was lost to later refunds. */
+/** The share of a currency's reported net that has been lost to later refunds. */
 export interface RefundLoss {
   currency: string | null;
   months: number;
@@ -94,7 +98,10 @@ export function readRestatements({ db }: Mirror, sinceMonth: string): Restatemen
     .all(sinceMonth) as Restatement[];
 }
 
-/** Returns the orders that changed reported months. @param most the maximum number of orders per currency */
+/**
+ * Returns the orders that changed the net of reported months.
+ * @param most the maximum number of orders per currency
+ */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(
@@ -105,8 +112,8 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
 }
 
 /**
- * Returns the losses by currency, without months that were first read more than a month after their end, because most
- * of their refunds had already been made.
+ * Returns the losses by currency. Months that were first read more than a month after their end are excluded, because
+ * most of their refunds had already been made by then.
  */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
@@ -122,7 +129,7 @@ export function readRefundLosses({ db }: Mirror): RefundLoss[] {
     .all() as RefundLoss[];
 }
 
-/** A range of UTC days such as `2026-10-31`, including both ends. */
+/** An inclusive range of UTC days such as `2026-10-31`. */
 export interface DayRange {
   since: string;
   until: string;
@@ -147,7 +154,7 @@ export interface MonthFigures extends SalesFigures {
   is_partial: 0 | 1;
   net_through: number | null;
   net_before: number | null;
-  /** The net for the same month a year earlier, or null unless both months were read completely. */
+  /** The net of the same month a year earlier, or null if either month has not been read completely. */
   net_year_ago: number | null;
 }
 
@@ -159,11 +166,12 @@ export interface HostShare {
   net_amount: number;
 }
 
-/** The views that a report reads several times, each after the views that it selects from. */
+/** The views that a report reads several times, in dependency order. */
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
 /**
- * Replaces these views with temporary tables, so that each is computed once. Must be called in `withReadTransaction`.
+ * Replaces these views with temporary tables, so that each view is computed only once. Must be called in
+ * `withReadTransaction`.
  */
 export function createFigureTables({ db }: Mirror): void {
   for (const name of viewsToMaterialize)
@@ -171,7 +179,7 @@ export function createFigureTables({ db }: Mirror): void {
       db.exec(`CREATE TEMP TABLE ${name} AS ${viewQuery(view)}`);
 }
 
-/** Returns the time up to which orders have been read (ISO 8601), or null if they have never been read. */
+/** Returns the time up to which orders have been read (ISO 8601), or null if orders have never been read. */
 export function readOrdersEnd({ db }: Mirror): string | null {
   return db.prepare(`WITH ${orderReads} SELECT ${ordersReadUntil}`).pluck().get() as string | null;
 }
@@ -192,7 +200,7 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
     .all(days) as SalesFigures[];
 }
 
-/** Returns the figures of days with orders, oldest first. */
+/** Returns the figures for all days with orders, oldest first. */
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
@@ -201,7 +209,10 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
     .all(days) as DayFigures[];
 }
 
-/** Returns the hosts with the highest net. @param most the maximum number of hosts per currency */
+/**
+ * Returns the hosts with the highest net.
+ * @param most the maximum number of hosts per currency
+ */
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db
     .prepare(
@@ -214,7 +225,7 @@ export function readHostShares({ db }: Mirror, days: DayRange, most: number): Ho
     .all({ ...days, most }) as HostShare[];
 }
 
-/** Returns the figures of months with orders, newest first. */
+/** Returns the figures for all months with orders, newest first. */
 export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
   return db
     .prepare(

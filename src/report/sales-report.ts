@@ -17,12 +17,12 @@ import {
 import { createSections, isProven, proofLine, summarize } from "./sections.js";
 
 /**
- * Creates the report. The same mirror always produces the same report, because which days are complete does not depend
- * on the clock.
+ * Creates the report. The result depends only on the mirror, because the clock is not used to decide which days are
+ * complete.
  * @param requested the start and end of the period, in milliseconds since 1970, like `now`
  * @param currentRun the run that has locked the mirror
  * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
- * begins after the last day that was read
+ * starts after the last day that was read
  */
 export function createReport(
   mirror: Mirror,
@@ -55,7 +55,7 @@ export function createReport(
 
 /**
  * Returns the start of the newest order's day, or null if there are no orders. This is a fallback for an API that
- * returns an order with an unreadable date in every date range, so that no range counts as read.
+ * returns an order with an unreadable date in every date range, which prevents any range from counting as read.
  */
 function guessOrdersEnd(mirror: Mirror): number | null {
   const day = readLastDay(mirror);

@@ -38,7 +38,7 @@ import {
   type SalesFigures,
 } from "./report-figures.js";
 
-/** Returns the report's sections in order, without those that have no content. */
+/** Returns the report's sections in order, without empty ones. */
 export function createSections(data: ReportData): Section[] {
   const sections = [
     salesSection(data),
@@ -64,7 +64,10 @@ function salesSection(data: ReportData): Section {
   };
 }
 
-/** Returns a sentence such as `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.`, or an empty string. */
+/**
+ * Returns a sentence such as `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.`, or an empty string if
+ * there is no comparison.
+ */
 export function summarize({ currencies, sums, period }: ReportData): string {
   const changes = currencies.flatMap((currency) => {
     const now = inCurrency(sums.now, currency)[0]?.net_amount ?? 0;
@@ -95,7 +98,7 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
   ): KeyFigure => {
     const sum = (rows: SalesFigures[]) => Number(inCurrency(rows, currency)[0]?.[key] ?? 0);
     const now = sum(sums.now);
-    // Refunds and cancellations arrive late, so a period without any is not shown as a decrease of 100%.
+    // Refunds and cancellations arrive late, so their absence is not reported as a decrease of 100%.
     const isComparable = !isLate || now !== 0;
     const compare = (days: Comparison | null, before: number) =>
       days
@@ -130,7 +133,7 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
 /** The maximum number of days in a chart. */
 const maxDays = 93;
 
-/** Creates a chart for each currency. A single day and a long period have no charts. */
+/** Creates a chart for each currency, unless the period is a single day or too long. */
 function daysSection({ mirror, currencies, days }: ReportData): Section {
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
@@ -146,7 +149,7 @@ function daysSection({ mirror, currencies, days }: ReportData): Section {
   return { id: "days", title: "By day", lead: "", blocks: hasCharts ? charts : [] };
 }
 
-/** @param absent the value for a day or month without a row; a null value leaves a gap */
+/** @param absent the value for a day or month without a row; null leaves a gap */
 function netChart(
   title: string,
   labels: string[],
@@ -162,7 +165,7 @@ function netChart(
   return { kind: "chart", title, labels, series };
 }
 
-/** The maximum number of months in a table. Charts contain all months of the period. */
+/** The maximum number of months in a table. Charts contain all months in the period. */
 const maxRows = 13;
 
 function monthsSection({ mirror, period, currencies }: ReportData): Section {
@@ -176,7 +179,7 @@ function monthsSection({ mirror, period, currencies }: ReportData): Section {
     id: "months",
     title: "By month",
     lead: rows.some(({ is_partial }) => is_partial)
-      ? "An unfinished month is compared through its last complete day."
+      ? "Unfinished months are compared through their last complete day."
       : "",
     blocks: currencies.flatMap((currency) => monthBlocks(months, inCurrency(rows, currency), currency)),
   };
@@ -226,7 +229,7 @@ function monthText({ month, is_partial }: MonthFigures): string {
 }
 
 const monthsBack = 12;
-/** The maximum number of orders that are listed: in total, and for each currency. */
+/** The maximum number of listed orders, in total and per currency. */
 const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
 function restatedSection(data: ReportData): Section {
@@ -294,7 +297,7 @@ const currencyColumn = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** For each currency with a loss, returns a sentence about the share of net that months have lost to later refunds. */
+/** Returns a sentence for each currency about the share of net that reported months have lost to later refunds. */
 function lossLines(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
@@ -310,7 +313,7 @@ function lossLines(data: ReportData): Block[] {
   });
 }
 
-/** The maximum number of hosts for each currency. */
+/** The maximum number of hosts per currency. */
 const maxHosts = 8;
 
 function hostsSection({ mirror, days, currencies }: ReportData): Section {
@@ -332,7 +335,7 @@ function proofSection(data: ReportData): Section {
   return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
 }
 
-/** True if a run verified the orders of some date range and no later run has failed. */
+/** True if a run has verified the orders in some date range and no later run has failed. */
 export function isProven({ against, proven }: Proof): boolean {
   return against === null && proven !== null;
 }
