@@ -6,21 +6,20 @@ import { type DatedSync, startBudget } from "./run.js";
 import { readByPage } from "./slices.js";
 
 /**
- * Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not re-read the same
- * records.
+ * Ranges that were read within the last 20 hours are skipped, so a second sync on the same day audits other records.
  */
 const restMs = 20 * hourMs;
 
 /**
- * Re-reads some old records to find changes that affect neither a count nor a daily total. A cursor moves from the
- * newest date to the oldest and then starts over, so that every record is re-read within a predictable number of runs.
- * Marked slices take precedence over dates that were read more recently.
+ * Re-reads a few old records in each run, because some changes affect neither a count nor a daily total. A cursor moves
+ * from the newest date to the oldest and then starts over, which bounds the number of runs until every record has been
+ * re-read. A marked slice takes precedence if it was read longer ago than the next range.
  */
 export async function audit(run: DatedSync): Promise<void> {
   const { mirror, options, readUntil, state } = run;
   const remaining = startBudget(run, options.audit);
   const freshSince = readUntil - restMs;
-  // The second pass starts at the newest date, so that the dates above the cursor are read as well.
+  // The first pass ends at the oldest date. The second pass reads the dates that are newer than the stored cursor.
   for (const start of [state.cursor() ?? readUntil, readUntil]) {
     let cursor = start;
     while (Number.isFinite(cursor) && remaining() > 0) {
@@ -41,8 +40,8 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
 }
 
 /**
- * Returns the newest covered range below the cursor that has not been read recently. The range is extended by all
- * adjacent older dates, because `readRange` stops when the budget is used up.
+ * Returns the newest covered range at or below the cursor that is due for a re-read. The range extends down to the end
+ * of the contiguous coverage, because `readRange` stops when the budget runs out.
  */
 function nextDue(
   coverage: readonly CoveredRange[],

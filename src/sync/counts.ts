@@ -9,27 +9,26 @@ import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { CountSums, DatedRun, SyncRun } from "./run.js";
 
-/** Selects all records, or only records with a certain status. `flags` is the status's bit in `records.flags`. */
+/** Selects all records, or the records with one status. `flags` is that status's bit in the column `records.flags`. */
 interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The record counts for a range in the API and in the mirror. Missing records are not counted. */
+/** The number of records that the API and the mirror have in a date range. Missing records are excluded. */
 export interface CountComparison extends Range {
   filter: CountFilter;
   apiCount: number;
   mirrorCount: number;
-  /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The API's newest record, or null if the API counts no records. */
+  /** The newest record that the API returned for the range, or null if it counted none. */
   newest: Json;
-  /** Describes the newest record's date if it violates A2 or A3, which makes the count meaningless. */
+  /** Why the newest record's date violates A2 or A3, or null. A count with such a fault is meaningless. */
   fault: string | null;
 }
 
 export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
 
-/** Requests a list's `total_items` (A5) and first record. Source: the API document, "Pagination object". */
+/** Requests a list's first record and its `total_items` (A5). Source: the API document, "Pagination object". */
 export async function requestCount(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: QueryParameters,
@@ -60,7 +59,6 @@ export async function compareCount(
   };
 }
 
-/** Sums the counts of all records. Counts for status filters are not included. */
 export function sumCounts(counts: readonly CountComparison[], differing: number): CountSums {
   const all = counts.filter(({ filter }) => filter === allRecords);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
@@ -85,7 +83,6 @@ export function differingCounts(
   );
 }
 
-/** For each covered range, compares the counts of all records and of the records with each status. */
 export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of mergeRanges(run.state.coverage()))
@@ -97,15 +94,15 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
 }
 
-/** True if at most two requests read all records in the range, so that splitting it would not save requests. */
+/** True if the range can be read with two requests, so that splitting it would save nothing. */
 function isCheapToRead({ state }: DatedRun, counted: CountComparison): boolean {
   const listed = counted.filter === allRecords ? counted.apiCount : 1;
   return pagesFor(Math.max(state.count(counted), listed)) <= 2;
 }
 
 /**
- * Returns the start of the second in which a range's median mirrored record lies. Returns null if that second does not
- * split the range.
+ * Returns the start of the second that contains the range's median mirrored record, or null if splitting there would
+ * leave one part empty.
  */
 function medianSecond({ mirror, resource, state }: DatedRun, { from, to }: Range): number | null {
   const median = Math.floor(state.count({ from, to }) / 2);
@@ -115,9 +112,9 @@ function medianSecond({ mirror, resource, state }: DatedRun, { from, to }: Range
 }
 
 /**
- * Bisects a range whose count differs, and yields the differing parts, newest first. A count with a fault is
- * meaningless, so its range is not split.
- * @param remaining returns the number of requests left; if no requests are left, parts are not split further
+ * Bisects a range whose counts differ, and yields the parts with a difference, newest first. A range whose count has a
+ * fault is not split, because the count is meaningless.
+ * @param remaining returns the number of requests left; parts are no longer split once it reaches 0
  */
 export async function* bisect(
   run: DatedRun,
@@ -140,7 +137,10 @@ function subtractCount(total: CountComparison, part: CountComparison, rest: Rang
   return { ...part, ...rest, apiCount, mirrorCount, newest: null, fault: null };
 }
 
-/** Compares the counts for the ranges that have never been read, oldest first. Marked slices count as read. */
+/**
+ * Compares the counts for date ranges that have never been read, oldest first. Marked slices have been read, so they
+ * are excluded.
+ */
 export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of subtractRanges([allTime], [...run.state.coverage(), ...run.state.markedSlices()]))
@@ -148,7 +148,7 @@ export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   return counts;
 }
 
-/** Records dated in the future. A sync reads each record when its date is reached. */
+/** Records with a date in the future. A sync reads each of them once its date has passed. */
 export interface FutureRecords {
   count: CountComparison;
   records: number;
@@ -157,7 +157,7 @@ export interface FutureRecords {
 }
 
 /**
- * Separates records dated in the future from other unread records.
+ * Separates the records dated in the future from the other unread records.
  * @param unread the counts for unread ranges, oldest first
  */
 export async function separateFuture(
@@ -174,7 +174,7 @@ export async function separateFuture(
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  // An undated record that the API returns in every range is not dated in the future.
+  // A record without a date is returned for every range, including the future.
   const isDated = recordDate(resource, count.newest) !== null;
   const until = String(valueAt(count.newest, [resource.strategy.dateField]));
   return {
@@ -183,7 +183,7 @@ export async function separateFuture(
   };
 }
 
-/** True if the newest unread range has no end and may contain records dated after `now`. */
+/** True if the newest unread range is open-ended and may contain records dated after `now`. */
 function mayHaveFuture(
   { resource }: DatedRun,
   { apiCount, from, mirrorCount, newest, to }: CountComparison,

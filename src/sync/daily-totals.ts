@@ -11,7 +11,7 @@ import { daysSince1970 } from "../util/timestamp.js";
 import type { DailyPoints, DatedRun, SyncRun } from "./run.js";
 
 interface DailyTotalsResponse {
-  /** Excludes days without activity. Null if the API returned no totals. */
+  /** The totals of all days with activity, or null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
   error: BrandapiError | null;
 }
@@ -41,7 +41,7 @@ function totalsOf(point: Json, totalsSource: TotalsSource): DayTotals {
   return { count: numberAt(totalsSource.countField), amounts: totalsSource.amountFields.map(numberAt) };
 }
 
-/** Warns about missing daily totals, or prints a note if the API has never returned any. */
+/** Warns that the API returned no daily totals. Prints only a note if it has never returned any. */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
@@ -79,11 +79,11 @@ export function dayOfPoint(point: Json, { dayField }: TotalsSource): string {
 
 export interface ComparedTotals {
   apiTotals: TotalsByDay | null;
-  /** True to compare only the number of records per day, because the amounts have drifted on most days. */
+  /** True to compare only record counts, because the amounts have drifted on most days. */
   ignoresAmounts: boolean;
 }
 
-/** Returns the covered days whose totals have changed since they were read, oldest first. */
+/** Returns the covered days whose totals have changed since the day was last read, oldest first. */
 export function changedDays(
   { state }: Pick<DatedRun, "state">,
   { apiTotals, ignoresAmounts }: ComparedTotals,
@@ -109,7 +109,10 @@ function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boo
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
 }
 
-/** Merges days that are adjacent or fit on one page. Returns the least recently read range first. */
+/**
+ * Merges days into ranges if they are adjacent or fit on one page together. Sorts the ranges by the time they were last
+ * read, oldest first.
+ */
 export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);
@@ -125,17 +128,16 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
 }
 
 /**
- * A simultaneous change in the amounts on most days, without a change in the number of records per day. Amounts that
- * the API converts from another currency drift with the exchange rate, even if no record changes.
+ * A simultaneous change in the amounts of most days whose record counts are unchanged. If the API converts amounts from
+ * another currency, they drift with the exchange rate although no record has changed.
  */
 export interface AmountDrift {
-  /** The days whose amounts changed, oldest first. */
   days: string[];
-  /** The number of days that have both stored and current totals. */
+  /** The number of days with both stored and current totals. */
   compared: number;
 }
 
-/** The maximum number of records in a sample of more than one day. */
+/** The maximum number of records in a sample, unless the oldest day alone has more. */
 const maxSampledRecords = 500;
 
 export function findAmountDrift(
@@ -151,13 +153,13 @@ export function findAmountDrift(
     compared += 1;
     if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
-  // On fewer days, the records themselves may have changed.
+  // If only a minority of days differ, their records may really have changed.
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
 /**
- * Returns the oldest of the given days, merged into ranges. Old records rarely change, so a change in their daily
- * amounts is probably a drift.
+ * Returns ranges with the oldest of the given days. Old records rarely change, so if their amounts differ, the cause is
+ * probably a drift.
  */
 export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const sample: string[] = [];

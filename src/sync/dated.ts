@@ -14,7 +14,7 @@ import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSync, PlanStep, SyncStrategy } from "./run.js";
 import { describeMarked, readByPage } from "./slices.js";
 
-/** Reads resources with dates (orders and content), newest first. `README.md` describes the steps. */
+/** Reads resources with dates (orders and content). The steps are described in `README.md`. */
 export const dated: SyncStrategy<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];
@@ -33,11 +33,12 @@ export const dated: SyncStrategy<DatedStrategy> = {
 
   /**
    * The order of the steps matters:
-   * 1. Daily totals are requested before anything is read, so that the next run notices changes made during this one.
-   * 2. Drifting amounts are detected before anything is read, because reading a day replaces its stored totals.
+   * 1. The daily totals are requested before any record is read, so that the next run notices changes made during this
+   * one.
+   * 2. Drift is detected before any record is read, because reading a day replaces its stored totals.
    * 3. The audit runs after the planned ranges have been read, because it skips dates that were just read.
-   * 4. The warning about missing daily totals is printed after the reading, because during an outage, the reading
-   *    itself fails with an error.
+   * 4. The warning about missing daily totals comes after the reads. If the API is down, the reads fail and the run
+   * reports that error instead.
    * 5. Missing records are removed last, and only if the run is complete.
    */
   async read(datedRun) {
@@ -77,20 +78,20 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
   const finished = readFinishedRuns(mirror, resource.name);
-  // Only a sync that did not finish can have read dates after the last finished run.
+  // Dates after the last finished run can only have been read by a sync that did not finish.
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finished.runId);
   const resumable = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // Records that the API returned in a marked slice are not searched for at their own dates.
+  // The API returned these records in a marked slice, so the run does not look for them at their own dates.
   const markedIds = state.markedIds();
   const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
-  // A record without a date can be in any range.
+  // A record without a date could be in any range.
   const missingDays = missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated))));
   const floor = state.storedFloor();
   const before = { coverage, markedSlices, floor, finishedUntil: finished.until, resumable, missingDays };
   return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }
 
-/** Plans a run, and stores what the next run needs if this one is killed. */
+/** Plans a run. Stores the floor and the options immediately, so that they survive if the run is killed. */
 function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" | "ranges"> {
   const { runId, mirror, options, reporter, resource, state } = run;
   const { floor, gaps, isResumed, markedSlices, ranges } = planRun(run);

@@ -6,15 +6,14 @@ import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 
 interface DateCheck {
-  /** The second of each record, in milliseconds since 1970. Empty if there is a fault. */
+  /** The date of each record, truncated to the second, in milliseconds since 1970. Empty if there is a fault. */
   seconds: number[];
-  /** The first violation of A1, A2 or A3, or null if there is none. */
   fault: string | null;
 }
 
 /**
- * Checks that a response to a date query is sorted newest first (A1), and that each record has a timestamp with seconds
- * (A2) within the requested range (A3).
+ * Checks that the records in a response are sorted newest first (A1), and that each has a timestamp with seconds (A2)
+ * within the requested range (A3).
  */
 export function checkDates(
   resource: Resource<DatedStrategy>,
@@ -34,8 +33,8 @@ export function checkDates(
 }
 
 /**
- * Returns the query parameters for a date range. An inclusive end has microseconds, because the API stores dates with that
- * precision. Source: the API document, "4. GET /orders", "7. GET /content".
+ * Returns the query parameters for a date range. An inclusive end is sent with microseconds, because the API stores
+ * dates with that precision. Source: the API document, "4. GET /orders" and "7. GET /content".
  */
 export function rangeQuery(
   { untilBound, fromParameter, untilParameter }: DatedStrategy,
@@ -49,7 +48,7 @@ export function rangeQuery(
   };
 }
 
-/** Describes a date that is invalid or outside the range, or null if the date is valid. */
+/** Describes what is wrong with a record's date. Returns null if the date is valid and within the range. */
 export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
   const fault = faultOf(timestampOf(resource, record), range);
   return fault === null ? null : `${dateText(resource, record)} ${fault}`;

@@ -24,7 +24,6 @@ import type { IncompleteReason, SyncRun, SyncStrategy } from "./run.js";
 
 type DetailsRun = SyncRun<DetailsStrategy>;
 
-/** Reads the complete list, and then the details of each record that may have changed. */
 export const details: SyncStrategy<DetailsStrategy> = {
   async plan(run) {
     const listed = await countList(run);
@@ -58,15 +57,14 @@ async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
 interface Parent {
   id: number;
   key: string;
-  /** The record's ID as it appears in API URLs. */
   idInUrl: string;
-  /** True if the details have not been read since the record was added or changed. */
+  /** True if the record has been added or changed since its details were last read. */
   isPending: boolean;
   isDue: boolean;
   detailedAt: string | null;
 }
 
-/** Returns the mirrored records whose details can be requested, oldest first. */
+/** Returns the mirrored records that have a usable ID, in `record_id` order. */
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(
@@ -85,15 +83,15 @@ function parentsOf(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/** Returns the least recently read records first, so that even interrupted runs make progress. */
+/** Sorts the records by the time their details were read, oldest first, so that interrupted runs also make progress. */
 function dueParents(run: DetailsRun): Parent[] {
   const due = parentsOf(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
 
 /**
- * True if the details can change while the list item remains unchanged. The stored record and the list item can differ,
- * for example in their status, because the details were read later.
+ * True if a record's details can change without any change to its list item. Checks the stored record with and without
+ * the list item's fields, because the details may be newer than the list item.
  */
 function canDetailsChange({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
   const record = value as JsonObject;
@@ -121,8 +119,8 @@ async function requestDetails(run: DetailsRun, parent: Parent, path: string): Pr
 }
 
 /**
- * Reads details that are records of another resource, such as survey results. A record's details are replaced in one
- * transaction, and removed together with the record.
+ * Reads details that belong to a separate resource, such as survey results. Replaces a record's details in one
+ * transaction, and removes the details of records that no longer exist.
  */
 async function replaceDetailRecords(
   run: DetailsRun,
@@ -167,15 +165,14 @@ async function replaceDetailRecords(
     reporter.note(`${name}: the API returned 404 for the details of ${pluralize(notFound, "record")}`);
 }
 
-/** The number of concurrent requests. The rate limit counts requests, not connections. */
+/** The maximum number of concurrent requests. The rate limit counts requests, not connections. */
 const inFlight = 4;
 
 /**
- * Calls `work` for each record, four at a time. After a 404 or an invalid response, marks the record's details as
- * outdated and continues with the other records.
+ * Calls `work` for each record, with up to four calls at a time. If the API returns 404 or an invalid response for a
+ * record, marks its details as outdated and continues with the next record.
  * @returns the number of 404 responses
- * @throws the first error other than a 404; all records are processed first, unless the error affects other records as
- * well
+ * @throws the first error other than a 404; if it affects only one record, all others are processed first
  */
 async function requestEach(
   run: SyncRun,

@@ -7,13 +7,13 @@ import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./
 import { removeMissing } from "./removals.js";
 import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
-/** Reads the complete list in every run, because the API cannot filter it by date. */
+/** Reads the complete list in every run, because the API has no date filter for it. */
 export const full: SyncStrategy = {
   plan: async (run) => [planList(await countList(run))],
   read: readCompleteList,
 };
 
-/** Returns null if the list's pagination is undocumented. */
+/** Returns the API's count of records, or null if the list's pagination is undocumented. */
 export async function countList(run: SyncRun): Promise<number | null> {
   return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
 }
@@ -25,8 +25,8 @@ export function planList(listed: number | null): PlanStep {
 }
 
 /**
- * Reads a list without dates, and removes the mirrored records that it lacks. If the list is incomplete, its records
- * are stored, but nothing is removed.
+ * Reads a list without dates, and removes mirrored records that are no longer in it. If the list is incomplete, stores
+ * its records but removes nothing.
  */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const { mirror, progress, reporter, resource, state } = run;
@@ -49,7 +49,9 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   return { incompleteReasons, isPartial: hasRepeated, sums: listSums(run, total) };
 }
 
-/** Writes a list. Records without an ID are identified by their position, so they are skipped if the list is incomplete. */
+/**
+ * Writes the records in a list. In an incomplete list, positions are unreliable, so records without an ID are skipped.
+ */
 function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
   const identified = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");

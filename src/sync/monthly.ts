@@ -23,13 +23,13 @@ import type { DailyPoints, SyncRun, SyncStrategy } from "./run.js";
 
 interface Month extends Range {
   groupBy: string;
-  /** The requested host, or null for all hosts. */
+  /** The host whose clicks are requested, or null for all hosts. */
   hostId: string | null;
 }
 
 /**
- * Reads one response per calendar month, because daily unique clicks cannot be summed. Late orders and bot filtering
- * change past clicks, so months with changed days are re-read.
+ * Requests one response per calendar month, because unique clicks per day do not add up to unique clicks per month.
+ * Late orders and bot filtering change past clicks, so months in which a day has changed are re-read.
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
@@ -58,14 +58,18 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 };
 
-/** True if no option changes which data is requested. Only runs without these options extend the coverage. */
+/**
+ * True if the request covers all hosts by day. Other requests return different data, so they do not extend the
+ * coverage.
+ */
 function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
 
 /**
- * Returns the months to read: the current month, and months with activity. Without options that request all of them, an
- * unchanged month is skipped once it has been read after the end of its window.
+ * Returns the months to read: the current month and all months with activity, except for unchanged months that were
+ * last read after the end of their window. With `--full`, `--since` or an option that changes the requested data, no
+ * month is skipped.
  */
 function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
   const { readUntil, options, state } = run;
@@ -80,7 +84,7 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
     return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
   }
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
-  // A month that has lost all of its activity may not be among the API's points, but it has changed.
+  // The API may omit a month that has lost all of its activity, although that is a change.
   const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
@@ -91,7 +95,10 @@ function requestedRange({ readUntil, options, state }: SyncRun): Range {
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : state.floor()), to: Math.min(until, readUntil) };
 }
 
-/** Covers the months without activity between months that were read, because their clicks are known to be 0. */
+/**
+ * Covers the months without activity between the first and the last month that were read. Their clicks are known to be
+ * 0.
+ */
 function coverIdleMonths({ mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
@@ -114,7 +121,10 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }
 
-/** Returns the months in which a day's point differs from the mirror. Days without activity may have no points. */
+/**
+ * Returns the months with a day whose point differs from the mirror. The API may omit the points of days without
+ * activity.
+ */
 function changedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();

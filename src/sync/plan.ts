@@ -9,23 +9,21 @@ export const resumableMs = hourMs;
 export interface PlanInput {
   coverage: readonly CoveredRange[];
   markedSlices: readonly Range[];
-  /** The oldest date that any run was asked to read, or null before the first run. */
+  /** The oldest date that any run has requested, or null before the first run. */
   floor: number | null;
-  /** The end of the dates that finished runs have read, or null before the first finished run. */
+  /** The newest date that a finished run has read, or null before the first finished run. */
   finishedUntil: number | null;
-  /** The ranges that an interrupted run has read within `resumableMs`. */
   resumable: readonly Range[];
-  /** The days of the missing records. */
   missingDays: readonly Range[];
 }
 
 export interface DatedPlan {
   /** The ranges to read, newest first. */
   ranges: Range[];
-  /** The marked slices to read by page number, newest first. Adjacent slices are merged. */
+  /** The marked slices to re-read by page number, newest first. Adjacent slices are merged. */
   markedSlices: Range[];
   floor: number;
-  /** The ranges between the floor and the newest date that the run leaves unread. */
+  /** The ranges between the floor and the newest date read that will still be unread after this run. */
   gaps: Range[];
 }
 
@@ -33,8 +31,8 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
   Partial<Pick<SyncOptions, "allMarked">>;
 
 /**
- * Decides which dates to read: the requested dates without those that an interrupted run has just read, and the days of
- * missing records. Dates before the floor are never read.
+ * Decides which dates to read. These are the requested dates, except those that an interrupted run has just read, and
+ * the days of missing records. Dates before the floor are never read.
  */
 export function planDated(before: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
   const { coverage, markedSlices, missingDays, resumable } = before;
@@ -55,7 +53,10 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
   };
 }
 
-/** Returns the floor after a run. @param before the floor after the previous run, or null before the first run */
+/**
+ * Returns the oldest date that any run will have requested.
+ * @param before the floor after the previous run, or null before the first run
+ */
 export function findFloor(
   { full, since }: Pick<PlanOptions, "full" | "since">,
   before: number | null,
@@ -65,14 +66,14 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** Subtracts a time span from an instant. Returns -Infinity if the result is before the year 0. */
+/** Subtracts a duration from an instant. Returns -Infinity if the result is before the year 0. */
 export function earlier(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }
 
 /**
- * Returns the dates that the options request. `--full` requests all dates, and `--since` a single range. Without these
- * options, a run reads the gaps in the coverage and the dates after the last finished run, each with the window before
+ * Returns the dates to read according to the options. `--full` requests all dates, and `--since` requests one range. By
+ * default, a run reads the gaps in the coverage and the dates after the last finished run, each with the window before
  * it.
  */
 function requestedRanges(
@@ -87,7 +88,7 @@ function requestedRanges(
   if (since !== undefined) return [{ from: since, to }];
 
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
-  // Before the first finished run, the window precedes the newest date that an interrupted run has read.
+  // If no run has finished yet, the window precedes the newest date that an interrupted run has read.
   const finishedEnd = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? readUntil, readUntil);
   const sinceFinished = { from: finishedEnd + 1, to: readUntil };
   const withWindows = [...unread, sinceFinished].map((range) => ({

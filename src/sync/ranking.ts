@@ -7,8 +7,8 @@ import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
 /**
- * Reads the current ranking. Rows are identified by their position, because several rows can lack a host. A ranking is
- * stored only if it is complete, because its order can change while its pages are being read.
+ * Reads the current host ranking. Rows are identified by their position, because more than one row can lack a host. An
+ * incomplete ranking is not stored, because hosts can change places while the pages are being read.
  */
 export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),

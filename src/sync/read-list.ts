@@ -14,56 +14,55 @@ export interface ListRecord {
   requestedAt: number;
 }
 
-/** Records by ID, or by JSON text if they have no ID. */
+/** Keyed by ID, or by JSON text for records without an ID. */
 type RecordsById = ReadonlyMap<string, ListRecord>;
 
-/** A list without duplicates. It contains the newest version of each record. */
+/** A list without duplicates, with the newest version of each record. */
 export interface List {
   records: RecordsById;
-  /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The value of `total_items` in the last response, or the number of items if the list is unpaginated. */
+  /** The last response's `total_items`, or the number of items if the list is unpaginated. */
   total: number;
   /** The number of distinct records in all readings. */
   rowCount: number;
   isComplete: boolean;
-  /** The IDs that the API lists more than once. A list with repeated IDs is never complete. */
+  /** IDs that the API lists more than once. If there are any, the list is incomplete. */
   repeated: string[];
 }
 
 interface ListQuery {
-  /** Default: the resource's own path. */
+  /** Defaults to the resource's path. */
   path?: string;
   query?: QueryParameters;
   idOf?: (record: Json) => string | null;
-  /** Returns the keys of the mirrored records. If the list lacks one of them, it is read a second time. */
+  /**
+   * Returns the keys of the mirrored records. If the list lacks any of them, the complete list is read a second time.
+   */
   mirrored?: () => readonly string[];
 }
 
 type Wanted = Required<Omit<ListQuery, "mirrored">>;
 
-/** The result of reading all pages once. */
 interface Reading {
   records: Map<string, ListRecord>;
-  /** The IDs in the API's order, including repeated IDs. */
+  /** All IDs in list order, including duplicates. */
   ids: string[];
-  /** The value of `total_items` in each response. */
   totals: number[];
   requestedAt: number;
 }
 
-/** The number of readings after which a list should have settled (A9). */
+/** A list should settle within this number of readings (A9). */
 const maxReadings = 3;
 /**
- * The maximum number of times to read a list in random order. The list is re-read for as long as `total_items` is
- * unchanged and each reading finds new records.
+ * The maximum number of readings if the API sorts the list randomly. Reading continues while `total_items` stays the
+ * same and one of the last three readings found new records.
  */
 const maxReadingsInRandomOrder = 12;
 
 /**
- * Reads a list until it is complete, at most three times unless its order is random. A list is complete if one reading
- * has as many distinct records as `total_items`, or if `total_items` was the same in all readings and the merged
- * readings have exactly that many records.
+ * Reads a list until it is complete. Gives up after three readings, unless the list's order is random. A list is
+ * complete if one reading has `total_items` distinct records, or if `total_items` never changed and the merged readings
+ * have that many.
  * @throws Incomplete if the list has more pages than the API can return
  */
 export async function readList(run: ListRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
@@ -75,7 +74,8 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
   if (mirrored().every((key) => keys.has(key))) return toList(first);
-  // While pages are being read, a removal and an addition can move a third record to a page that has already been read.
+  // If one record is removed and another added while the pages are being read, a third record can move to a page that
+  // has already been read.
   const second = await readUntilSettled(run, wanted);
   return toList({
     ...second,
@@ -85,7 +85,10 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   });
 }
 
-/** `ids` are the records in all readings. A complete reading replaces earlier readings, which may have had more. */
+/**
+ * The number of `ids` can exceed the number of `records`, because a complete reading replaces earlier readings, which
+ * may contain records that have since been removed.
+ */
 type SettledList = Omit<List, "rowCount"> & { ids: ReadonlySet<string> };
 
 function toList({ ids, ...list }: SettledList): List {
@@ -107,9 +110,9 @@ interface MergedReadings {
   count: number;
   records: RecordsById;
   requestedAt: number;
-  /** The value of `total_items` in all responses, or null if it changed between responses. */
+  /** The value of `total_items`, or null if it differed between responses. */
   steadyTotal: number | null;
-  /** The IDs in the API's order, or null if the order changed between readings. */
+  /** The IDs in list order, or null if the order differed between readings. */
   steadyOrder: readonly string[] | null;
   /** The number of the last reading that found new records. */
   lastGrowth: number;
@@ -137,8 +140,8 @@ function mergeReading(earlier: MergedReadings | null, reading: Reading): MergedR
 
 /**
  * Decides whether to stop reading.
- * @param merged all readings, including the newest one
- * @returns the complete list, the incomplete list if further readings would not help, or null to read the list again
+ * @param merged all readings, including the newest
+ * @returns a complete list, an incomplete list if reading it again would not help, or null to read it again
  */
 function settledList(merged: MergedReadings, newest: Reading): SettledList | null {
   const { count, records, requestedAt, steadyTotal } = merged;
@@ -158,7 +161,7 @@ function settledList(merged: MergedReadings, newest: Reading): SettledList | nul
   return { ids, total, records, requestedAt, isComplete: false, repeated };
 }
 
-/** The newer records come first and replace the older records. */
+/** Merges two readings. If both contain a record, the newer version is kept. */
 function mergeRecords(older: RecordsById, newer: RecordsById): RecordsById {
   const merged = new Map(newer);
   for (const [id, record] of older) if (!merged.has(id)) merged.set(id, record);
@@ -201,9 +204,9 @@ async function readAllPages(run: ListRun, wanted: Wanted): Promise<Reading> {
 }
 
 /**
- * Reads a list whose pagination is undocumented. The first request has no parameters, because the API refuses unknown
- * parameters. Pages are requested only if the response announces more records. If the API refuses `per_page`, the
- * parameter is left out. A single object is treated as a list with one record.
+ * Reads a list whose pagination is undocumented. The first request has no parameters, because the API rejects unknown
+ * parameters. If the response announces more records, all pages are requested, without `per_page` if the API rejects
+ * it. A single object counts as a list with one record.
  */
 async function readUndocumented(run: ListRun, wanted: Wanted): Promise<Reading> {
   const { api, resource } = run;
@@ -224,8 +227,8 @@ async function readUndocumented(run: ListRun, wanted: Wanted): Promise<Reading> 
 }
 
 /**
- * Adds a response to a reading. A record without an ID is identified by its JSON text. Duplicates of such a record in
- * the same response count as separate records.
+ * Adds a page to a reading. A record without an ID is identified by its JSON text. If a response contains identical
+ * records without IDs, they count as separate records.
  */
 function addPage(
   { resource }: ListRun,
@@ -251,7 +254,7 @@ function addPage(
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
 }
 
-/** Compares the dates or, if they are equal or unreadable, the times of the requests. */
+/** Compares the records' dates. If the dates are equal or unreadable, compares the times of the requests. */
 function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boolean {
   const [date, earlierDate] = [recordDate(resource, next.record), recordDate(resource, earlier.record)];
   return date !== null && earlierDate !== null && date !== earlierDate
@@ -274,7 +277,7 @@ export function nameIds(ids: readonly string[]): string {
   );
 }
 
-/** Groups a list's records by response, in list order. `position` is the index of the group's first record. */
+/** Groups the records by response, in list order. `position` is the list index of a group's first record. */
 export function groupByResponse(
   records: Iterable<ListRecord>,
 ): { items: Json[]; requestedAt: number; position: number }[] {

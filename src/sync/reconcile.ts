@@ -31,20 +31,20 @@ const maxRounds = 4;
 interface Reconciliation {
   incompleteReasons: IncompleteReason[];
   sums: CountSums;
-  /** True if the API has records that it does not return in any date range (A11). */
+  /** True if the API counts records that it does not return for any date range (A11). */
   hasUndated: boolean;
   ignoresAmounts: boolean;
 }
 
 /**
- * Compares the mirror with the API's daily totals and counts, and re-reads what differs, within the budget. Differing
- * ranges are re-read up to four times. The last step is always a comparison.
- * @param drift the drift before the run read anything, because reading a day replaces its stored totals
+ * Compares the mirror with the API's daily totals and counts. Re-reads the dates that differ, within the budget and at
+ * most four times. Always ends with a comparison.
+ * @param drift the drift found before any record was read, because reading a day replaces its stored totals
  */
 export async function reconcile(run: DatedSync, drift: AmountDrift | null): Promise<Reconciliation> {
   const { apiTotals, options, reporter, resource } = run;
   const remaining = startBudget(run, options.budget);
-  // The sample is read first, because it decides whether changed amounts matter on the other days.
+  // If the sample shows a drift, the run ignores amounts on all other days, so the sample must be read first.
   const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
   if (ignoresAmounts) warnOfDrift(run, drift);
   const compared = { apiTotals, ignoresAmounts };
@@ -54,7 +54,7 @@ export async function reconcile(run: DatedSync, drift: AmountDrift | null): Prom
   let { differing, sums } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
     for (const count of differing) wrongFilters.push(...(await readDiffering(run, count, remaining)));
-    // Reading part of a day deletes the day's stored totals, so the rest of the day must be read as well.
+    // Reading part of a day deletes its stored totals. The rest of the day must then be read to store them again.
     await readChangedDays(run, compared, remaining);
     ({ differing, sums } = await recount(run));
   }
@@ -63,7 +63,7 @@ export async function reconcile(run: DatedSync, drift: AmountDrift | null): Prom
   const isComplete = differing.length + wrongFilters.length + run.unsettledSlices.length === 0;
   if (isComplete && isAllCovered(run)) {
     undatedCount = await requestUndatedCount(run, sums);
-    // The difference may be due to records that were added after the comparison.
+    // Records added since the comparison could explain the difference, so the run counts again.
     if (undatedCount > 0) ({ differing, sums } = await recount(run));
   }
   const hasUndated = undatedCount > 0 && differing.length === 0;
@@ -88,7 +88,7 @@ function differenceText(resource: string, count: CountComparison): string {
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-/** Returns a reason if the budget was too small to read all changed days. */
+/** Returns a reason if the budget did not suffice for all changed days. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];
@@ -96,14 +96,14 @@ function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[]
   return [{ text }];
 }
 
-/** True if all dates up to the newest date read are covered. */
+/** True if every date up to the newest date read is covered. */
 function isAllCovered({ state }: DatedSync): boolean {
   const [first, ...others] = mergeRanges(state.coverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   return isContinuous && state.markedSlices().length === 0;
 }
 
-/** Returns the number of records that the API counts only if no date range is given (A11). */
+/** Returns the number of records that the API counts without a date range, but not in any date range (A11). */
 async function requestUndatedCount(run: DatedSync, { api_total }: CountSums): Promise<number> {
   const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);
@@ -115,9 +115,9 @@ async function requestUndatedCount(run: DatedSync, { api_total }: CountSums): Pr
 }
 
 /**
- * Re-reads the oldest of the drifting days that the run has not yet read.
+ * Re-reads a sample from the oldest days with drifting amounts. Days that this run has already read are excluded.
  * @param remaining returns the number of requests left
- * @returns true if none of their records changed, which means that the run must ignore the amounts on the other days
+ * @returns true if no record in the sample has changed, in which case the run ignores the amounts on the other days
  */
 async function isDriftWithoutChanges(
   run: DatedSync,
@@ -131,7 +131,7 @@ async function isDriftWithoutChanges(
     run,
     days.filter((day) => changedBefore.has(day)),
   );
-  // The planned ranges already contained all of the drifting days.
+  // The run has already read all days with drifting amounts.
   if (sample.length === 0) return false;
 
   const countChanges = () => {
@@ -159,7 +159,6 @@ function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared
     );
 }
 
-/** Re-reads the days whose totals have changed (A8), within the budget. */
 async function readChangedDays(
   run: DatedSync,
   compared: ComparedTotals,
@@ -171,7 +170,7 @@ async function readChangedDays(
   }
 }
 
-/** Compares the counts for covered ranges. Trusts a filter again if its count now agrees. */
+/** Compares the counts for all covered ranges. A distrusted filter is trusted again if its counts agree. */
 async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; sums: CountSums }> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
@@ -183,8 +182,8 @@ async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; 
 }
 
 /**
- * Re-reads the differing parts of a range, within the budget. If the filter is wrong, marks it as distrusted and
- * returns the reason.
+ * Re-reads the parts of a range that differ, within the budget. If only the API's filter is wrong, stores that it
+ * cannot be trusted and returns that as the reason.
  */
 async function readDiffering(
   run: DatedSync,
@@ -209,8 +208,8 @@ async function readDiffering(
 }
 
 /**
- * True if a filter does not count the records with its status (A7): its count still differs after the records were
- * re-read. If the count changed in the meantime, the records changed as well, so the filter may be correct.
+ * True if the API's filter does not count the records with its status (A7), because the counts still differ after the
+ * records were re-read. If the API's count has changed in the meantime, the filter may be correct.
  */
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);

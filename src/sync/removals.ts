@@ -2,8 +2,8 @@ import { countCurrent } from "../store/records.js";
 import type { IncompleteReason, SyncRun } from "./run.js";
 
 /**
- * Returns the reason to refuse implausible removals, or null if they are accepted. It is implausible that all records, or
- * more than half of over 20 records, were removed.
+ * Returns the reason to refuse a removal, or null to allow it. By default, a run must not remove all records, or more
+ * than half of a list of over 20 records, because that suggests an error in the API.
  */
 export function refuseRemovals(
   { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,
@@ -18,10 +18,10 @@ export function refuseRemovals(
   };
 }
 
-/** Removes the missing records. If implausibly many are missing, removes nothing and returns the reason. */
+/** Removes the missing records. If an implausible number is missing, removes nothing and returns the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
-  // Records returned in a marked slice still exist, even if the API does not return them at their own dates.
+  // The API returned these records in a marked slice, so they still exist, even if they are missing at their own dates.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
   const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));

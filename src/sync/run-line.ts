@@ -5,14 +5,16 @@ import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
 interface RunFacts {
-  /** The oldest date (ISO 8601) that any run has requested, or null if there is no lower limit. */
+  /** The oldest date that any run has requested (ISO 8601), or null if there is no lower limit. */
   floor: string | null;
-  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals: boolean;
   listRows?: number | undefined;
 }
 
-/** Formats a run's output line. Numbers have no separators, because scripts read these lines. */
+/**
+ * Formats the line that a run prints when it ends. Numbers have no thousands separators, because scripts parse these
+ * lines.
+ */
 export function runLine(run: RunRow, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
@@ -26,7 +28,7 @@ export function runLine(run: RunRow, facts: RunFacts): string {
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
 }
 
-/** Returns a number such as `5`, or `9 surveys and 12 results` if the details have their own table. */
+/** Returns the number of rows read, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
 function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);

@@ -22,22 +22,21 @@ import { type Reporter, silentReporter, type Task } from "../util/reporter.js";
 import { formatInstant } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 
-// `A1` to `A12` in this folder's comments are the assumptions in `README.md`.
+// `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
 
-/** The options of a sync. Times are in milliseconds since 1970. */
+/** The options of `sync`. Times are in milliseconds since 1970. */
 export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The length of the window, which precedes the end of the last finished run and is re-read by each run. */
+  /** The window: every run re-reads this length of time before the end of the last finished run. */
   windowMs: number;
-  /** True to remove records even if implausibly many are missing. */
   acceptRemovals: boolean;
-  /** The maximum number of requests for re-reading days and ranges whose totals or counts differ. */
+  /** The maximum number of requests for re-reading dates whose totals or counts differ. */
   budget: number;
-  /** The number of requests that the audit sends to re-read old records. */
+  /** The number of requests for the audit, which re-reads old records. */
   audit: number;
-  /** True to re-read all marked slices, not only the slices in the requested ranges. */
+  /** True to re-read all marked slices, not only those in the requested ranges. */
   allMarked: boolean;
   details: "all" | "changed" | "none";
   groupBy: string;
@@ -58,28 +57,26 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The API's daily analytics points, keyed by day (`2026-01-31`). */
+/** Points from the API's daily analytics, keyed by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
-/** The parts of a command that all its runs share. */
 export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
   clock: Clock;
-  /** The API keys in use, which must not appear in recorded errors. */
+  /** The API keys in use, which must not appear in stored errors. */
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** A cache of the daily points, which orders and clicks share. */
+  /** Caches the daily points, which orders and clicks share. */
   dailyPoints: Map<TotalsSource, Promise<DailyPoints>>;
 }
 
-/** A `sync` or `verify` run for one resource. */
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
-  /** The `run_id` in `sync_runs`, or 0 if the run is not recorded. */
+  /** The run's ID in `sync_runs`, or 0 if the run is not recorded. */
   runId: number;
-  /** The newest instant to read: the end of the last complete second before the run, in milliseconds. */
+  /** The newest instant to read, in milliseconds since 1970: the end of the last second before the run started. */
   readUntil: number;
   readonly writer: RecordWriter;
   readonly state: SyncState;
@@ -89,56 +86,54 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
 export type DatedRun = SyncRun<DatedStrategy>;
 
 export interface DatedSync extends DatedRun {
-  /** The API's daily totals, requested before any record was read, or null if the API returned none. */
+  /** The API's daily totals from before any record was read, or null if the API returned none. */
   readonly apiTotals: TotalsByDay | null;
-  /** The slices that never settled (A9). `writeSlice` adds to them. */
+  /** Reasons for slices whose lists never settled (A9), added by `writeSlice`. */
   readonly unsettledSlices: IncompleteReason[];
 }
 
-/** A reason why a run is incomplete. The text is a clause, not a sentence. */
+/** A reason why a run is incomplete. `text` is a clause without a final period. */
 export interface IncompleteReason {
   text: string;
-  /** The next step for the user. The default is to run the same command again. */
+  /** What the user should do. Defaults to running the same command again. */
   hint?: string;
 }
 
-/** The record counts in the API and in the mirror, and the number of counts that differ, as stored in `sync_runs`. */
+/** The sums of the record counts in the API and in the mirror, and the number of counts that differ. */
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /**
- * A way to read a resource. The members are methods, so that a strategy for one kind of resource is assignable to
- * `SyncStrategy`.
+ * A way to read a resource. These are methods rather than function properties, because only methods let TypeScript
+ * assign a strategy for one kind of resource to `SyncStrategy`.
  */
 export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Estimates the number of requests that `read` would send. Requests only counts and daily totals. */
+  /** Estimates the requests that `read` would send. Sends requests only for counts and daily totals. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   read(run: SyncRun<How>): Promise<SyncResult>;
 }
 
-/** A line in the output of `sync --dry-run`. */
 export interface PlanStep {
   what: string;
   requests: number;
-  /** True if `requests` is only a minimum. */
+  /** True if `requests` is a minimum. */
   open?: boolean;
 }
 
 export interface SyncResult {
-  /** The reasons why the run is incomplete. The list is empty if the run is complete. */
   incompleteReasons: IncompleteReason[];
-  /** True if the run read only part of the resource, or cannot verify the data. */
+  /** True if the run read only part of the resource or cannot verify it. */
   isPartial: boolean;
-  /** The sums of all counts, or undefined if the run requested no counts. */
+  /** The sums of all counts. Omitted if the run requested no counts. */
   sums?: CountSums;
   /** The start of the covered dates (ISO 8601), or null if everything was read or the resource has no dates. */
   coveredFrom?: string | null;
-  /** The number of rows from the list, excluding rows from the details. */
+  /** The number of list rows, excluding details. */
   listRows?: number;
-  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
+  /** False if the resource has daily totals, but the run compared only counts. */
   comparesTotals?: boolean;
 }
 
-/** Counts a run's rows and requests for `sync_runs` and for the progress bar. */
+/** Counts a run's rows and requests, for `sync_runs` and the progress bar. */
 class RunProgress {
   readonly #before: Readonly<ApiClient["stats"]>;
   #responses = 0;
@@ -152,13 +147,12 @@ class RunProgress {
     this.#before = { ...session.api.stats };
   }
 
-  /** Returns the number of requests and retries since the start of the run. */
   stats(): ApiClient["stats"] {
     const { requests, retries } = this.session.api.stats;
     return { requests: requests - this.#before.requests, retries: retries - this.#before.retries };
   }
 
-  /** Adds returned rows to the run's row in `sync_runs`. Must be called in the transaction that writes the records. */
+  /** Adds to the row count in `sync_runs`. Call this in the transaction that writes the records. */
   addRows(rows: number): void {
     this.#rows += rows;
     addReadRows(this.session.mirror, this.runId, { rows, ...this.stats() });
@@ -182,13 +176,12 @@ class RunProgress {
   }
 }
 
-/** Records the start of a run in `sync_runs`. */
 export function startRun(session: SyncSession, resource: Resource, task: Task): SyncRun {
   const { clock, mirror } = session;
   return createRun(session, resource, task, beginRun(mirror, resource.name, formatInstant(clock.now())));
 }
 
-/** Creates a run that is not recorded and only reads the mirror. */
+/** Creates a run that is not recorded, for reading the mirror without changing it. */
 export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
   return createRun(session, resource, silentReporter.begin({ name: resource.name }), 0);
 }
@@ -204,7 +197,7 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
     state,
     progress: new RunProgress(session, runId, task),
     readUntil: startOfSecond(clock.now()) - 1,
-    // The API truncates dates to seconds, so each second must be read either completely or not at all.
+    // The API truncates dates to seconds, so a range must not split a second.
     options: {
       ...options,
       since: since === undefined ? undefined : startOfSecond(since),
@@ -222,14 +215,14 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
 export interface RunEnd {
   outcome: RunOutcome;
   error: Error | null;
-  /** The problems found by `verify`, or null if there are none. They are stored in the column `error`. */
+  /** Differences found by `verify`, or null. They are stored in the column `error`. */
   problems?: string | null;
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountSums>>;
 }
 
 /**
- * Records the end of a run, and whether the API refused the resource.
- * @throws if the mirror cannot be written: the run's error if there was one, or else the write error
+ * Records how a run ended and whether the API refused the resource.
+ * @throws if the mirror cannot be written: the run's own error, or the write error if the run had none
  */
 export function finishRun(run: SyncRun, { outcome, error, problems = null, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
@@ -255,7 +248,7 @@ export function finishRun(run: SyncRun, { outcome, error, problems = null, colum
   return readRun(mirror, runId);
 }
 
-/** Starts a request budget. The returned function returns the number of remaining requests. */
+/** Starts a request budget, and returns a function that returns the number of requests left. */
 export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;

@@ -11,19 +11,19 @@ import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
 import { type DatedRun, type DatedSync, startBudget } from "./run.js";
 
-/** A slice is split until the API counts at most this many records in it, or until it is one day long. */
+/** Slices are split until the API counts at most this many records in each, or until they are one day long. */
 const maxSliceRecords = 2_000;
 const maxSplits = 12;
-/** The length assumed for a range without a start when the range is first split. */
+/** The assumed length of a range without a start, used to find the middle for the first split. */
 const openRangeMs = 20 * 365 * dayMs;
-/** If a slice has more faulty records, the complete slice is marked, without reading its days separately. */
+/** With more faulty records than this, the complete slice is marked without looking for the affected days. */
 const maxFaultsToLocate = 10;
-/** The request budget for reading a slice's days separately. */
+/** The request budget for finding the days of a slice's faulty records. */
 const maxLocateRequests = 100;
 
 /**
- * Reads a range of dates by page number, in slices, newest first. This is used if the API does not return records
- * newest first, or returns dates that are unreadable or outside the requested range. All records are kept.
+ * Reads a date range by page number, in slices, newest first. This is the fallback if the API does not sort records
+ * newest first, or returns dates that are unreadable or outside the requested range. All records are stored.
  * @param remaining returns the number of requests left; the first slice is always read
  * @returns the oldest instant that was read, in milliseconds
  */
@@ -43,7 +43,6 @@ export async function readByPage(
   return reached;
 }
 
-/** Reads a range as one list. */
 export async function readAsList(run: DatedSync, range: Range): Promise<void> {
   await storeSlice(run, await readSlice(run, range));
 }
@@ -52,7 +51,7 @@ async function storeSlice(run: DatedSync, reading: SliceReading): Promise<void> 
   await resolveCopies(run, writeSlice(run, reading), reading.list.requestedAt);
 }
 
-/** Returns the newest days in a range that together contain about `records` mirrored records. */
+/** Returns the most recent days in a range that have about `records` mirrored records between them. */
 function newestPart({ mirror, resource, state }: DatedRun, { from, to }: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count({ from, to }) : 0;
   if (mirrored <= records) return { from, to };
@@ -61,8 +60,8 @@ function newestPart({ mirror, resource, state }: DatedRun, { from, to }: Range, 
 }
 
 /**
- * Splits a range at day boundaries until each slice has few enough records. Yields the newest slice first.
- * @param counted the API's count for the range, if it is known
+ * Splits a range at day boundaries until no slice has too many records. Yields the slices newest first.
+ * @param counted the API's count for the range, if known
  */
 async function* splitIntoSlices(
   run: DatedRun,
@@ -75,12 +74,12 @@ async function* splitIntoSlices(
   const total = counted ?? (await compareCount(run, { from, to })).apiCount;
   if (total <= maxSliceRecords) return yield { from, to };
   const halves = await countHalves(run, { from, to }, middle);
-  // If the API ignores the dates, it counts all records in both halves. The slice is then read as one list.
+  // Both halves have all records, so the API ignores dates and the range must be read as one list.
   if (halves.every((half) => half.total >= total)) return yield { from, to };
   for (const half of halves) yield* splitIntoSlices(run, half, half.total, splits + 1);
 }
 
-/** Returns the API's counts for the parts of a slice from `middle` on and before `middle`. */
+/** Counts the API's records in both parts of a slice, the part from `middle` on first. */
 async function countHalves(
   run: DatedRun,
   { from, to }: Range,
@@ -96,7 +95,7 @@ async function countHalves(
   ];
 }
 
-/** Returns the start of the day in the middle of a range, or null if it does not split the range. */
+/** Returns the start of the day in the middle of a range, or null if the range cannot be split at a day boundary. */
 function middleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);
@@ -104,8 +103,8 @@ function middleDay({ from, to }: Range): number | null {
 }
 
 /**
- * Reads a slice. If it has a few faulty records, bisects it repeatedly, so that only the days that return these records
- * are marked.
+ * Reads a slice. If it has a few faulty records, bisects it until only the days with these records are left to be
+ * marked.
  * @param remaining returns the number of requests left for reading halves
  */
 async function* locateFaults(
@@ -124,7 +123,7 @@ async function* locateFaults(
   for (const { from, to } of halves) yield* locateFaults(run, { from, to }, remaining);
 }
 
-/** Returns the start of the day that splits a slice's sound records in half, or null if no day splits the slice. */
+/** Returns the start of a day that splits the slice near its median valid record, or null if there is no such day. */
 function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
   const dates = [...list.records].flatMap(([id, { record }]) =>
     faults.has(id) ? [] : (recordDate(resource, record) ?? []),
@@ -138,11 +137,10 @@ function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading
 interface SliceReading {
   slice: Range;
   list: List;
-  /** The problem with each faulty record, by ID. */
   faults: ReadonlyMap<string, string>;
 }
 
-/** Reads all pages for a slice, and writes nothing. */
+/** Reads all pages of a slice without writing anything. */
 async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
@@ -224,19 +222,19 @@ function writeList(
   };
 }
 
-/** A new faulty record with a covered date becomes missing, because the API does not return it in that date's range. */
+/** A new faulty record with a covered date becomes missing, because the API did not return it for that date. */
 function updateMissing({ mirror, state }: DatedSync, sound: WrittenRecords, faulty: WrittenRecords): void {
   state.missing.delete(sound.ids);
   state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
   state.missing.add(faulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
 }
 
-/** The maximum number of seconds to read for the copies in one response or slice. */
+/** The maximum number of seconds to read to resolve the copies in one response or slice. */
 const maxLookups = 10;
 
 /**
- * Resolves copies of records that are older than the mirrored record with the same ID. If the run has not yet read the
- * mirrored record's date, reads its second first, to find out whether the API still returns the mirrored record there.
+ * Handles copies of records that are older than the mirrored record with the same ID. First reads the second of the
+ * mirrored record, unless this run has already read it, to check whether the API still returns the record there.
  */
 export async function resolveCopies(
   run: DatedSync,
@@ -269,11 +267,12 @@ export async function resolveCopies(
 }
 
 /**
- * Decides what an older copy shows about the mirrored record.
- * - replace: the API no longer returns the mirrored record, so the record's date has changed to that of the copy
- * - mark: the API returns both, so it lists the ID twice; the newer record is kept
- * - missing: unknown, because too many dates would have to be read; the record is not counted until both dates are read
- * - none: unknown, and the mirrored record's date is not covered, so the record is not counted anyway
+ * Decides what an older copy implies about the mirrored record.
+ * - replace: The API no longer returns the mirrored record, so the copy has the record's new date.
+ * - mark: The API returns both, so it lists the ID twice. The newer record is kept.
+ * - missing: The mirrored record's date was not checked, because the limit was reached. The record is not counted until
+ * both dates have been read.
+ * - none: The mirrored record's date is not covered, so the record is not counted in any case.
  */
 function copyEffect(
   run: DatedSync,
@@ -297,7 +296,7 @@ function isReadByRun({ runId, state }: DatedRun, { from }: Range): boolean {
   return readings.some((range) => range.runId === runId && containsInstant(range, from));
 }
 
-/** Describes the newest problem and counts the faulty records. Returns null if there are none. */
+/** Describes the fault in the newest marked slice and the number of faulty records. Returns null if there are none. */
 export function describeMarked({
   mirror,
   resource,

@@ -34,18 +34,16 @@ interface Failure {
 interface ResourceResults {
   failures: Failure[];
   succeeded: number;
-  /** The resources that were skipped because the API is down. */
   notTried: readonly Resource[];
 }
 
 interface WorkEnd {
   error: Error | null;
-  /** True if the error does not count as a failure. */
   isSkipped?: boolean;
 }
 
 /**
- * Calls `work` for each resource in turn. A failure does not stop the other resources, unless the API is down.
+ * Calls `work` for one resource after the other. Continues after a failure, unless the API is down.
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function forEachResource(
@@ -71,16 +69,16 @@ export async function forEachResource(
 
 export interface Selection {
   allowed: readonly Resource[];
-  /** The resources whose scope the key lacks. They are not requested. */
+  /** The resources that the key's scopes exclude. They are not requested. */
   withoutScope: readonly WithoutScope[];
-  /** True if the user named the resources. Otherwise, resources that the API refuses are skipped. */
+  /** True if the user named the resources. If not, resources that the API refuses are skipped. */
   named: boolean;
 }
 
 interface WithoutScope {
   resource: Resource;
   why: string;
-  /** True if an earlier run read the resource, whose data is now outdated. */
+  /** True if an earlier run read the resource, so its data in the mirror is now outdated. */
   isLost: boolean;
 }
 
@@ -111,7 +109,7 @@ export async function syncResources(
   return results;
 }
 
-/** Records an incomplete run without any requests. */
+/** Records an incomplete run for a resource that the key can no longer read, without sending a request. */
 function recordLostScope(
   session: SyncSession,
   resource: Resource,
@@ -125,8 +123,8 @@ function recordLostScope(
 }
 
 /**
- * Puts lists first, because they are short. Resources with dates come last, and the one with the most records comes at
- * the end, because its first sync may take hours.
+ * Sorts lists first, because they are short. The dated resource with the most records comes last, because its first
+ * sync may take hours.
  */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
@@ -134,9 +132,9 @@ export function smallFirst(resources: readonly Resource[]): Resource[] {
 }
 
 /**
- * Throws if a resource failed, or if all were skipped.
+ * Throws if any resource failed or all were skipped.
  * @param total the number of requested resources
- * @throws Incomplete if some resources succeeded; otherwise the first error
+ * @throws Incomplete if some resources succeeded; otherwise, the first error
  */
 export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
   if (failures.length === 0 && succeeded > 0) return;
@@ -183,8 +181,8 @@ function strategyOf({ strategy }: Resource): SyncStrategy {
 }
 
 /**
- * Reads one resource into the mirror, and records the run. If the run fails, returns the error instead of throwing it.
- * @param isOptional true if the user did not name the resource, so that it is skipped if the API refuses it
+ * Reads one resource into the mirror and records the run. Returns the run's error instead of throwing it.
+ * @param isOptional true if the user did not name the resource, in which case it is skipped if the API refuses it
  * @throws only if the mirror cannot be written
  */
 export async function syncResource(
@@ -210,7 +208,7 @@ interface ExpectedAccess {
   wasReadBefore: boolean;
 }
 
-/** The result is null after an error. */
+/** Reads the resource with its strategy. The result is null if an error ended the run. */
 async function readResource(
   run: SyncRun,
   access: ExpectedAccess,
@@ -234,8 +232,8 @@ function endOf(resource: Resource, { coveredFrom, incompleteReasons, isPartial, 
 }
 
 /**
- * Decides how a run ends if the API refused the resource. If the resource was read before, its data is now outdated, so
- * the run is incomplete. Otherwise, an optional resource is skipped.
+ * Decides how a run ends if the API refused the resource. If it was read before, the mirror's data is now outdated, so
+ * the run is incomplete. If not, an optional resource is skipped.
  */
 function endOfRefusal(
   { progress, resource }: SyncRun,
@@ -260,7 +258,6 @@ export async function planResource(session: SyncSession, resource: Resource): Pr
   return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
 }
 
-/** Returns the error for a resource that was read before but that the API now refuses. */
 export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
   const message = `${name} was read before, but is now refused: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
@@ -269,14 +266,13 @@ export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
 function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // If the removals were refused, everything has been read, so the message does not call the resource incomplete.
+  // A run whose only problem is a refused removal has read everything, so the message does not call it incomplete.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "the data read so far is kept; run the same command again",
   });
 }
 
-/** Repeats the warning in every run until the mirror no longer contains values of unexpected types. */
 export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   resource: Resource,
