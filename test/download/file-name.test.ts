@@ -13,7 +13,7 @@ const file: NamedFile = {
 const nameFor = (change: Partial<NamedFile>) => fileName({ ...file, ...change }, new Set());
 const prefix = "2026-03-04_7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d_";
 
-/** Strings with many characters that are unsafe in file names. */
+/** Generates strings with many characters that are unsafe in file names. */
 const unsafeText = fc
   .array(
     fc.oneof(
@@ -90,7 +90,7 @@ test.each([
   expect(nameFor({ filename })).toBe(prefix + expected);
 });
 
-test("a long file name is truncated at a character boundary and keeps its extension", () => {
+test("a long file name is truncated between characters and keeps its extension", () => {
   const name = nameFor({ filename: `${"🏔".repeat(200)}.jpeg` });
   expect(name.endsWith("🏔.jpeg")).toBe(true);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);
@@ -106,7 +106,7 @@ test("IDs that differ only in unsafe characters get different file names", () =>
   expect(new Set(names.map(foldName)).size).toBe(3);
 });
 
-test("every API response produces a portable file name inside the output folder", () => {
+test("every name and ID from the API results in a portable file name inside the output folder", () => {
   fc.assert(
     fc.property(files, (named) => {
       const name = fileName(named, new Set());
@@ -123,7 +123,7 @@ test("every API response produces a portable file name inside the output folder"
   );
 });
 
-test("all files get distinct names, even on file systems that ignore case and Unicode normalization", () => {
+test("all files get distinct names, even for file systems that ignore case or Unicode normalization", () => {
   const similarFiles = fc.uniqueArray(
     fc.record({
       source: fc.constantFrom("upload", "deliverable"),
@@ -146,7 +146,7 @@ test("all files get distinct names, even on file systems that ignore case and Un
   );
 });
 
-test("a file's name does not depend on the other files in the run", () => {
+test("a file name does not depend on the other files in the run", () => {
   fc.assert(
     fc.property(files, files, (file, other) => {
       const name = fileName(file, new Set());

@@ -24,7 +24,7 @@ const big = { file_size_bytes: size };
 
 /**
  * Returns a brand with one file that was downloaded and then damaged. `leavePartial` creates the partial file that an
- * interrupted run leaves behind.
+ * interrupted run would leave behind.
  */
 async function brandWithDamagedFile() {
   const brand = await brandWithFiles({ a: big });
@@ -45,10 +45,9 @@ function etagOf(id: string): string {
   return `"${digest.slice(0, 32)}"`;
 }
 
-test("a stopped download leaves a partial file, and the next run downloads only the rest", async () => {
+test("a stopped download leaves a partial file, and the next run downloads only the missing bytes", async () => {
   const brand = await brandWithFiles({ a: big });
   const stop = new AbortController();
-  // The user stops the run halfway through the file.
   const fetch: typeof brand.fetch = async (url, init) => {
     if (!String(url).includes("/files/")) return await brand.fetch(url, init);
     const response = await brand.fetch(url, init);
@@ -107,7 +106,7 @@ test.each<[string, Fault]>([
   },
 );
 
-test("a download restarts from the first byte if the file has changed, even if its size is unchanged", async () => {
+test("a download restarts from the first byte if the file has changed, even if the size is the same", async () => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half, { validator: '"before"' });
   writeFileSync(`${path}.part`, Buffer.alloc(half, "old"));
@@ -118,7 +117,7 @@ test("a download restarts from the first byte if the file has changed, even if i
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test("a partial file whose version is unknown is not resumed", async () => {
+test("a download does not resume a partial file whose version is unknown", async () => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half);
   rmSync(`${path}.etag`);
@@ -155,7 +154,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   expect(readFileSync(run.files[0]?.path ?? "", "utf8")).toBe("12345678");
 });
 
-test("a complete file needs no further request if the run was killed before renaming it", async () => {
+test("a complete partial file needs no further request if the run was killed before renaming the file", async () => {
   const { brand, leavePartial } = await brandWithDamagedFile();
   leavePartial(size);
   const again = await download(brand);
@@ -163,7 +162,7 @@ test("a complete file needs no further request if the run was killed before rena
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test("a complete file whose size differs from the size in the library is kept, and both sizes are reported once", async () => {
+test("a complete file whose size differs from the library's is kept, and both sizes are reported once", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 1_033 }, b: {} });
   const body = "x".repeat(1_533);
   const requests = failFileRequests(brand, (id) =>
@@ -239,7 +238,7 @@ test.each([
   expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
 });
 
-test("each retry of a download waits, and then uses a new signed URL", async () => {
+test("each retry of a download waits first and uses a new signed URL", async () => {
   const brand = await brandWithFiles({ a: {} });
   const requests = failFileRequests(brand, (_, count) =>
     count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,
@@ -252,7 +251,7 @@ test("each retry of a download waits, and then uses a new signed URL", async () 
   expect(brand.now() - before).toBeGreaterThan(3_000);
 });
 
-test("the file host's `Retry-After` is obeyed up to `--max-wait`", async () => {
+test("a download obeys the file host's `Retry-After` up to `--max-wait`", async () => {
   const waited = async (seconds: string) => {
     const brand = await brandWithFiles({ a: {} });
     failFileRequests(brand, (_, count) =>
@@ -287,7 +286,7 @@ test.each<[string, number, Fault]>([
     expect(run.err).toContain("1 of 2 files was not downloaded.");
     expect(requests.filter((request) => requestedFile(request) === "bad")).toHaveLength(attempts);
     expect(listFolder(brand)).toEqual([expect.stringMatching(/good\.jpg$/)]);
-    // Neither the signed URL nor the key may be printed or stored.
+    // Neither a signed URL nor the key may be printed or stored.
     const stored = readdirSync(brand.home, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
@@ -298,7 +297,7 @@ test.each<[string, number, Fault]>([
   },
 );
 
-test("a stalled transfer is aborted after a timeout", async () => {
+test("a stalled download is aborted after a timeout", async () => {
   const part = await PartialFile.open(join(makeHome(), "file"));
   const timeouts: number[] = [];
   const host = {
@@ -332,7 +331,7 @@ test("a file of unknown size is downloaded but never resumed", async () => {
   expect(isComplete(run.files[0] ?? ({} as never), run.files[0]?.bytes ?? 0)).toBe(true);
 });
 
-test("the run ends after a few files if the file host is down", async () => {
+test("the run ends after a few failed files if the file host is down", async () => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
   failFileRequests(brand, () => "reset");
   const run = await download(brand);
@@ -351,7 +350,7 @@ test("file host failures do not end the run if other files succeed in between", 
     const id = /\/files\/\w+\/(f\d)/.exec(String(url))?.[1];
     if (id === undefined || id === "f8") return await brand.fetch(url, init);
     if (id === "f3" || id === "f7") {
-      // Each failed file was tried three times.
+      // Each file that failed was tried three times.
       await expect.poll(() => resets).toBe(id === "f3" ? 9 : 18);
       return await brand.fetch(url, init);
     }
@@ -364,7 +363,7 @@ test("file host failures do not end the run if other files succeed in between", 
   expect(summary).toMatchObject({ downloaded: 3, failed: 6, not_tried: 0 });
 });
 
-test("the download of a file that was removed from the library fails without affecting other files", async () => {
+test("a file that has been removed from the library fails to download without affecting other files", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   brand.remove("content", "upload/a");
   const run = await download(brand);
@@ -389,7 +388,7 @@ test.each([
 test.each([
   [401, 4],
   [503, 6],
-])("HTTP %i from the API ends the download with exit code %i", async (status, code) => {
+])("the download ends after HTTP %i from the API with exit code %i", async (status, code) => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`f${n}`, {}])));
   brand.before = ({ path }) => (path.endsWith("/download") ? { status } : undefined);
   const run = await download(brand, "--max-wait 1s");

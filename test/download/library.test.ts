@@ -36,7 +36,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("files are downloaded once and in full, whatever their names are, without sending the key", async () => {
+test("files with any names are downloaded completely and only once, without sending the key", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
@@ -84,7 +84,7 @@ test("at most four files are downloaded concurrently", async () => {
   expect(maximum).toBeLessThanOrEqual(4);
 });
 
-test("a file is re-downloaded only if it was deleted or its size in the library changed", async () => {
+test("a file is downloaded again only if it was deleted or its size in the library changed", async () => {
   const brand = await brandWithFiles({ a: {}, b: {}, c: {} });
   const { files } = await download(brand);
   rmSync(files[0]?.path ?? "");
@@ -96,7 +96,7 @@ test("a file is re-downloaded only if it was deleted or its size in the library 
   expect(statSync(again.files[1]?.path ?? "").size).toBe(2_001);
 });
 
-test("files in a moved folder are not re-downloaded, and the mirror records their new paths", async () => {
+test("files in a moved folder are not downloaded again, and the mirror records their new paths", async () => {
   const brand = await brandWithFiles({ a: {} });
   await download(brand);
   renameSync(outputFolder(brand), join(brand.home, "moved"));
@@ -157,7 +157,7 @@ test("links in the output folder are not followed, and folders are not overwritt
   for (const file of files) if (file.id !== "folder") expect(isComplete(file, 2_000)).toBe(true);
 });
 
-test("files are downloaded to ./brandapi-content by default, and one line summarizes the run", async () => {
+test("files are downloaded to ./brandapi-content by default, and the run prints a one-line summary", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   const run = await brand.run("download content");
   expect(run).toMatchObject({ code: 0, out: "" });

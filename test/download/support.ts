@@ -19,7 +19,10 @@ export interface FileLine {
   error: string | null;
 }
 
-/** Creates a brand and syncs its library. @param files the fields of each file, by ID */
+/**
+ * Creates a brand and syncs its library.
+ * @param files each file's fields, keyed by ID
+ */
 export async function brandWithFiles(files: Readonly<Record<string, object>>): Promise<TestBrand> {
   const content = Object.entries(files).map(([id, fields], n) =>
     fileAt(id, noon - (n + 1) * 3_600_000, { ...fields }),
@@ -29,7 +32,6 @@ export async function brandWithFiles(files: Readonly<Record<string, object>>): P
   return brand;
 }
 
-/** Runs `download content --json` and parses its output. */
 export async function download(brand: TestBrand, flags = "", options: Parameters<TestBrand["run"]>[1] = {}) {
   const run = await brand.run(`download content --json --out ${outputFolder(brand)} ${flags}`, options);
   const lines = run.out.split("\n").filter((line) => line !== "");
@@ -46,13 +48,14 @@ export function listFolder(brand: TestBrand): string[] {
   return existsSync(outputFolder(brand)) ? readdirSync(outputFolder(brand)).sort() : [];
 }
 
-/** Returns the ID of the requested file, or undefined if the request is not for the file host. */
+/** Returns the ID of the requested file, or undefined if the request was not sent to the file host. */
 export function requestedFile({ path }: SentRequest): string | undefined {
   return /^\/files\/\w+\/([^/]+)$/.exec(path)?.[1];
 }
 
 /**
- * Makes requests to the file host fail. `fault` receives the file's ID and the number of requests for this file so far.
+ * Makes requests to the file host fail.
+ * @param fault receives a file's ID and the number of requests for this file so far
  * @returns the requests sent to the file host
  */
 export function failFileRequests(

@@ -10,14 +10,13 @@ import { brandNames, createReportPage } from "./report-pages.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widths = [375, 768, 1280] as const;
-/** True if `pdftotext` (package `poppler-utils`) is installed. */
 const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
-/** Wide and narrow fonts. Chromium replaces missing fonts with the system font. */
+/** Wide and narrow fonts. If a font is not installed, Chromium uses the system font instead. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
 
 /**
- * These tests are skipped if Chromium is missing: install it (`apt-get install chromium`), or set `CHROMIUM` to its
- * path.
+ * These tests are skipped if Chromium is not found. To run them, install it (`apt-get install chromium`), or set
+ * `CHROMIUM` to its path.
  */
 describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   const home = makeHome();
@@ -33,7 +32,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   describe.each(brandNames)("the report page for %s", (name) => {
     test.each(widths)(
-      "the page fits between the margins at a width of %i pixels, loads no resources and logs no errors",
+      "the page fits between its margins at a width of %i pixels, loads no external resources and logs no errors",
       async (width) => {
         await browser.open(fileOf(name), { width });
         const size = await browser.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
@@ -66,7 +65,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       expect(browser.activity().requests).toHaveLength(1);
     });
 
-    test.each(fonts)("the printed page fits on A4 in the font %s", async (font) => {
+    test.each(fonts)("the printed page fits on A4 paper if the font is %s", async (font) => {
       await browser.open(fileOf(name), { print: true, width: 680 });
       await browser.evaluate(`document.body.style.fontFamily = ${JSON.stringify(font)}; 0`);
       const [contentWidth = 0, width = 0] = await browser.evaluate<number[]>(
@@ -76,7 +75,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     });
   });
 
-  test("a currency's five key figures fit in one row at 1280 pixels", async () => {
+  test("a currency's five key figures fit in one row at a width of 1280 pixels", async () => {
     await browser.open(fileOf("a busy brand"), { width: 1280 });
     const rows = await browser.evaluate<number[][]>(
       "[...document.querySelectorAll('dl')].map((list) => [...list.children].map((one) => one.offsetTop))",
@@ -86,7 +85,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.each(widths)(
-    "charts are as wide as the text at %i pixels, and their labels are not scaled",
+    "charts are as wide as the text on a page of %i pixels, and their labels are not scaled",
     async (width) => {
       await browser.open(fileOf("a busy brand"), { width });
       const charts = await browser.evaluate<[number, number, string][]>(
@@ -114,7 +113,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       expect(pages.length).toBeLessThanOrEqual(6);
     });
 
-    /** Prints the open page, and returns the lines of each printed page. */
+    /** Prints the open page. Returns the lines on each printed page. */
     const printLines = async () => {
       const file = join(home, "printed.pdf");
       writeFileSync(file, await browser.pdf(paper));
@@ -166,7 +165,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     );
   });
 
-  test("HTML in names from the API is escaped", async () => {
+  test("the report page escapes HTML in names from the API", async () => {
     await browser.open(fileOf("hostile names"));
     expect(
       await browser.evaluate(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-/** The paths where Chromium is usually installed. The environment variable `CHROMIUM` overrides them. */
+/** The usual installation paths of Chromium, after the path from the environment variable `CHROMIUM`. */
 const paths = [
   process.env.CHROMIUM ?? "",
   "/usr/bin/chromium",
@@ -15,7 +15,7 @@ const paths = [
 ];
 export const chromium = paths.find((path) => path !== "" && existsSync(path));
 
-/** A page in headless Chromium, controlled through its debugging pipe without a library. */
+/** A page in headless Chromium, which is controlled directly through the DevTools protocol. */
 export interface BrowserPage {
   open(
     file: string,
@@ -23,10 +23,10 @@ export interface BrowserPage {
   ): Promise<void>;
   /** Evaluates a JavaScript expression, even if the page's Content-Security-Policy forbids scripts. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** Takes a screenshot of the full page, or only of the visible part. */
+  /** Takes a screenshot of the full page, or by default of the visible part. */
   screenshot(options?: { fullPage: boolean }): Promise<Buffer>;
   pdf(paper: "A4" | "Letter"): Promise<Buffer>;
-  /** Returns the console messages and the URLs requested since the page was opened. */
+  /** Returns the console messages and the requested URLs since the page was opened. */
   activity(): { console: string[]; requests: string[] };
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function openBrowser(): Promise<BrowserPage> {
     "--no-first-run",
     "--no-sandbox",
     "--disable-gpu",
-    // Limits axe's memory usage, which would grow to 800 MB without this limit.
+    // Limits the memory used by axe, which would otherwise grow to 800 MB.
     "--js-flags=--max-old-space-size=64",
   ];
   const child = spawn(
@@ -128,7 +128,8 @@ export async function openBrowser(): Promise<BrowserPage> {
 }
 
 /**
- * Connects to a child process's debugging protocol: JSON messages on streams 3 and 4, each terminated by a NUL byte.
+ * Connects to a child process through the DevTools protocol: JSON messages on file descriptors 3 and 4, each terminated
+ * by a NUL byte.
  */
 function openPipe(child: ChildProcess) {
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];

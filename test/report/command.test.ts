@@ -6,7 +6,6 @@ import { day, noon, orderAt, ordersBefore } from "../support/records.js";
 
 let brand: TestBrand;
 
-/** A brand with an order every six hours since mid-August, synced at noon on 21 November. */
 beforeAll(async () => {
   brand = makeBrand({ orders: ordersBefore(noon, 400, day / 4) });
   await brand.run("sync orders");
@@ -38,7 +37,7 @@ describe("report: output", () => {
     expect(existsSync(join(brand.home, file))).toBe(false);
   });
 
-  test("if `report` fails, the existing file is kept", async () => {
+  test("`report` keeps the existing file if it fails", async () => {
     const old = join(brand.home, "old.html");
     writeFileSync(old, "old");
     expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
@@ -48,7 +47,7 @@ describe("report: output", () => {
     expect([folder.code, folder.err]).toEqual([2, expect.stringContaining("`-o report.html`")]);
   });
 
-  test("`report --open` opens the file in the browser, and needs a file", async () => {
+  test("`report --open` opens the file in the browser, and rejects --text and --json", async () => {
     const { opened, code } = await brand.run("report --open -o shown.html");
     expect([code, opened]).toEqual([0, [join(brand.home, "shown.html")]]);
     for (const words of ["--text", "--json"])
@@ -99,7 +98,7 @@ describe("report: period", () => {
     expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  test("`report` names the first month with orders if the period is too early, and the last day read if it is too late", async () => {
+  test("`report` names the first month with orders if the period is too early, and the last day that was read if it is too late", async () => {
     const early = await brand.run("report --month 2020-01 --text");
     expect([early.code, early.out]).toEqual([3, ""]);
     expect(early.err).toContain("`--month 2026-08`");
@@ -110,7 +109,7 @@ describe("report: period", () => {
     expect(late.err).toContain("after 2026-11-21, the last day that was read");
   });
 
-  test("`report` names the next command if the mirror does not exist or has no orders", async () => {
+  test("`report` suggests a command if the mirror does not exist or has no orders", async () => {
     const one = makeBrand();
     expect((await one.run("report")).err).toContain("No mirror yet");
     await one.run("sync roster");
@@ -121,7 +120,7 @@ describe("report: period", () => {
   });
 });
 
-test("a `report` can cover several years, and escapes invalid currency codes", async () => {
+test("`report` can cover several years, and escapes invalid currency codes", async () => {
   const currency = `C<b>${"x".repeat(300)}`;
   const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");

@@ -25,7 +25,6 @@ let brand: TestBrand;
 let report: Report;
 let page: string;
 
-/** Syncs a realistic brand on 21 November, and again on 12 December after three weeks of orders and refunds. */
 beforeAll(async () => {
   brand = makeBrand({ history: 2_000, now: noon });
   await brand.run("sync");
@@ -60,7 +59,7 @@ const sum = (one: TestBrand, currency: string, since: string, until: string) =>
   )[0] as Row;
 
 describe("report: amounts", () => {
-  test("the report compares sales with the same complete days of the previous month", () => {
+  test("the report compares sales with the corresponding complete days of the previous month", () => {
     const { through, before } = report.period;
     expect(through).toBe("2026-12-11");
     const sales = blocks(report, "sales", "figures");
@@ -77,7 +76,7 @@ describe("report: amounts", () => {
     }
   });
 
-  test("the report's table of months contains the amounts from sales_by_month and a comparison with the previous year", () => {
+  test("the report's monthly table contains the amounts from sales_by_month and a comparison with the previous year", () => {
     for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
       const currency = title.slice(-3);
       const view = brand.sql<Row>(
@@ -100,7 +99,7 @@ describe("report: amounts", () => {
     }
   });
 
-  test("the report lists the months in restatements and the orders in restated_orders", () => {
+  test("the report lists the months from restatements and the orders from restated_orders", () => {
     const [months, orders] = blocks(report, "restated", "table");
     const view = brand.sql<Row>(
       "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
@@ -115,7 +114,7 @@ describe("report: amounts", () => {
       expect(all).toContainEqual({ name: order, difference });
   });
 
-  test("the report lists the hosts with the highest net amounts in order_figures", () => {
+  test("the report lists the hosts with the highest net amounts from order_figures", () => {
     for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
       const view = brand.sql<Row>(
         `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
@@ -143,7 +142,7 @@ test("the HTML page and the text report have the same summary and tables", async
   expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("on a phone, every amount has a currency even though some columns are hidden", () => {
+test("every amount on a phone has a currency, even though some columns are hidden", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);
@@ -189,7 +188,7 @@ describe("report: currencies", () => {
     expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
   });
 
-  test("a currency with a single order takes one line, and so do orders without a currency", async () => {
+  test("a report shows a currency with a single order, and orders without a currency, on one line each", async () => {
     const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
     expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
     const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
@@ -199,7 +198,7 @@ describe("report: currencies", () => {
     expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
   });
 
-  test("the only currency in a report gets all sections, even if its code is missing", async () => {
+  test("a report's only currency gets all sections, even if its code is missing", async () => {
     const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
     await uncoded.run("sync orders");
     const only = await reportOf(uncoded, "--month 2026-11");
@@ -219,7 +218,7 @@ describe("report: charts", () => {
   const labelsOf = async (id: string, words: string) =>
     blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
 
-  test("a report for one day, or for more than 93 days, has no daily charts", async () => {
+  test("a report that covers one day or more than 93 days has no daily charts", async () => {
     expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
     expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
     expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);
@@ -234,7 +233,6 @@ describe("report: charts", () => {
 });
 
 describe("report: unfinished days", () => {
-  /** Returns a brand with one order per day in October and November. */
   const slow = () => {
     const orders = Array.from({ length: 61 }, (_, nth) =>
       orderAt(`o${nth}`, Date.UTC(2026, 9, 1, 9) + nth * day),
@@ -242,7 +240,7 @@ describe("report: unfinished days", () => {
     return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
   };
 
-  test("an unfinished day is excluded from amounts, charts and comparisons", async () => {
+  test("the report excludes an unfinished day from amounts, charts and comparisons", async () => {
     const one = slow();
     one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
     await one.run("sync orders");
@@ -256,7 +254,7 @@ describe("report: unfinished days", () => {
     expect((await one.run("report --text")).out).toContain("Complete days only, through 23 Nov 2026.");
   });
 
-  test("a month without a complete day has no comparison", async () => {
+  test("the report has no comparison for a month without a complete day", async () => {
     const one = slow();
     one.pass(7 * day);
     await one.run("sync orders");
@@ -282,7 +280,7 @@ test("the report states the share that reported months have lost to later refund
   );
 });
 
-test("the report states no loss and no 100% decrease if nothing has been refunded or cancelled yet", async () => {
+test("the report states neither a loss nor a 100% decrease if nothing has been refunded or cancelled yet", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const first = one.order({ currency: "EUR", total_amount: 100, refund_amount: 0 });
   one.cancel(one.order({ currency: "EUR", total_amount: 10 }));
@@ -297,7 +295,7 @@ test("the report states no loss and no 100% decrease if nothing has been refunde
   expect(out).not.toContain("\u2212100.0%");
 });
 
-test("a host is named by handle, falling back to the first and last name, and then to the start of the ID", async () => {
+test("the report identifies a host by handle, falling back to the full name and then to the start of the ID", async () => {
   const host = (id: string, fields: object) => ({
     host: { id, username: null, first_name: null, last_name: null, ...fields },
   });
@@ -314,7 +312,7 @@ test("a host is named by handle, falling back to the first and last name, and th
   expect((await one.run("report -o -")).out).not.toContain("no name");
 });
 
-test("two reports from the same mirror are identical, except for their creation time", async () => {
+test("reports from the same mirror are identical except for their creation time", async () => {
   brand.pass(90 * day);
   const again = (await brand.run("report -o -")).out;
   const made = /Created [^<]* by brandapi/;
@@ -322,14 +320,14 @@ test("two reports from the same mirror are identical, except for their creation 
   expect(again).not.toBe(page);
 });
 
-test("the report page loads no resources and runs no scripts, and its Content-Security-Policy forbids both", () => {
+test("the report page contains no scripts or external resources, and its Content-Security-Policy forbids both", () => {
   expect(page).toMatch(
     /content="default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'"/,
   );
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
 });
 
-test("the title of the changed-orders table states the total number of orders if the table omits some of them", async () => {
+test("the title of the changed-orders table contains the total number of orders if the table omits some", async () => {
   const orders = Array.from({ length: 30 }, (_, n) => orderAt(`o${n}`, Date.UTC(2026, 9, 20) - n * hour));
   const titleAfter = async (refunded: number) => {
     const brand = makeBrand({ orders });

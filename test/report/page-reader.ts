@@ -1,6 +1,6 @@
-/** Functions that parse the report page independently of the code that renders it. */
+/** Functions that parse the report page, independently of the code that renders it. */
 
-/** Returns the text of an HTML fragment, with entities decoded. */
+/** Returns the text in an HTML fragment, with entities decoded. */
 export function textOf(html: string): string {
   return html
     .replace(/<[^>]*>/g, " ")
@@ -9,7 +9,6 @@ export function textOf(html: string): string {
     .trim();
 }
 
-/** Returns a section's HTML. */
 export function sectionOf(page: string, id: string): string {
   return new RegExp(`<section id="${id}"[\\s\\S]*?</section>`).exec(page)?.[0] ?? "";
 }

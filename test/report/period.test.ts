@@ -3,7 +3,7 @@ import type { DateRange } from "../../src/query/health.js";
 import { choosePeriod } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/time-input.js";
 
-/** Returns the period that `--since` and `--until` select for a mirror whose orders were read up to `reached`. */
+/** Returns the period that `--since` and `--until` select if orders have been read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: DateRange[]) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
@@ -39,14 +39,14 @@ describe("choosePeriod: comparison", () => {
     expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
   });
 
-  test("a month is compared with the same days a year earlier; 29 February is compared with 28 February", () => {
+  test("a month is compared with the same days a year earlier, and 29 February with 28 February", () => {
     expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
     expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
   });
 
-  test("other periods are compared with the same number of preceding days", () => {
+  test("a period other than a month is compared with the same number of preceding days", () => {
     expect(period("2026-10-05", "2026-10-11")).toMatchObject({
       name: "5–11 Oct 2026",
       slug: "2026-10-05-to-2026-10-11",
@@ -68,7 +68,7 @@ describe("choosePeriod: no comparison", () => {
     expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
   });
 
-  test("a period has no comparison if the first order is later than the preceding days", () => {
+  test("a period has no comparison if the first order came after the preceding days", () => {
     const reached = Date.parse("2026-11-22T17:00:00Z");
     const comparison = (first: string) =>
       choosePeriod(
@@ -85,7 +85,7 @@ describe("choosePeriod: no comparison", () => {
     expect(one.before).toBeNull();
   });
 
-  test("a month that was only partly read is compared through the last day read", () => {
+  test("a month that has only partly been read is compared through the last day that was read", () => {
     const read = [
       { from: null, to: "2026-02-15T11:00:00.000Z" },
       { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

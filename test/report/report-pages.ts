@@ -1,7 +1,7 @@
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, memberOf, noon, openRecord, orderAt } from "../support/records.js";
 
-/** Text that breaks a page or a terminal unless it is escaped. */
+/** Text that could break a page or a terminal if it were not escaped. */
 export const hostileNames = [
   "<script>window.ran=1</script>",
   '"><img src=x onerror=window.ran=1>',
@@ -16,7 +16,7 @@ export const hostileNames = [
 const host = (id: string, username: string) => ({ id, username, first_name: username, last_name: null });
 const currencies = ["EUR", "USD", "GBP", "JPY", "KWD", "SEK"];
 
-/** Brands whose report pages are tested in a browser. */
+/** The brands whose report pages are tested in a browser. */
 const brands: Record<string, () => TestBrand> = {
   "a busy brand": () => makeBrand({ history: 1_500 }),
   "one order": () => makeBrand({ orders: [orderAt("a", noon - 2 * day)] }),
@@ -57,7 +57,6 @@ const brands: Record<string, () => TestBrand> = {
 
 export const brandNames = Object.keys(brands);
 
-/** Returns a brand's report page after refunds and roster changes. */
 export async function createReportPage(name: string): Promise<string> {
   const brand = brands[name]?.() ?? makeBrand();
   await brand.run("sync");

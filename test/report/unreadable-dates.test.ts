@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { day, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
-/** Orders with dates that the API variant `invalid` does not change. */
+/** Orders whose dates are unaffected by the API variant `invalid`. */
 const orders = ordersBefore(noon - hour + 60_000, 60, day);
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
     expect(report.is_proven).toBe(false);
     const sales = report.sections.find(({ id }: { id: string }) => id === "sales");
     const count = sales.blocks[0].figures.find(({ title }: { title: string }) => title === "Orders").value;
-    // The newest day may be incomplete, so it is excluded.
+    // The newest day is excluded because it may be incomplete.
     expect(count).toBe(20);
     const text = (await brand.run("report --month 2026-11 --text")).out;
     expect(text).not.toContain("does not have");
