@@ -23,8 +23,8 @@ interface RequestInfo {
 const consolePage = "in the brand's console: settings, integrations, brand API";
 
 /**
- * Returns the error for a status that is neither retried nor 403 (API document, "Errors"). Ignores the response body,
- * because its fields are undocumented and could contain the key.
+ * Returns the error for a status other than 403 that is not retried (API document, "Errors"). Ignores the response
+ * body, whose undocumented fields could contain the key.
  */
 export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: RequestInfo): BrandapiError {
   if (status === 400)
@@ -149,7 +149,7 @@ export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   );
 }
 
-/** The hint names a time because a wait requested by the server does not carry over to later commands. */
+/** Suggests a time to retry, because a later command does not remember the wait that the server requested. */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);

@@ -11,9 +11,9 @@ import { OutageTimer, retryDelay } from "./retry.js";
 export interface ApiSettings {
   baseUrl: string;
   key: string;
-  /** Shown after a 401. It depends on the source of the key. */
+  /** The hint for a rejected key (401), which depends on the source of the key. */
   rejectedKeyHint: string;
-  /** Requests per minute with this key, or null for no limit. */
+  /** The maximum number of requests per minute with this key, or null for no limit. */
   rateLimit: number | null;
   /** The maximum duration of an outage before the run gives up; 0 disables retries. */
   maxWaitMs: number;
@@ -24,14 +24,14 @@ export interface ApiSettings {
 
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called at most once per request, when it has to wait for the rate limit or the server. */
+  /** Called at most once per request, if the request has to wait for the rate limit or the server. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
-  /** `status` is 0 if no response arrived. */
+  /** The status is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;
 }
 
-/** Timers are imprecise, and a `Retry-After` equal to `--max-wait` must be honored. */
+/** Tolerates imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
 const timerToleranceMs = 50;
 
 /**

@@ -16,7 +16,7 @@ export function requestHeaders({
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new ConfigurationError(
       "The API key contains invalid characters, such as a space or a line break.",
-      { hint: "store it again: `brandapi login`" },
+      { hint: "store the key again with `brandapi login`" },
     );
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
 }
@@ -48,8 +48,8 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns the delay in milliseconds. Returns null if the header is missing or invalid (proxies can join two values:
- * `2814, 2`), or if the time is in the past or more than a day away.
+ * Returns the delay in a `Retry-After` header in milliseconds. Returns null if the header is missing or invalid
+ * (proxies can join two values: `2814, 2`), or if the time is in the past or more than a day away.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";

@@ -9,7 +9,7 @@ import { classifyError, type RequestFailure, RequestTimeout, statusFailure } fro
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
 
 export interface ApiRequest {
-  /** Relative to the base URL. Used in messages. */
+  /** The path relative to the base URL, used in messages. */
   path: string;
   url: URL;
   headers: Record<string, string>;
@@ -19,11 +19,11 @@ export interface ApiRequest {
 
 interface RequestEvents {
   onRequest: ApiEvents["onRequest"] | undefined;
-  /** Called when the response headers arrive, with null if there is no response. */
+  /** Called when the response headers arrive, or with null if there is no response. */
   onHeaders(headers: HttpResponse["headers"] | null): void;
 }
 
-/** Applies even if less of `--max-wait` remains. */
+/** The minimum timeout, which applies even if less of `--max-wait` remains. */
 const minTimeoutMs = 5_000;
 
 /**

@@ -10,7 +10,7 @@ import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 
-/** The file may be deleted during a wait, so it is checked at this interval. */
+/** The interval for checking whether the rate-limit file was deleted during a wait. */
 const pollMs = 1_000;
 /** The maximum delay caused by the reset time in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
@@ -23,14 +23,14 @@ type Wait = { waitMs: number };
  * when its response headers arrive, because the server has counted the request by then.
  */
 export class RateLimiter {
-  /** Null if the file is unusable. The process then counts only its own requests. */
+  /** Null if the rate-limit file is unusable. The process then counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if the file was opened before or was damaged. A new file would not contain the requests already counted. */
+  /** True if counted requests are lost when a new file is created. */
   #replacesFile = false;
   /** The end of a wait requested by the server, in monotonic time. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Set only if the server allows fewer requests than the local count. */
+  /** The server's limit, if it allows fewer requests than the local count. */
   #serverLimit: { remaining: number; until: number } | null = null;
 
   constructor(
@@ -99,7 +99,10 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /** If the file cannot be used, repairs it and returns a wait of 0 ms, which makes the caller try again. */
+  /**
+   * Returns a permit or the time to wait. If the rate-limit file cannot be used, repairs it and returns a wait of 0 ms,
+   * so that the caller tries again.
+   */
   async #take(): Promise<Permit | Wait> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { id: 0 };
@@ -115,7 +118,7 @@ export class RateLimiter {
     }
   }
 
-  /** If the file replaces a lost file, treats the entire quota as used. */
+  /** Opens the rate-limit file. If it replaces a lost file, the entire quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -165,12 +168,12 @@ interface Quota {
   /** Each origin has a separate quota, including sandboxes on different ports. */
   origin: string;
   key: string;
-  /** Requests per window with this key. The limit for the machine is twice as high. */
+  /** The maximum number of requests per window with this key. The limit for the machine is twice as high. */
   limit: number;
   windowMs: number;
 }
 
-/** Makes requests count for slightly longer than the window, to allow for network jitter. */
+/** Requests count for slightly longer than the window, to allow for network jitter. */
 const marginMs = 50;
 /** The assumed maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;
@@ -218,7 +221,7 @@ class RateLimitFile {
     this.#db.exec(createTable);
   }
 
-  /** @param clock called after the lock is acquired, because that can take seconds */
+  /** @param clock called after the lock is acquired, because waiting for the lock can take seconds */
   take(clock: () => number): Permit | Wait {
     const transaction = this.#db.transaction(() => {
       const now = clock();

@@ -3,10 +3,10 @@ import type { HttpResponse } from "../deps.js";
 import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
-/** `reason` completes the sentence "The API is unavailable: …". */
+/** The reason completes the sentence "The API is unavailable: …". */
 export type RequestFailure = Refusal | Outage;
 
-/** An error status that is not worth a retry, such as 403. */
+/** An error status that is not retried, such as 403. */
 interface Refusal {
   kind: "refused";
   reason: string;
@@ -15,10 +15,10 @@ interface Refusal {
 
 /**
  * A failure without a usable response:
- * - unavailable: a status that is worth a retry (API document, "Errors")
+ * - unavailable: a status that is retried (API document, "Errors")
  * - network: the connection was refused, was lost or timed out
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
- * - permanent: a failure that is not worth a retry, such as an untrusted certificate
+ * - permanent: a failure that is not retried, such as an untrusted certificate
  */
 export type Outage = { reason: string; cause?: unknown } & (
   | { kind: "unavailable"; status: number; retryAfterMs: number | null }
@@ -61,10 +61,10 @@ const tlsCodes = /^(EPROTO$|ERR_(SSL|OSSL)_)/;
 const certificateCodes =
   /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
-/** Excludes codes for invalid calls, because those are bugs in this program. */
+/** Excludes codes for invalid function calls, because those are bugs in this program. */
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Returns null if the error is a bug in this program. */
+/** Classifies an error from a request. Returns null for a bug in this program. */
 export function classifyError(cause: unknown, host: string): Outage | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };

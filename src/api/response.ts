@@ -23,13 +23,13 @@ export interface Pagination {
   has_prev: boolean;
 }
 
-/** Responses that exceed a limit are rejected without being stored. */
+/** Responses that exceed one of these limits are rejected without being stored. */
 export const responseLimits = {
   /** The maximum size after decompression. A page of 100 orders takes about 100 kB. */
   bytes: 16 * 2 ** 20,
   /** The maximum length of a list requested without `per_page`. */
   items: 200_000,
-  /** The deepest documented response has six levels. */
+  /** The maximum nesting depth. The deepest documented response has six levels. */
   depth: 100,
 } as const;
 
@@ -42,7 +42,7 @@ export class InvalidBody extends Error {}
 
 const baseUrlHint = "check that the base URL belongs to the brand API and ends in /api/brand/v1";
 
-/** The message never quotes the response, which may contain the key. */
+/** Returns the error for an undocumented response. The message never quotes the response, which may contain the key. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
@@ -108,7 +108,7 @@ function hasInexactId(value: unknown): boolean {
   });
 }
 
-/** Deeper nesting could overflow the stack in `JSON.stringify`. */
+/** Deeply nested values could overflow the stack in `JSON.stringify`. */
 function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levelsLeft === 0) return true;
@@ -117,7 +117,7 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
   return false;
 }
 
-/** A response could contain a shorter key by chance. */
+/** The minimum length of a key to search for, because a response could contain a shorter key by chance. */
 const minKeyLength = 8;
 
 function containsKey(text: string, envelope: Json, key: string): boolean {

@@ -7,7 +7,7 @@ import type { Outage } from "./request-failure.js";
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
-  /** Null while the API responds. */
+  /** The start of the current outage, or null while the API responds. */
   #startedAt: number | null = null;
   readonly #failedEndpoints = new Set<string>();
 
@@ -20,14 +20,14 @@ export class OutageTimer {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** A refusal, such as a 403, ends an outage as well. */
+  /** Ends the outage. A refusal, such as a 403, counts as a response. */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;
     this.#failedEndpoints.clear();
   }
 
-  /** `/orders` and `/orders/ID` count as the same endpoint. */
+  /** Records a failed attempt. `/orders` and `/orders/ID` count as the same endpoint. */
   recordFailure(path: string, sentAt: number): void {
     this.#startedAt ??= Math.max(sentAt, this.#lastResponseAt);
     this.#failedEndpoints.add(path.split("/", 2).join("/"));
@@ -42,7 +42,7 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** Timers are imprecise, so a shorter remaining time does not allow another attempt. */
+/** The minimum remaining time for another attempt, because timers are imprecise. */
 const timerPrecisionMs = 5;
 
 /**

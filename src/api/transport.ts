@@ -70,7 +70,7 @@ function createDecoder(coding: string) {
   return isGzipOrDeflate ? createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }) : null;
 }
 
-/** Returns "" if no proxy is set, or null if its URL is invalid. */
+/** Returns the proxy's URL, "" if no proxy is set, or null if the URL is invalid. */
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";

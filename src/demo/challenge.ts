@@ -56,7 +56,7 @@ interface SilentChange {
 /** Changes seven records in different ways. `seed` selects the records. */
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  /** `change` returns the ID of the changed record if it is not the order. */
+  /** `change` returns the ID of the changed record if it is not the order itself. */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {
       name: "host left",

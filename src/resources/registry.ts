@@ -8,7 +8,7 @@ import type { Resource } from "./resource.js";
 import { roster } from "./roster.js";
 import { codes, gifts, surveyResults, surveys } from "./undocumented.js";
 
-/** The order in which `sync` reads the resources and the help lists them. */
+/** All resources, in the order in which `sync` reads them and the help lists them. */
 export const resources: readonly Resource[] = [
   orders,
   roster,
@@ -22,7 +22,7 @@ export const resources: readonly Resource[] = [
   surveys,
 ];
 
-/** Read as details of another resource. Commands do not accept these names. */
+/** Resources that are read as details of another resource. Commands do not accept their names. */
 export const detailResources: readonly Resource[] = [surveyResults];
 
 export function findResource(name: string): Resource | undefined {

@@ -84,7 +84,7 @@ export interface Resource<How extends Strategy = Strategy> {
    * identified by its position in the list.
    */
   key: readonly string[];
-  /** Sent with every list request. */
+  /** Parameters that are sent with every list request. */
   query: QueryParameters;
   /** The main table. Each list in `fields` declares a child table. */
   table: string;

@@ -86,7 +86,7 @@ export interface Person {
   motto: string | null;
   /** The agreed commission rate in percent, or null if the default applies. */
   rate: number | null;
-  /** The relative share of sales and clicks. */
+  /** The host's relative share of sales and clicks. */
   weight: number;
 }
 
@@ -95,10 +95,10 @@ export interface Product {
   title: string;
   coverPhoto: string | null;
   sku: string;
-  /** Unit price in hundredths of the order's currency. */
+  /** The unit price in hundredths of the order's currency. */
   cents: number;
   variants: readonly (string | null)[];
-  /** The relative share of orders and views. */
+  /** The product's relative share of orders and views. */
   weight: number;
 }
 
@@ -109,7 +109,7 @@ export interface ApiKey {
   note: string;
   id: string;
   scopes: readonly string[];
-  /** In milliseconds since 1970. */
+  /** The time of expiry in milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
   /** The allowed IP addresses, or null if all are allowed. */

@@ -64,7 +64,7 @@ function checkRequest(
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/** Returns a range of a file's bytes, excluding `end`. The bytes depend only on the ID. */
+/** Returns a range of a file's bytes, excluding `end`. The bytes depend only on the file's ID. */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

@@ -52,7 +52,7 @@ interface SortedList<T> {
   undated: readonly T[];
 }
 
-/** Entries never become stale, because events replace arrays. */
+/** Cached lists never become stale, because events replace arrays instead of changing them. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {

@@ -4,11 +4,11 @@ import type { InstantRange } from "./listing.js";
 import { ErrorResponse } from "./protocol.js";
 
 export interface Parameter<T> {
-  /** The default value. */
+  /** The value if the parameter is missing. */
   absent: T;
   /** Completes the error message "page must be …". */
   expected: string;
-  /** Returns undefined if the value is invalid. */
+  /** Parses a value, or returns undefined if it is invalid. */
   parse(text: string): T | undefined;
 }
 

@@ -5,7 +5,7 @@ import { UsageError } from "../errors.js";
 import { errorCode } from "./system-errors.js";
 
 /**
- * Follows symbolic links.
+ * True if a path exists. Follows symbolic links.
  * @throws the system error if the path cannot be accessed
  */
 export function pathExists(path: string): boolean {

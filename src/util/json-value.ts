@@ -9,14 +9,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns an empty object if the value is not a JSON object. */
+/** Returns the value if it is a JSON object, or an empty object otherwise. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
 /**
- * Returns undefined for invalid JSON instead of throwing, because the error from `JSON.parse` quotes the input, which
- * may contain a key.
+ * Parses JSON. Returns undefined for invalid JSON instead of throwing, because the error from `JSON.parse` quotes the
+ * input, which may contain a key.
  */
 export function parseJson<T>(text: string): T | undefined {
   try {
@@ -45,7 +45,7 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** Avoids recursion, because deep nesting would overflow the stack. */
+/** Uses a list instead of recursion, because deep nesting would overflow the stack. */
 function containsLargeNumber(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
@@ -56,7 +56,7 @@ function containsLargeNumber(value: unknown): boolean {
   return false;
 }
 
-/** Returns undefined if a field in the path is missing. */
+/** Returns the value at a path of field names, or undefined if a field is missing. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {

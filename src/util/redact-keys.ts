@@ -1,9 +1,9 @@
 import type { Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 
-/** Shorter keys are not redacted, because they can be part of ordinary words. */
+/** The minimum length of a redacted key, because a shorter key can be part of an ordinary word. */
 const minKeyLength = 6;
-/** Longer arguments are abbreviated in messages. */
+/** The maximum length of an argument that a message quotes in full. */
 const maxQuotedLength = 40;
 const quotedStart = 8;
 
@@ -49,7 +49,7 @@ export function abbreviate(text: string): string {
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;
 }
 
-/** Ignores case, because URLs are printed with the host in lower case. */
+/** Returns patterns that ignore case, because URLs are printed with the host in lower case. */
 function keyPatterns(keys: ReadonlySet<string>): RegExp[] {
   return [...keys]
     .filter((key) => key.length >= minKeyLength)

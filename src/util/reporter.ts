@@ -1,6 +1,6 @@
-/** Receives the progress and messages of sync, verify and download. `cli/progress.ts` prints them. */
+/** Receives progress and messages from sync, verify and download. `cli/progress.ts` prints them. */
 export interface Reporter {
-  /** Announces the upcoming tasks, which allows estimating the remaining time. */
+  /** Announces the upcoming tasks, so that the remaining time can be estimated. */
   expect(tasks: readonly ExpectedTask[]): void;
   /** Starts a task, such as the sync of a resource. If `total` is unknown, `update` can set it later. */
   begin(task: { name: string; total?: number }): Task;
@@ -19,7 +19,7 @@ export interface ExpectedTask {
 }
 
 export interface Task {
-  /** Progress is measured in requests or files. */
+  /** Sets the progress, measured in requests or files. */
   update(progress: { done: number; total?: number }): void;
   /** Reports a wait for the rate limit, the server or a retry. */
   waiting(ms: number, reason: string): void;

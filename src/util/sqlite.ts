@@ -24,7 +24,7 @@ export async function loadSqlite(): Promise<SqliteConstructor> {
 function load(name: string): SqliteConstructor {
   try {
     const Constructor = createRequire(import.meta.url)(name) as SqliteConstructor;
-    // Version 12 does not load its binary until a database is opened.
+    // better-sqlite3 12 does not load its binary until a database is opened.
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {

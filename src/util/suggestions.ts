@@ -1,4 +1,4 @@
-/** Returns undefined if no name is close. */
+/** Returns the most similar name, or undefined if no name is similar enough. */
 export function closestName(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length < 2) return undefined;
   const withWords = nameWithWords(typed, names);
@@ -14,7 +14,8 @@ export function closestName(typed: string, names: Iterable<string>): string | un
 }
 
 /**
- * Returns a hint with the closest name. If no name is close or there are only a few names, the hint lists all of them.
+ * Returns a hint with the closest name. If no name is similar enough, or if there are only a few names, the hint lists
+ * all of them.
  */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
@@ -28,8 +29,8 @@ export function suggestName(typed: string, names: readonly string[]): string | u
 }
 
 /**
- * Finds a column if the user added or omitted the table's noun. In `orders`, `order_id` means `id`, and `date` means
- * `order_date`.
+ * Finds a column whose name was typed with or without the table's noun. In `orders`, `order_id` means `id`, and `date`
+ * means `order_date`.
  */
 export function findOwnColumn(typed: string, table: string, columns: readonly string[]): string | undefined {
   const prefix = `${table.replace(/_.*/, "").replace(/s$/, "")}_`;

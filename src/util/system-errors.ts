@@ -103,7 +103,7 @@ function systemReason(error: unknown): string | undefined {
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 
-/** Names the part of the path that should be a folder but is a file. */
+/** Describes the problem, naming the part of the path that is a file instead of a folder. */
 function notFolderReason(path: string): string {
   let file = path;
   while (dirname(file) !== file && !isFile(file)) file = dirname(file);

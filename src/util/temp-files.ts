@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 
 const ownTempFiles = new Set<string>();
 
-/** Limits the length of the temporary file's name, because a file name has at most 255 bytes. */
+/** The maximum number of characters from the target's name, because a file name has at most 255 bytes. */
 const maxTargetCharacters = 60;
 
 /**
@@ -22,7 +22,7 @@ export async function reserveTempFile(target: string, random: () => number): Pro
   return path;
 }
 
-/** Call this after renaming or removing the file. */
+/** Must be called after the temporary file has been renamed or removed. */
 export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }
@@ -45,8 +45,8 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
 }
 
 /**
- * In containers, every run can have the same process ID, so this process is in charge only of files that it has
- * created.
+ * True if the file's process is still running. A process ID does not identify a run, because every run in a container
+ * can have the same ID.
  */
 function isInUse(pid: number, path: string): boolean {
   if (pid === process.pid) return ownTempFiles.has(path);

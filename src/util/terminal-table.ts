@@ -5,12 +5,12 @@ export type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];
 
 export interface TableOptions {
-  /** In columns. Undefined for pipes and files, which have no limit. */
+  /** The terminal's width in columns, or undefined for pipes and files. */
   width?: number | undefined;
   style?: Style | undefined;
   /** The titles of right-aligned columns. By default, columns that contain only numbers are right-aligned. */
   rightAligned?: readonly string[];
-  /** The text for null values. Default: an empty string. */
+  /** The text for null values, by default an empty string. */
   nullText?: string;
   /** The titles of columns that are omitted, one by one, if the table is too wide. */
   optionalColumns?: readonly string[];

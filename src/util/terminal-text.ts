@@ -8,7 +8,7 @@ import type { OutputStream } from "../deps.js";
  */
 
 /**
- * Control characters, lone surrogates, annotations, line and paragraph separators, and invisible characters
+ * Matches control characters, lone surrogates, annotations, line and paragraph separators, and invisible characters
  * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed, because emoji and many scripts
  * need them.
  */
@@ -16,7 +16,7 @@ const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The API could return a string of a million characters. */
+/** The maximum length of a printed string. The API could return a string of a million characters. */
 const maxLength = 2_000;
 
 /**
@@ -54,7 +54,9 @@ const ascii = /^[\x20-\x7e]*$/;
 
 const minWrapWidth = 20;
 
-/** Returns undefined if the stream is not a terminal or has an unknown width (0). */
+/**
+ * Returns the terminal's width in columns, or undefined if the stream is not a terminal or its width is unknown (0).
+ */
 export function terminalWidth({
   columns,
   isTTY,
@@ -62,7 +64,7 @@ export function terminalWidth({
   return isTTY && columns ? columns : undefined;
 }
 
-/** CJK characters and emoji take up two columns, and combining marks take up none. */
+/** Returns the width in columns. CJK characters and emoji take up two columns, and combining marks take up none. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   return stringWidth(text);

@@ -21,7 +21,7 @@ const plain: Style = {
   cyan: identity,
 };
 
-/** Returns colors for a terminal, unless `NO_COLOR` or `--no-color` is set. */
+/** Returns the style for a stream. Colors are used on terminals, unless `NO_COLOR` or `--no-color` is set. */
 export function styleFor(
   stream: OutputStream,
   output: { color?: boolean | undefined },

@@ -15,7 +15,7 @@ const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } a
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
- * Returns milliseconds.
+ * Parses a duration into milliseconds.
  * @throws UsageError if the text is not in one of `durationFormats`
  */
 export function parseDuration(text: string): number {
@@ -24,7 +24,7 @@ export function parseDuration(text: string): number {
   throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use a value such as ${durationFormats}` });
 }
 
-/** Accepts durations, and numbers of days without a unit. */
+/** Parses a duration, or a number of days without a unit. */
 export function parseWindow(text: string): number {
   return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
 }

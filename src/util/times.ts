@@ -3,7 +3,7 @@ export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Returns null for an open end of a range. */
+/** Formats an instant, or returns null for an open end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
@@ -23,7 +23,7 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/** A negative age (`5m ahead`) means that a clock was wrong. */
+/** Formats an age. A negative age, caused by a wrong clock, is formatted as `5m ahead`. */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

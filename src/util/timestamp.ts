@@ -39,7 +39,7 @@ export function readTimestamp(text: string): Timestamp | undefined {
   return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
 }
 
-/** Accepts the API's format (`…T…Z`) and the format of SQLite's `datetime()`. */
+/** True for the API's format (`…T…Z`) and the format of SQLite's `datetime()`. */
 export function isTimestampText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
 }
@@ -65,13 +65,13 @@ export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): str
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;
 }
 
-/** Returns undefined for a day that does not exist, such as `2026-02-30`. */
+/** Returns the number of days, or undefined for a day that does not exist, such as `2026-02-30`. */
 export function daysSince1970(text: string): number | undefined {
   const start = dayStart(text);
   return start === undefined ? undefined : start / dayMs;
 }
 
-/** Returns milliseconds since 1970, or undefined for a day that does not exist. */
+/** Returns the start of a UTC day in milliseconds since 1970, or undefined for a day that does not exist. */
 function dayStart(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];

@@ -1,4 +1,4 @@
-/** Undefined parameters are omitted from the URL. */
+/** The parameters of an API request. Undefined parameters are omitted from the URL. */
 export type QueryParameters = Record<string, string | number | undefined>;
 
 /** True for 127.0.0.0/8, ::1 and localhost. */
@@ -6,7 +6,10 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** Servers commonly reject URLs longer than 8,000 characters, and a path contains up to two IDs. */
+/**
+ * The maximum length of an encoded ID. Servers commonly reject URLs longer than 8,000 characters, and a path contains
+ * up to two IDs.
+ */
 const maxSegmentLength = 4_000;
 
 /**

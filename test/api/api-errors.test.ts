@@ -1,5 +1,5 @@
 import nock from "nock";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ApiSettings } from "../../src/api/client.js";
 import type { Fetch } from "../../src/deps.js";
 import { key, rejection, testApi } from "./support.js";
@@ -25,127 +25,114 @@ afterEach(() => {
   nock.enableNetConnect();
 });
 
-describe("statusError", () => {
-  it.each([
-    [400, "/orders", "BadRequest", 7, /rejected the parameters for \/orders/],
-    [401, "/orders", "Unauthorized", 4, /malformed, unknown, expired or revoked/],
-    [402, "/orders", "PaymentRequired", 5, /plan does not include \/orders/],
-    [
-      404,
-      "/orders",
-      "NotFound",
-      7,
-      /^Nothing found at https:.*\/v1\/orders \(404\): the base URL looks wrong\.$/,
-    ],
-    [404, "/opportunities/0b7c9f7e", "NotFound", 7, /found nothing at \/opportunities\/0b7c9f7e/],
-    [410, "/orders", "NotFound", 7, /no longer provides/],
-    [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
-    [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
-    [302, "/orders", "UnexpectedResponse", 7, /redirected/],
-    [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
-  ])(
-    "HTTP %i for %s throws %s after a single request, without quoting the body",
-    async (status, path, name, exitCode, message) => {
-      for (const body of [204, 304].includes(status) ? [""] : bodies) {
-        const scope = nock(origin)
-          .get(`/api/brand/v1${path}`)
-          .reply(status, body, { location: "https://evil.test/" });
-        const api = open({ maxWaitMs: 60_000 });
-        const error = await rejection(api.get(path));
-        expect(error).toMatchObject({ name, exitCode, status });
-        expect(error.message).toMatch(message);
-        expect(`${error.hint}`).not.toContain("--max-wait");
-        expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
-        expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
-        expect(scope.isDone()).toBe(true);
-      }
-    },
-  );
-});
-
-describe("forbiddenError", () => {
-  const scope = "analytics:read";
-
-  it.each([
-    [
-      "the key lacks the scope",
-      200,
-      ["roster:read"],
-      "Forbidden",
-      false,
-      /^The key lacks the scope analytics:read/,
-    ],
-    [
-      "the key has the scope",
-      200,
-      ["analytics:read"],
-      "Forbidden",
-      false,
-      /the key's scopes: analytics:read/,
-    ],
-    ["/me also returns a 403", 403, [], "Forbidden", true, /IP address is not on the key's allowlist/],
-    [
-      "/me fails for another reason",
-      500,
-      [],
-      "Forbidden",
-      false,
-      /^The API denied access to \/orders \(403\)\.$/,
-    ],
-    ["/me rejects the key", 401, [], "Unauthorized", undefined, /^The API rejected the key/],
-  ])(
-    "the message for a 403 depends on the response to /me: %s",
-    async (_, status, scopes, name, affectsAllRequests, message) => {
-      nock(origin)
-        .get("/api/brand/v1/orders")
-        .reply(403, bodies[0])
-        .get("/api/brand/v1/me")
-        .reply(status, me(scopes));
-      const error = await rejection(open().get("/orders", {}, scope));
-      expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
-      if (affectsAllRequests !== undefined)
-        expect(error).toMatchObject({ affectsAllRequests, exitCode: 5, status: 403 });
-    },
-  );
-
-  it("a 403 for /me is not followed by a second request for /me", async () => {
-    nock(origin).get("/api/brand/v1/me").reply(403);
-    expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
-  });
-
-  it("a client requests /me only once if several requests return 403", async () => {
-    nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
-    const api = open();
-    await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
-    expect(api.stats.requests).toBe(4);
-  });
-});
-
-describe("ApiClient", () => {
-  it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
-    "the client rejects the path %s, which is outside the base URL or contains more than a path",
-    async (path) => {
-      const api = open();
-      expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
-      expect(api.stats.requests).toBe(0);
-    },
-  );
-
-  it.each(["//evil.test/x", "https://evil.test/"])(
-    "the client sends the key only to the base URL's host if the path is %s",
-    async (path) => {
+it.each([
+  [400, "/orders", "BadRequest", 7, /rejected the parameters for \/orders/],
+  [401, "/orders", "Unauthorized", 4, /malformed, unknown, expired or revoked/],
+  [402, "/orders", "PaymentRequired", 5, /plan does not include \/orders/],
+  [
+    404,
+    "/orders",
+    "NotFound",
+    7,
+    /^Nothing found at https:.*\/v1\/orders \(404\): the base URL looks wrong\.$/,
+  ],
+  [404, "/opportunities/0b7c9f7e", "NotFound", 7, /found nothing at \/opportunities\/0b7c9f7e/],
+  [410, "/orders", "NotFound", 7, /no longer provides/],
+  [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
+  [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
+  [302, "/orders", "UnexpectedResponse", 7, /redirected/],
+  [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
+])(
+  "HTTP %i for %s throws %s after a single request, without quoting the body",
+  async (status, path, name, exitCode, message) => {
+    for (const body of [204, 304].includes(status) ? [""] : bodies) {
       const scope = nock(origin)
-        .get(`/api/brand/v1/${path.replace(/^\//, "")}`)
-        .reply(404);
-      await rejection(open().get(path));
+        .get(`/api/brand/v1${path}`)
+        .reply(status, body, { location: "https://evil.test/" });
+      const api = open({ maxWaitMs: 60_000 });
+      const error = await rejection(api.get(path));
+      expect(error).toMatchObject({ name, exitCode, status });
+      expect(error.message).toMatch(message);
+      expect(`${error.hint}`).not.toContain("--max-wait");
+      expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
+      expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
       expect(scope.isDone()).toBe(true);
-    },
-  );
+    }
+  },
+);
 
-  it.each(["", "two words", "line\nbreak", "bk_\u00e9"])(
-    "the client rejects the invalid key %j without quoting it",
-    (bad) => {
-      expect(() => open({ key: bad })).toThrow(/key contains invalid characters/);
-    },
-  );
+const scope = "analytics:read";
+
+it.each([
+  [
+    "the key lacks the scope",
+    200,
+    ["roster:read"],
+    "Forbidden",
+    false,
+    /^The key lacks the scope analytics:read/,
+  ],
+  ["the key has the scope", 200, ["analytics:read"], "Forbidden", false, /the key's scopes: analytics:read/],
+  ["/me also returns a 403", 403, [], "Forbidden", true, /IP address is not on the key's allowlist/],
+  [
+    "/me fails for another reason",
+    500,
+    [],
+    "Forbidden",
+    false,
+    /^The API denied access to \/orders \(403\)\.$/,
+  ],
+  ["/me rejects the key", 401, [], "Unauthorized", undefined, /^The API rejected the key/],
+])(
+  "the message for a 403 depends on the response to /me: %s",
+  async (_, status, scopes, name, affectsAllRequests, message) => {
+    nock(origin)
+      .get("/api/brand/v1/orders")
+      .reply(403, bodies[0])
+      .get("/api/brand/v1/me")
+      .reply(status, me(scopes));
+    const error = await rejection(open().get("/orders", {}, scope));
+    expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
+    if (affectsAllRequests !== undefined)
+      expect(error).toMatchObject({ affectsAllRequests, exitCode: 5, status: 403 });
+  },
+);
+
+it("a 403 for /me is not followed by a second request for /me", async () => {
+  nock(origin).get("/api/brand/v1/me").reply(403);
+  expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
 });
+
+it("a client requests /me only once if several requests return 403", async () => {
+  nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
+  const api = open();
+  await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
+  expect(api.stats.requests).toBe(4);
+});
+
+it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
+  "the client rejects the path %s, which is outside the base URL or contains more than a path",
+  async (path) => {
+    const api = open();
+    expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
+    expect(api.stats.requests).toBe(0);
+  },
+);
+
+it.each(["//evil.test/x", "https://evil.test/"])(
+  "the client sends the key only to the base URL's host if the path is %s",
+  async (path) => {
+    const scope = nock(origin)
+      .get(`/api/brand/v1/${path.replace(/^\//, "")}`)
+      .reply(404);
+    await rejection(open().get(path));
+    expect(scope.isDone()).toBe(true);
+  },
+);
+
+it.each(["", "two words", "line\nbreak", "bk_\u00e9"])(
+  "the client rejects the invalid key %j without quoting it",
+  (bad) => {
+    expect(() => open({ key: bad })).toThrow(/key contains invalid characters/);
+  },
+);

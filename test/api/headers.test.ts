@@ -1,48 +1,46 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { readDateHeader, readRetryAfter, readServerLimit } from "../../src/api/headers.js";
 
 const now = Date.parse("2026-10-20T12:00:00Z");
 const limit = (remaining: number, resetMs: number) => ({ remaining, resetMs });
 
-describe("readServerLimit", () => {
-  it.each([
-    ["RateLimit-", "0", "30", limit(0, 30_000)],
-    ["X-RateLimit-", "7", "30", limit(7, 30_000)],
-    ["X-Rate-Limit-", "7", "1.5", limit(7, 1_500)],
-    ["X-RateLimit-", "0", String(now / 1_000 + 20), limit(0, 20_000)],
-    ["X-RateLimit-", "0", String(now + 20_000), limit(0, 20_000)],
-    ["X-RateLimit-", "0", "2026-10-20T12:00:20Z", limit(0, 20_000)],
-    ["X-RateLimit-", "0", "2026-10-20T11:00:00Z", limit(0, 0)],
-    ["RateLimit-", "59, 59;w=60", "30", limit(59, 30_000)],
-    ["RateLimit-", "5", "soon", null],
-    ["X-RateLimit-", "5", "2814, 2", null],
-    ["X-RateLimit-", "5", "3600000", null],
-    ["X-RateLimit-", "5", String(now / 1_000 + 999_999), null],
-    ["X-RateLimit-", "5", "2026-10-22T12:00:20Z", null],
-    ["RateLimit-", "many", "30", null],
-  ])("readServerLimit reads %sRemaining: %s with Reset: %s as %j", (prefix, remaining, reset, expected) => {
-    const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
-    expect(readServerLimit(headers, now)).toEqual(expected);
-  });
+it.each([
+  ["RateLimit-", "0", "30", limit(0, 30_000)],
+  ["X-RateLimit-", "7", "30", limit(7, 30_000)],
+  ["X-Rate-Limit-", "7", "1.5", limit(7, 1_500)],
+  ["X-RateLimit-", "0", String(now / 1_000 + 20), limit(0, 20_000)],
+  ["X-RateLimit-", "0", String(now + 20_000), limit(0, 20_000)],
+  ["X-RateLimit-", "0", "2026-10-20T12:00:20Z", limit(0, 20_000)],
+  ["X-RateLimit-", "0", "2026-10-20T11:00:00Z", limit(0, 0)],
+  ["RateLimit-", "59, 59;w=60", "30", limit(59, 30_000)],
+  ["RateLimit-", "5", "soon", null],
+  ["X-RateLimit-", "5", "2814, 2", null],
+  ["X-RateLimit-", "5", "3600000", null],
+  ["X-RateLimit-", "5", String(now / 1_000 + 999_999), null],
+  ["X-RateLimit-", "5", "2026-10-22T12:00:20Z", null],
+  ["RateLimit-", "many", "30", null],
+])("readServerLimit reads %sRemaining: %s with Reset: %s as %j", (prefix, remaining, reset, expected) => {
+  const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
+  expect(readServerLimit(headers, now)).toEqual(expected);
+});
 
-  it.each([
-    ['"default";r=0;t=30', limit(0, 30_000)],
-    ['"day";r=900;t=40000, "minute";r=3;t=12', limit(3, 12_000)],
-    ["limit=60, remaining=0, reset=30", limit(0, 30_000)],
-    ["limit=60;remaining=4;reset=30", limit(4, 30_000)],
-    ["what?", null],
-  ])("readServerLimit reads RateLimit: %s as %j", (text, expected) => {
-    expect(readServerLimit(new Headers({ RateLimit: text }), now)).toEqual(expected);
-  });
+it.each([
+  ['"default";r=0;t=30', limit(0, 30_000)],
+  ['"day";r=900;t=40000, "minute";r=3;t=12', limit(3, 12_000)],
+  ["limit=60, remaining=0, reset=30", limit(0, 30_000)],
+  ["limit=60;remaining=4;reset=30", limit(4, 30_000)],
+  ["what?", null],
+])("readServerLimit reads RateLimit: %s as %j", (text, expected) => {
+  expect(readServerLimit(new Headers({ RateLimit: text }), now)).toEqual(expected);
+});
 
-  it("readServerLimit compares an absolute reset time with the server's Date header", () => {
-    const headers = new Headers({
-      date: "Tue, 20 Oct 2026 15:00:00 GMT",
-      "x-ratelimit-remaining": "0",
-      "x-ratelimit-reset": "2026-10-20T15:00:09Z",
-    });
-    expect(readServerLimit(headers, now)?.resetMs).toBe(9_000);
+it("readServerLimit compares an absolute reset time with the server's Date header", () => {
+  const headers = new Headers({
+    date: "Tue, 20 Oct 2026 15:00:00 GMT",
+    "x-ratelimit-remaining": "0",
+    "x-ratelimit-reset": "2026-10-20T15:00:09Z",
   });
+  expect(readServerLimit(headers, now)?.resetMs).toBe(9_000);
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { ApiEvents } from "../../src/api/client.js";
 import { classifyError } from "../../src/api/request-failure.js";
 import type { Deps } from "../../src/deps.js";
@@ -21,99 +21,93 @@ function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEv
   return { api, clock };
 }
 
-describe("reconnecting", () => {
-  it.each([
-    ["the connection is reset before the response", (socket: Socket) => socket.resetAndDestroy()],
-    [
-      "the connection is reset in the middle of the body",
-      (socket: Socket) =>
-        socket.write(`${head("content-length: 26\r\n")}{"succ`, () =>
-          setTimeout(() => socket.resetAndDestroy(), 20),
-        ),
-    ],
-    [
-      "the connection is closed in the middle of the body",
-      (socket: Socket) => socket.end(`${head("content-length: 26\r\n")}{"succ`),
-    ],
-    [
-      "the connection is closed in the middle of a chunked body",
-      (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
-    ],
-    ["the response is not HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
-    ["the connection stalls before the response", () => {}],
-    [
-      "the connection stalls in the middle of the body",
-      (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`),
-    ],
-  ])("a request is retried if %s", async (_name, fail) => {
-    const server = await serveBytes((socket, count) => {
-      if (count === 1) fail(socket);
-      else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);
-    });
-    const reasons: string[] = [];
-    const events: ApiEvents = { onRetry: ({ reason }) => reasons.push(reason) };
-    const { api } = retryingClient(server.baseUrl, { setTimer }, events);
-    expect((await api.get("/orders")).data).toEqual([]);
-    expect(api.stats).toMatchObject({ requests: 2, retries: 1 });
-    expect(reasons).toHaveLength(1);
+it.each([
+  ["the connection is reset before the response", (socket: Socket) => socket.resetAndDestroy()],
+  [
+    "the connection is reset in the middle of the body",
+    (socket: Socket) =>
+      socket.write(`${head("content-length: 26\r\n")}{"succ`, () =>
+        setTimeout(() => socket.resetAndDestroy(), 20),
+      ),
+  ],
+  [
+    "the connection is closed in the middle of the body",
+    (socket: Socket) => socket.end(`${head("content-length: 26\r\n")}{"succ`),
+  ],
+  [
+    "the connection is closed in the middle of a chunked body",
+    (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
+  ],
+  ["the response is not HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
+  ["the connection stalls before the response", () => {}],
+  [
+    "the connection stalls in the middle of the body",
+    (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`),
+  ],
+])("a request is retried if %s", async (_name, fail) => {
+  const server = await serveBytes((socket, count) => {
+    if (count === 1) fail(socket);
+    else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);
   });
+  const reasons: string[] = [];
+  const events: ApiEvents = { onRetry: ({ reason }) => reasons.push(reason) };
+  const { api } = retryingClient(server.baseUrl, { setTimer }, events);
+  expect((await api.get("/orders")).data).toEqual([]);
+  expect(api.stats).toMatchObject({ requests: 2, retries: 1 });
+  expect(reasons).toHaveLength(1);
 });
 
-describe("outages", () => {
-  it("a request fails with the error from the last attempt when --max-wait expires", async () => {
-    const server = await serve((_request, response) => sendJson(response, "x", 503));
-    const { api, clock } = retryingClient(server.baseUrl);
-    const error = await rejection(api.get("/orders"));
-    expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status: 503 });
-    expect(error.message).toMatch(
-      /^The API is unavailable: HTTP 503 Service Unavailable \(tried \d+ times in 60s\)\.$/,
-    );
-    expect(error.hint).toContain("--max-wait");
-    expect(clock.waitedMs).toBeCloseTo(60_000, 0);
-  });
-
-  it("the error for a refused connection names the host and port", async () => {
-    const port = await freePort();
-    const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
-    const error = await rejection(retryingClient(baseUrl).api.get("/me"));
-    expect(error.message).toContain(`cannot connect to 127.0.0.1:${port}: connection refused`);
-    expect(error.exitCode).toBe(6);
-  });
-});
-
-describe("Retry-After", () => {
-  it.each([
-    ["20", 20_125],
-    ["60", 60_000],
-  ])("a retry waits for the %s seconds given in the Retry-After header", async (seconds, expected) => {
-    const server = await serve((_request, response, count) =>
-      sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
-    );
-    const { api, clock } = retryingClient(server.baseUrl);
-    await api.get("/orders");
-    expect(clock.slept[0]).toBe(expected);
-    expect(server.requests.length).toBe(2);
-  });
-
-  it.each([
-    [429, "25", "25s", 3],
-    [429, "61", "61s", 1],
-    [503, "120", "2m", 1],
-  ])(
-    "a request fails after HTTP %i if its Retry-After of %s seconds exceeds the remaining --max-wait",
-    async (status, wait, formatted, attempts) => {
-      const server = await serve((_request, response) =>
-        sendJson(response, "", status, { "retry-after": wait }),
-      );
-      const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
-      expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
-      expect(error.message).toContain(
-        `; it asks for a wait of ${formatted}, which is longer than the remaining \`--max-wait\` (tried `,
-      );
-      expect(server.requests.length).toBe(attempts);
-    },
+it("a request fails with the error from the last attempt when --max-wait expires", async () => {
+  const server = await serve((_request, response) => sendJson(response, "x", 503));
+  const { api, clock } = retryingClient(server.baseUrl);
+  const error = await rejection(api.get("/orders"));
+  expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status: 503 });
+  expect(error.message).toMatch(
+    /^The API is unavailable: HTTP 503 Service Unavailable \(tried \d+ times in 60s\)\.$/,
   );
+  expect(error.hint).toContain("--max-wait");
+  expect(clock.waitedMs).toBeCloseTo(60_000, 0);
 });
+
+it("the error for a refused connection names the host and port", async () => {
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
+  const error = await rejection(retryingClient(baseUrl).api.get("/me"));
+  expect(error.message).toContain(`cannot connect to 127.0.0.1:${port}: connection refused`);
+  expect(error.exitCode).toBe(6);
+});
+
+it.each([
+  ["20", 20_125],
+  ["60", 60_000],
+])("a retry waits for the %s seconds given in the Retry-After header", async (seconds, expected) => {
+  const server = await serve((_request, response, count) =>
+    sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
+  );
+  const { api, clock } = retryingClient(server.baseUrl);
+  await api.get("/orders");
+  expect(clock.slept[0]).toBe(expected);
+  expect(server.requests.length).toBe(2);
+});
+
+it.each([
+  [429, "25", "25s", 3],
+  [429, "61", "61s", 1],
+  [503, "120", "2m", 1],
+])(
+  "a request fails after HTTP %i if its Retry-After of %s seconds exceeds the remaining --max-wait",
+  async (status, wait, formatted, attempts) => {
+    const server = await serve((_request, response) =>
+      sendJson(response, "", status, { "retry-after": wait }),
+    );
+    const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+    expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
+    expect(error.message).toContain(
+      `; it asks for a wait of ${formatted}, which is longer than the remaining \`--max-wait\` (tried `,
+    );
+    expect(server.requests.length).toBe(attempts);
+  },
+);
 
 it.each([
   ["a login page", Buffer.from("<title>Log in</title>"), {}, /a web page, not JSON/],
@@ -146,32 +140,30 @@ it("a response with a status above 599 is rejected without a retry", async () =>
   expect(api.stats.requests).toBe(1);
 });
 
-describe("bodies", () => {
-  const gzipped = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
-    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
-  const endless = (_request: unknown, response: ServerResponse) => {
-    const more = () => {
-      while (!response.destroyed && response.write("x".repeat(65_536)));
-    };
-    response.on("drain", more);
-    more();
+const gzipped = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
+  response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
+const endless = (_request: unknown, response: ServerResponse) => {
+  const more = () => {
+    while (!response.destroyed && response.write("x".repeat(65_536)));
   };
+  response.on("drain", more);
+  more();
+};
 
-  it("the client reads a compressed body with a byte order mark", async () => {
-    const server = await serve(gzipped(`\ufeff${good}`));
-    expect((await retryingClient(server.baseUrl).api.get("/orders")).data).toEqual([]);
-  });
+it("the client reads a compressed body with a byte order mark", async () => {
+  const server = await serve(gzipped(`\ufeff${good}`));
+  expect((await retryingClient(server.baseUrl).api.get("/orders")).data).toEqual([]);
+});
 
-  it.each([
-    ["is a decompression bomb", gzipped(Buffer.alloc(40 * 2 ** 20, " "))],
-    ["never ends", endless],
-  ])("a body that %s is rejected at 16 MiB without a retry", async (_name, respond) => {
-    const server = await serve(respond);
-    const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
-    expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
-    expect(error.message).toContain("/orders is larger than 16 MiB");
-    expect(server.requests.length).toBe(1);
-  });
+it.each([
+  ["is a decompression bomb", gzipped(Buffer.alloc(40 * 2 ** 20, " "))],
+  ["never ends", endless],
+])("a body that %s is rejected at 16 MiB without a retry", async (_name, respond) => {
+  const server = await serve(respond);
+  const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+  expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
+  expect(error.message).toContain("/orders is larger than 16 MiB");
+  expect(server.requests.length).toBe(1);
 });
 
 it("the client does not follow a redirect, which would send the key to a different server", async () => {
@@ -184,59 +176,55 @@ it("the client does not follow a redirect, which would send the key to a differe
   expect([other.requests.length, server.requests.length]).toEqual([0, 1]);
 });
 
-describe("cancellation", () => {
-  const settings = { maxWaitMs: 60_000 };
+const settings = { maxWaitMs: 60_000 };
 
-  it("an abort signal makes the current request fail with the signal's reason", async () => {
-    const stop = new AbortController();
-    const server = await serve(() => stop.abort(new Error("stop now")));
-    const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal } });
-    expect((await rejection(api.get("/orders"))).message).toBe("stop now");
-    expect(server.requests.length).toBe(1);
-  });
-
-  it("an abort signal ends the wait before a retry", async () => {
-    const stop = new AbortController();
-    const server = await serve((_request, response) => sendJson(response, "", 429, { "retry-after": "50" }));
-    const events = { onRetry: () => setImmediate(() => stop.abort(new Error("stop now"))) };
-    const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal }, events });
-    expect((await rejection(api.get("/orders"))).message).toBe("stop now");
-  });
+it("an abort signal makes the current request fail with the signal's reason", async () => {
+  const stop = new AbortController();
+  const server = await serve(() => stop.abort(new Error("stop now")));
+  const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal } });
+  expect((await rejection(api.get("/orders"))).message).toBe("stop now");
+  expect(server.requests.length).toBe(1);
 });
 
-describe("classifyError", () => {
-  const coded = (code: string) => Object.assign(new Error("x"), { code });
+it("an abort signal ends the wait before a retry", async () => {
+  const stop = new AbortController();
+  const server = await serve((_request, response) => sendJson(response, "", 429, { "retry-after": "50" }));
+  const events = { onRetry: () => setImmediate(() => stop.abort(new Error("stop now"))) };
+  const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal }, events });
+  expect((await rejection(api.get("/orders"))).message).toBe("stop now");
+});
 
-  it.each([
-    ["ENOTFOUND", "network", /cannot connect to h: host name not found/],
-    ["UND_ERR_CONNECT_TIMEOUT", "network", /cannot connect to h: timed out while connecting/],
-    ["UND_ERR_BODY_TIMEOUT", "network", /h: the response stalled/],
-    ["CERT_HAS_EXPIRED", "permanent", /certificate of h is not trusted \(CERT_HAS_EXPIRED\)/],
-    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent", /certificate/],
-    ["HOSTNAME_MISMATCH", "permanent", /certificate/],
-    ["UNSPECIFIED", "permanent", /certificate/],
-    ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /TLS handshake with h failed/],
-    ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /TLS handshake with h failed/],
-  ])("an error with the code %s is classified as %s", (code, kind, reason) => {
-    const failure = classifyError(coded(code), "h");
-    expect(failure?.kind).toBe(kind);
-    expect(failure?.reason).toMatch(reason);
-    if (code.includes("CERT"))
-      expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
-  });
+const coded = (code: string) => Object.assign(new Error("x"), { code });
 
-  it("an error caused by a bug in the program is not classified", () => {
-    expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
-    expect(classifyError("text", "h")).toBeNull();
-    for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])
-      expect(classifyError(coded(code), "h")).toBeNull();
-  });
+it.each([
+  ["ENOTFOUND", "network", /cannot connect to h: host name not found/],
+  ["UND_ERR_CONNECT_TIMEOUT", "network", /cannot connect to h: timed out while connecting/],
+  ["UND_ERR_BODY_TIMEOUT", "network", /h: the response stalled/],
+  ["CERT_HAS_EXPIRED", "permanent", /certificate of h is not trusted \(CERT_HAS_EXPIRED\)/],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent", /certificate/],
+  ["HOSTNAME_MISMATCH", "permanent", /certificate/],
+  ["UNSPECIFIED", "permanent", /certificate/],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /TLS handshake with h failed/],
+  ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /TLS handshake with h failed/],
+])("an error with the code %s is classified as %s", (code, kind, reason) => {
+  const failure = classifyError(coded(code), "h");
+  expect(failure?.kind).toBe(kind);
+  expect(failure?.reason).toMatch(reason);
+  if (code.includes("CERT"))
+    expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
+});
 
-  it("an error that quotes the key is not exposed as the cause of a failure", async () => {
-    const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
-    const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
-    const error = await rejection(api.get("/orders"));
-    expect(error.name).toBe("ApiUnavailable");
-    expect(error.cause).toBeUndefined();
-  });
+it("an error caused by a bug in the program is not classified", () => {
+  expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
+  expect(classifyError("text", "h")).toBeNull();
+  for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])
+    expect(classifyError(coded(code), "h")).toBeNull();
+});
+
+it("an error that quotes the key is not exposed as the cause of a failure", async () => {
+  const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
+  const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
+  const error = await rejection(api.get("/orders"));
+  expect(error.name).toBe("ApiUnavailable");
+  expect(error.cause).toBeUndefined();
 });

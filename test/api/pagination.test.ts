@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { firstPage, type Page, readPages } from "../../src/api/pagination.js";
 import type { ApiResponse } from "../../src/api/response.js";
 import { UnexpectedResponse } from "../../src/errors.js";
@@ -33,131 +33,129 @@ async function read(baseUrl: string): Promise<Page[]> {
 const itemsOf = (pages: readonly Page[]) => pages.flatMap(({ items }) => items);
 const upTo = (count: number) => Array.from({ length: count }, (_, each) => each);
 
-describe("readPages", () => {
-  it.each([
-    [0, [1]],
-    [10, [1]],
-    [11, [1, 2]],
-    [25, [1, 2, 3]],
-  ])(
-    "a list of %i items is read in order as the pages %j, without further requests",
-    async (rows, expected) => {
-      const { requested, baseUrl } = await serveList(rows);
-      const pages = await read(baseUrl);
-      expect(pages.map(({ page }) => page)).toEqual(expected);
-      expect(itemsOf(pages)).toEqual(upTo(rows));
-      expect(requested).toEqual(expected);
-    },
-  );
+it.each([
+  [0, [1]],
+  [10, [1]],
+  [11, [1, 2]],
+  [25, [1, 2, 3]],
+])(
+  "a list of %i items is read in order as the pages %j, without further requests",
+  async (rows, expected) => {
+    const { requested, baseUrl } = await serveList(rows);
+    const pages = await read(baseUrl);
+    expect(pages.map(({ page }) => page)).toEqual(expected);
+    expect(itemsOf(pages)).toEqual(upTo(rows));
+    expect(requested).toEqual(expected);
+  },
+);
 
-  it("the next page is requested while the caller processes the current page", async () => {
-    const { requested, baseUrl } = await serveList(40);
-    for await (const { page } of readPages(testApi(baseUrl), "/orders", { per_page: 10 }))
-      await expect.poll(() => requested).toEqual(upTo(Math.min(page + 1, 4)).map((each) => each + 1));
-  });
+it("the next page is requested while the caller processes the current page", async () => {
+  const { requested, baseUrl } = await serveList(40);
+  for await (const { page } of readPages(testApi(baseUrl), "/orders", { per_page: 10 }))
+    await expect.poll(() => requested).toEqual(upTo(Math.min(page + 1, 4)).map((each) => each + 1));
+});
 
-  it.each([
-    ["HTTP 400", 400, [1, 2, 1]],
-    ["HTTP 404", 404, [1, 2, 1]],
-    ["an empty page", 200, [1, 2]],
-    ["the last page", 200, [1, 2]],
-  ] as const)(
-    "reading a list that shrinks in the meantime succeeds if the response beyond its end is %s",
-    async (beyondEnd, status, expected) => {
-      const { requested, baseUrl } = await serveList(20, (list, page, response) => {
-        if (page !== 2) return false;
-        list.total = 10;
-        const body = {
-          success: true,
-          data: [],
-          pagination: pagination(beyondEnd === "the last page" ? 1 : 2, 10, 10),
-        };
-        sendJson(response, body, status);
-        return true;
-      });
-      expect(itemsOf(await read(baseUrl))).toEqual(upTo(10));
-      expect(requested).toEqual(expected);
-    },
-  );
-
-  it("a list that grows while it is being read is read to its new end", async () => {
-    const { baseUrl } = await serveList(20, (list, page) => {
-      if (page === 2) list.total = 35;
-      return false;
-    });
-    expect(itemsOf(await read(baseUrl))).toEqual(upTo(35));
-  });
-
-  it("an empty page ends a list even if the API announces more pages", async () => {
-    const { requested, baseUrl } = await serveList(90, (_list, page, response) => {
-      if (page > 1) sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 90) });
-      return page > 1;
-    });
-    expect((await read(baseUrl)).at(-1)?.pagination.total_items).toBe(90);
-    expect(requested).toEqual([1, 2]);
-  });
-
-  it.each([
-    [400, "BadRequest", /rejected the parameters/],
-    [404, "UnexpectedResponse", /announces page 3, which does not exist \(404\)\.$/],
-  ])("reading a list fails if an existing page returns HTTP %i", async (status, name, message) => {
-    const { baseUrl } = await serveList(60, (_list, page, response) => {
-      if (page === 3) sendJson(response, {}, status);
-      return page === 3;
-    });
-    const error = await rejection(read(baseUrl));
-    expect(error.name).toBe(name);
-    expect(error.message).toMatch(message);
-  });
-
-  it.each([
-    [
-      "the same page twice",
-      (page: number) => ({ data: Array(10).fill({ id: 1 }), pagination: pagination(page, 10, 90) }),
-      /has the same items on pages 1 and 2/,
-    ],
-    [
-      "a next page after the last one",
-      (page: number) => ({ data: [page], pagination: { ...pagination(page, 10, 30), has_next: true } }),
-      /page 3 of 3 has a next page/,
-    ],
-    [
-      "a different page than requested",
-      (page: number) => ({ data: [page], pagination: pagination(Math.min(page, 2), 10, 90) }),
-      /is page 2, but page 3 was requested/,
-    ],
-    ["an object instead of a list", () => ({ data: {} }), /is not a list/],
-    ["no pagination", () => ({ data: [] }), /has no `pagination`/],
-  ])("a list is rejected if the API returns %s", async (_name, body, message) => {
-    const { baseUrl } = await serveList(0, (_list, page, response) => {
-      sendJson(response, { success: true, ...body(page) });
+it.each([
+  ["HTTP 400", 400, [1, 2, 1]],
+  ["HTTP 404", 404, [1, 2, 1]],
+  ["an empty page", 200, [1, 2]],
+  ["the last page", 200, [1, 2]],
+] as const)(
+  "reading a list that shrinks in the meantime succeeds if the response beyond its end is %s",
+  async (beyondEnd, status, expected) => {
+    const { requested, baseUrl } = await serveList(20, (list, page, response) => {
+      if (page !== 2) return false;
+      list.total = 10;
+      const body = {
+        success: true,
+        data: [],
+        pagination: pagination(beyondEnd === "the last page" ? 1 : 2, 10, 10),
+      };
+      sendJson(response, body, status);
       return true;
     });
-    const error = await rejection(read(baseUrl));
-    expect(error).toBeInstanceOf(UnexpectedResponse);
-    expect(error.message).toMatch(message);
-  });
+    expect(itemsOf(await read(baseUrl))).toEqual(upTo(10));
+    expect(requested).toEqual(expected);
+  },
+);
 
-  it("a list is not read beyond page 10,000", async () => {
-    const requested: number[] = [];
-    const api = {
-      async get(_path: string, { page }: { page?: number | string | undefined } = {}): Promise<ApiResponse> {
-        requested.push(Number(page));
-        const items = [Number(page)];
-        const serverTime = null;
-        return {
-          data: items,
-          items,
-          pagination: pagination(Number(page), 1, 10_010),
-          requestedAt: 0,
-          serverTime,
-        };
-      },
-    };
-    let last = 0;
-    for await (const { page } of readPages(api, "/orders", {})) last = page;
-    expect([last, requested.at(-1)]).toEqual([10_000, 10_000]);
+it("a list that grows while it is being read is read to its new end", async () => {
+  const { baseUrl } = await serveList(20, (list, page) => {
+    if (page === 2) list.total = 35;
+    return false;
   });
+  expect(itemsOf(await read(baseUrl))).toEqual(upTo(35));
+});
+
+it("an empty page ends a list even if the API announces more pages", async () => {
+  const { requested, baseUrl } = await serveList(90, (_list, page, response) => {
+    if (page > 1) sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 90) });
+    return page > 1;
+  });
+  expect((await read(baseUrl)).at(-1)?.pagination.total_items).toBe(90);
+  expect(requested).toEqual([1, 2]);
+});
+
+it.each([
+  [400, "BadRequest", /rejected the parameters/],
+  [404, "UnexpectedResponse", /announces page 3, which does not exist \(404\)\.$/],
+])("reading a list fails if an existing page returns HTTP %i", async (status, name, message) => {
+  const { baseUrl } = await serveList(60, (_list, page, response) => {
+    if (page === 3) sendJson(response, {}, status);
+    return page === 3;
+  });
+  const error = await rejection(read(baseUrl));
+  expect(error.name).toBe(name);
+  expect(error.message).toMatch(message);
+});
+
+it.each([
+  [
+    "the same page twice",
+    (page: number) => ({ data: Array(10).fill({ id: 1 }), pagination: pagination(page, 10, 90) }),
+    /has the same items on pages 1 and 2/,
+  ],
+  [
+    "a next page after the last one",
+    (page: number) => ({ data: [page], pagination: { ...pagination(page, 10, 30), has_next: true } }),
+    /page 3 of 3 has a next page/,
+  ],
+  [
+    "a different page than requested",
+    (page: number) => ({ data: [page], pagination: pagination(Math.min(page, 2), 10, 90) }),
+    /is page 2, but page 3 was requested/,
+  ],
+  ["an object instead of a list", () => ({ data: {} }), /is not a list/],
+  ["no pagination", () => ({ data: [] }), /has no `pagination`/],
+])("a list is rejected if the API returns %s", async (_name, body, message) => {
+  const { baseUrl } = await serveList(0, (_list, page, response) => {
+    sendJson(response, { success: true, ...body(page) });
+    return true;
+  });
+  const error = await rejection(read(baseUrl));
+  expect(error).toBeInstanceOf(UnexpectedResponse);
+  expect(error.message).toMatch(message);
+});
+
+it("a list is not read beyond page 10,000", async () => {
+  const requested: number[] = [];
+  const api = {
+    async get(_path: string, { page }: { page?: number | string | undefined } = {}): Promise<ApiResponse> {
+      requested.push(Number(page));
+      const items = [Number(page)];
+      const serverTime = null;
+      return {
+        data: items,
+        items,
+        pagination: pagination(Number(page), 1, 10_010),
+        requestedAt: 0,
+        serverTime,
+      };
+    },
+  };
+  let last = 0;
+  for await (const { page } of readPages(api, "/orders", {})) last = page;
+  expect([last, requested.at(-1)]).toEqual([10_000, 10_000]);
 });
 
 it("a first page with an unexpected page number is rejected", () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { ApiEvents, ApiSettings } from "../../src/api/client.js";
 import { RateLimiter } from "../../src/api/rate-limit.js";
 import { FakeClock, key, temporaryFolder } from "./support.js";
@@ -37,177 +37,171 @@ function maxPerMinute(times: readonly number[]): number {
   return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
 }
 
-describe("RateLimiter", () => {
-  it("the rate limit allows a burst of 60 requests, and at most 60 requests in any minute", async () => {
-    const clock = new FakeClock();
-    const start = clock.mono;
-    const times = await openLimiter(clock).send(190, 20);
-    expect((times[59] ?? 0) - start).toBe(59 * 20);
-    expect(maxPerMinute(times)).toBe(60);
-    expect((times[189] ?? 0) - start).toBeLessThan(3 * 60_000 * 1.03);
-  });
-
-  it("a request counts for a minute after its response, so a slow network never delivers 61 requests in a minute", async () => {
-    const clock = new FakeClock();
-    const { send } = openLimiter(clock);
-    const times = await send(60, 500);
-    const [next = 0] = await send(1);
-    expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
-  });
-
-  it("all processes share one limit per key and origin, and the machine's limit is twice as high", async () => {
-    const clock = new FakeClock();
-    const { send, statePath } = openLimiter(clock);
-    const other = openLimiter(clock, { statePath });
-    await send(30);
-    await other.send(30);
-    await openLimiter(clock, { statePath, key: "other key" }).send(60);
-    await openLimiter(clock, { statePath, baseUrl: "http://127.0.0.1:9/api/brand/v1" }).send(60);
-    expect(clock.slept).toEqual([]);
-    const waits: object[] = [];
-    const third = openLimiter(clock, { statePath, key: "third key" }, { onWait: (wait) => waits.push(wait) });
-    expect(await third.waited()).toBe(60_050);
-    expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
-  });
-
-  it("a process with a lower limit also counts requests from other processes", async () => {
-    const clock = new FakeClock();
-    const { send, statePath } = openLimiter(clock);
-    const times = await send(60, 100);
-    const [next = 0] = await openLimiter(clock, { statePath, rateLimit: 10 }).send(1);
-    expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
-  });
-
-  it("a killed process's permit is released once its request can no longer reach the server", async () => {
-    const clock = new FakeClock();
-    const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
-    await limiter.acquire(never);
-    expect(await openLimiter(clock, { rateLimit: 1, statePath }).waited()).toBe(70_000);
-  });
-
-  it.each([
-    ["back to zero after a reboot", -900_000, 60_050],
-    ["back by less than a window", -30_000, 60_050],
-    ["forward by less than a window", 30_000, 30_050],
-  ])("the rate limit is not exceeded if the clock jumps %s", async (_, jump, expected) => {
-    const clock = new FakeClock();
-    const { send, statePath } = openLimiter(clock);
-    await send(60);
-    clock.mono += jump;
-    expect(await openLimiter(clock, { statePath }).waited()).toBe(expected);
-  });
+it("the rate limit allows a burst of 60 requests, and at most 60 requests in any minute", async () => {
+  const clock = new FakeClock();
+  const start = clock.mono;
+  const times = await openLimiter(clock).send(190, 20);
+  expect((times[59] ?? 0) - start).toBe(59 * 20);
+  expect(maxPerMinute(times)).toBe(60);
+  expect((times[189] ?? 0) - start).toBeLessThan(3 * 60_000 * 1.03);
 });
 
-describe("rate.sqlite", () => {
-  it("the rate-limit file is readable only by its owner, and does not contain the key", async () => {
-    const { file, send, statePath } = openLimiter(new FakeClock());
-    await send(3);
-    expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
-    expect(readFileSync(file).includes(key)).toBe(false);
-  });
-
-  it("a disabled rate limit neither creates a file nor delays requests", async () => {
-    const clock = new FakeClock();
-    const { send, statePath } = openLimiter(clock, { rateLimit: null });
-    await send(500);
-    expect(clock.slept).toEqual([]);
-    expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
-  });
-
-  it("a deleted rate-limit file is recreated as if the limit were used up", async () => {
-    const clock = new FakeClock();
-    const { file, send, waited } = openLimiter(clock);
-    await send(2);
-    rmSync(file);
-    expect(await waited()).toBe(60_050);
-    expect(statSync(file).isFile()).toBe(true);
-  });
-
-  it("a damaged rate-limit file is replaced as if the limit were used up", async () => {
-    const clock = new FakeClock();
-    const { file, statePath, waited } = openLimiter(clock);
-    mkdirSync(statePath);
-    writeFileSync(file, "this is not a database, whatever its name says".repeat(100));
-    expect(await waited()).toBe(60_050);
-  });
-
-  it("if the rate-limit file's folder cannot be used, requests are counted in memory and a notice is printed", async () => {
-    const clock = new FakeClock();
-    const statePath = join(temporaryFolder(), "state");
-    writeFileSync(statePath, "a file, where the folder should be");
-    const notices: string[] = [];
-    const { send } = openLimiter(clock, { statePath }, { onNotice: ({ message }) => notices.push(message) });
-    expect(maxPerMinute(await send(130))).toBe(60);
-    expect(notices).toEqual([
-      expect.stringMatching(
-        /cannot be used \((it is a file, not a folder|part of the path is not a folder)\): requests from other/,
-      ),
-    ]);
-  });
+it("a request counts for a minute after its response, so a slow network never delivers 61 requests in a minute", async () => {
+  const clock = new FakeClock();
+  const { send } = openLimiter(clock);
+  const times = await send(60, 500);
+  const [next = 0] = await send(1);
+  expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
 });
 
-describe("RateLimit-Remaining", () => {
-  it.each([60, null])(
-    "rate-limit headers that report no remaining requests delay the run until the reset, for at most a minute (configured limit: %s)",
-    async (rateLimit) => {
-      for (const [resetMs, expected] of [
-        [12_000, 12_000],
-        [3_600_000, 60_000],
-      ] as const) {
-        const clock = new FakeClock();
-        const { limiter, waited } = openLimiter(clock, { rateLimit });
-        limiter.release(await limiter.acquire(never), { remaining: 0, resetMs });
-        expect(await waited()).toBe(expected);
-      }
-    },
-  );
+it("all processes share one limit per key and origin, and the machine's limit is twice as high", async () => {
+  const clock = new FakeClock();
+  const { send, statePath } = openLimiter(clock);
+  const other = openLimiter(clock, { statePath });
+  await send(30);
+  await other.send(30);
+  await openLimiter(clock, { statePath, key: "other key" }).send(60);
+  await openLimiter(clock, { statePath, baseUrl: "http://127.0.0.1:9/api/brand/v1" }).send(60);
+  expect(clock.slept).toEqual([]);
+  const waits: object[] = [];
+  const third = openLimiter(clock, { statePath, key: "third key" }, { onWait: (wait) => waits.push(wait) });
+  expect(await third.waited()).toBe(60_050);
+  expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
+});
 
-  it("rate-limit headers are ignored unless they allow fewer requests than the configured limit", async () => {
-    const clock = new FakeClock();
-    const { limiter, send } = openLimiter(clock);
-    limiter.release(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
-    limiter.release(await limiter.acquire(never), { remaining: 3, resetMs: 20_000 });
-    const start = clock.mono;
-    expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
-  });
+it("a process with a lower limit also counts requests from other processes", async () => {
+  const clock = new FakeClock();
+  const { send, statePath } = openLimiter(clock);
+  const times = await send(60, 100);
+  const [next = 0] = await openLimiter(clock, { statePath, rateLimit: 10 }).send(1);
+  expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
+});
 
-  it("rate-limit headers that agree with the configured limit do not delay requests", async () => {
-    const clock = new FakeClock();
-    const { limiter } = openLimiter(clock, { rateLimit: 3 });
-    const start = clock.mono;
-    const times: number[] = [];
-    for (const remaining of [2, 1, 0, 0]) {
-      const permit = await limiter.acquire(never);
-      times.push(clock.mono - start);
-      clock.pass(1_000);
-      limiter.release(permit, { remaining, resetMs: 60_000 });
+it("a killed process's permit is released once its request can no longer reach the server", async () => {
+  const clock = new FakeClock();
+  const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
+  await limiter.acquire(never);
+  expect(await openLimiter(clock, { rateLimit: 1, statePath }).waited()).toBe(70_000);
+});
+
+it.each([
+  ["back to zero after a reboot", -900_000, 60_050],
+  ["back by less than a window", -30_000, 60_050],
+  ["forward by less than a window", 30_000, 30_050],
+])("the rate limit is not exceeded if the clock jumps %s", async (_, jump, expected) => {
+  const clock = new FakeClock();
+  const { send, statePath } = openLimiter(clock);
+  await send(60);
+  clock.mono += jump;
+  expect(await openLimiter(clock, { statePath }).waited()).toBe(expected);
+});
+
+it("the rate-limit file is readable only by its owner, and does not contain the key", async () => {
+  const { file, send, statePath } = openLimiter(new FakeClock());
+  await send(3);
+  expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+  expect(readFileSync(file).includes(key)).toBe(false);
+});
+
+it("a disabled rate limit neither creates a file nor delays requests", async () => {
+  const clock = new FakeClock();
+  const { send, statePath } = openLimiter(clock, { rateLimit: null });
+  await send(500);
+  expect(clock.slept).toEqual([]);
+  expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
+});
+
+it("a deleted rate-limit file is recreated as if the limit were used up", async () => {
+  const clock = new FakeClock();
+  const { file, send, waited } = openLimiter(clock);
+  await send(2);
+  rmSync(file);
+  expect(await waited()).toBe(60_050);
+  expect(statSync(file).isFile()).toBe(true);
+});
+
+it("a damaged rate-limit file is replaced as if the limit were used up", async () => {
+  const clock = new FakeClock();
+  const { file, statePath, waited } = openLimiter(clock);
+  mkdirSync(statePath);
+  writeFileSync(file, "this is not a database, whatever its name says".repeat(100));
+  expect(await waited()).toBe(60_050);
+});
+
+it("if the rate-limit file's folder cannot be used, requests are counted in memory and a notice is printed", async () => {
+  const clock = new FakeClock();
+  const statePath = join(temporaryFolder(), "state");
+  writeFileSync(statePath, "a file, where the folder should be");
+  const notices: string[] = [];
+  const { send } = openLimiter(clock, { statePath }, { onNotice: ({ message }) => notices.push(message) });
+  expect(maxPerMinute(await send(130))).toBe(60);
+  expect(notices).toEqual([
+    expect.stringMatching(
+      /cannot be used \((it is a file, not a folder|part of the path is not a folder)\): requests from other/,
+    ),
+  ]);
+});
+
+it.each([60, null])(
+  "rate-limit headers that report no remaining requests delay the run until the reset, for at most a minute (configured limit: %s)",
+  async (rateLimit) => {
+    for (const [resetMs, expected] of [
+      [12_000, 12_000],
+      [3_600_000, 60_000],
+    ] as const) {
+      const clock = new FakeClock();
+      const { limiter, waited } = openLimiter(clock, { rateLimit });
+      limiter.release(await limiter.acquire(never), { remaining: 0, resetMs });
+      expect(await waited()).toBe(expected);
     }
-    expect(times).toEqual([0, 1_000, 2_000, 61_050]);
-  });
+  },
+);
 
-  it("rate-limit headers do not affect other processes", async () => {
-    const clock = new FakeClock();
-    const { limiter, statePath } = openLimiter(clock);
-    limiter.pause(120_000);
-    limiter.release(await openLimiter(clock, { statePath }).limiter.acquire(never), {
-      remaining: 0,
-      resetMs: 30_000,
-    });
-    expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
-  });
+it("rate-limit headers are ignored unless they allow fewer requests than the configured limit", async () => {
+  const clock = new FakeClock();
+  const { limiter, send } = openLimiter(clock);
+  limiter.release(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
+  limiter.release(await limiter.acquire(never), { remaining: 3, resetMs: 20_000 });
+  const start = clock.mono;
+  expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
+});
 
-  it("--max-wait limits delays caused by rate-limit headers, but not delays caused by the configured limit", async () => {
-    const clock = new FakeClock();
-    const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
-    await send(1);
-    await limiter.acquire(never, 2_000);
-    limiter.pause(120_000);
-    await expect(limiter.acquire(never, 8_000)).rejects.toMatchObject({
-      exitCode: 6,
-      message: expect.stringMatching(/2m.*longer than the remaining `--max-wait`/),
-      hint: expect.stringMatching(
-        /^try again after 2026-10-20 12:\d\d UTC, or let brandapi wait with `--max-wait 30m`$/,
-      ),
-    });
+it("rate-limit headers that agree with the configured limit do not delay requests", async () => {
+  const clock = new FakeClock();
+  const { limiter } = openLimiter(clock, { rateLimit: 3 });
+  const start = clock.mono;
+  const times: number[] = [];
+  for (const remaining of [2, 1, 0, 0]) {
+    const permit = await limiter.acquire(never);
+    times.push(clock.mono - start);
+    clock.pass(1_000);
+    limiter.release(permit, { remaining, resetMs: 60_000 });
+  }
+  expect(times).toEqual([0, 1_000, 2_000, 61_050]);
+});
+
+it("rate-limit headers do not affect other processes", async () => {
+  const clock = new FakeClock();
+  const { limiter, statePath } = openLimiter(clock);
+  limiter.pause(120_000);
+  limiter.release(await openLimiter(clock, { statePath }).limiter.acquire(never), {
+    remaining: 0,
+    resetMs: 30_000,
+  });
+  expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
+});
+
+it("--max-wait limits delays caused by rate-limit headers, but not delays caused by the configured limit", async () => {
+  const clock = new FakeClock();
+  const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
+  await send(1);
+  await limiter.acquire(never, 2_000);
+  limiter.pause(120_000);
+  await expect(limiter.acquire(never, 8_000)).rejects.toMatchObject({
+    exitCode: 6,
+    message: expect.stringMatching(/2m.*longer than the remaining `--max-wait`/),
+    hint: expect.stringMatching(
+      /^try again after 2026-10-20 12:\d\d UTC, or let brandapi wait with `--max-wait 30m`$/,
+    ),
   });
 });

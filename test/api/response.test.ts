@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { readEnvelope } from "../../src/api/response.js";
 import { UnexpectedResponse, UnsafeResponse } from "../../src/errors.js";
 import { pagination } from "./support.js";
@@ -11,104 +11,100 @@ const list = (given: object) =>
 const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-describe("readEnvelope", () => {
-  it("readEnvelope returns the data, the items if the data is a list, and the pagination", () => {
-    const page = pagination(1, 100, 250);
-    const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
-    expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });
-    expect(read('{"success":true,"data":{"a":1}}')).toEqual({
-      data: { a: 1 },
-      items: null,
-      pagination: null,
-    });
+it("readEnvelope returns the data, the pagination and, if the data is a list, its items", () => {
+  const page = pagination(1, 100, 250);
+  const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
+  expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });
+  expect(read('{"success":true,"data":{"a":1}}')).toEqual({
+    data: { a: 1 },
+    items: null,
+    pagination: null,
   });
+});
 
-  it.each([
-    ["[]", "is not an object"],
-    ["7", "is not an object"],
-    ["null", "is not an object"],
-    ['{"data":[]}', "does not have `success: true`"],
-    ['{"success":"true","data":[]}', "does not have `success: true`"],
-    ['{"success":true}', "has no object or array as `data`"],
-    ['{"success":true,"data":null}', "has no object or array as `data`"],
-    ['{"success":true,"data":"secret"}', "has no object or array as `data`"],
-    ['{"success":true,"data":[],"pagination":[]}', "has a `pagination` that is not an object"],
-    [list({ page: "1" }), "has no valid integer `page` in its `pagination`"],
-    [list({ page: 0 }), "has no valid integer `page` in its `pagination`"],
-    [list({ per_page: 0 }), "has no valid integer `per_page` in its `pagination`"],
-    [list({ total_items: -1 }), "has no valid integer `total_items` in its `pagination`"],
-    [list({ total_items: 2.5 }), "has no valid integer `total_items` in its `pagination`"],
-    [list({ total_pages: undefined }), "has no valid integer `total_pages` in its `pagination`"],
-    [list({ has_next: "false" }), "has no boolean `has_next` in its `pagination`"],
-    [
-      list({ total_items: 1e9 + 1, total_pages: 1e7 }),
-      "has an impossible `pagination`: 10,000,000 pages for 1,000,000,001 items at 100 per page",
-    ],
-    [
-      list({ total_pages: 1e9 }),
-      "has an impossible `pagination`: 1,000,000,000 pages for 250 items at 100 per page",
-    ],
-    [list({ total_pages: 5 }), "has an impossible `pagination`: 5 pages for 250 items at 100 per page"],
-    [nested(101), "is nested more than 100 levels deep; it was rejected"],
-    ['{"success":true,"data":[1,2,3]}', "contains more than the 2 items requested; it was rejected"],
-  ])("readEnvelope rejects %s, because it %s", (text, problem) => {
-    expect(() => read(text)).toThrow(UnexpectedResponse);
-    expect(() => read(text)).toThrow(`The API's response to /orders ${problem}.`);
-  });
+it.each([
+  ["[]", "is not an object"],
+  ["7", "is not an object"],
+  ["null", "is not an object"],
+  ['{"data":[]}', "does not have `success: true`"],
+  ['{"success":"true","data":[]}', "does not have `success: true`"],
+  ['{"success":true}', "has no object or array as `data`"],
+  ['{"success":true,"data":null}', "has no object or array as `data`"],
+  ['{"success":true,"data":"secret"}', "has no object or array as `data`"],
+  ['{"success":true,"data":[],"pagination":[]}', "has a `pagination` that is not an object"],
+  [list({ page: "1" }), "has no valid integer `page` in its `pagination`"],
+  [list({ page: 0 }), "has no valid integer `page` in its `pagination`"],
+  [list({ per_page: 0 }), "has no valid integer `per_page` in its `pagination`"],
+  [list({ total_items: -1 }), "has no valid integer `total_items` in its `pagination`"],
+  [list({ total_items: 2.5 }), "has no valid integer `total_items` in its `pagination`"],
+  [list({ total_pages: undefined }), "has no valid integer `total_pages` in its `pagination`"],
+  [list({ has_next: "false" }), "has no boolean `has_next` in its `pagination`"],
+  [
+    list({ total_items: 1e9 + 1, total_pages: 1e7 }),
+    "has an impossible `pagination`: 10,000,000 pages for 1,000,000,001 items at 100 per page",
+  ],
+  [
+    list({ total_pages: 1e9 }),
+    "has an impossible `pagination`: 1,000,000,000 pages for 250 items at 100 per page",
+  ],
+  [list({ total_pages: 5 }), "has an impossible `pagination`: 5 pages for 250 items at 100 per page"],
+  [nested(101), "is nested more than 100 levels deep; it was rejected"],
+  ['{"success":true,"data":[1,2,3]}', "contains more than the 2 items requested; it was rejected"],
+])("readEnvelope rejects %s, because it %s", (text, problem) => {
+  expect(() => read(text)).toThrow(UnexpectedResponse);
+  expect(() => read(text)).toThrow(`The API's response to /orders ${problem}.`);
+});
 
-  it.each([
-    list({ total_pages: 2 }),
-    list({ total_pages: 4 }),
-    list({ total_items: 0, total_pages: 0 }),
-    list({ total_items: 0, total_pages: 1 }),
-    list({ more: "members" }),
-    nested(100),
-    '{"success":true,"data":[],"pagination":null}',
-    '{"success":true,"data":{"__proto__":{"x":1}},"__proto__":{"success":false}}',
-  ])("readEnvelope accepts %s", (text) => {
-    expect(read(text).data).toBeTypeOf("object");
-  });
+it.each([
+  list({ total_pages: 2 }),
+  list({ total_pages: 4 }),
+  list({ total_items: 0, total_pages: 0 }),
+  list({ total_items: 0, total_pages: 1 }),
+  list({ more: "members" }),
+  nested(100),
+  '{"success":true,"data":[],"pagination":null}',
+  '{"success":true,"data":{"__proto__":{"x":1}},"__proto__":{"success":false}}',
+])("readEnvelope accepts %s", (text) => {
+  expect(read(text).data).toBeTypeOf("object");
+});
 
-  it.each([
-    ["", "its body is empty"],
-    ["  <!DOCTYPE html><p>Log in", "its body is a web page, not JSON"],
-    ['{"success":true,"data":[{"id":', "its JSON is truncated or damaged"],
-    ["OK", "its body is not JSON"],
-  ])("readEnvelope rejects the body %j: %s", (text, what) => {
-    expect(() => read(text)).toThrow(what);
-    expect(() => read(text)).not.toThrow(UnexpectedResponse);
-  });
+it.each([
+  ["", "its body is empty"],
+  ["  <!DOCTYPE html><p>Log in", "its body is a web page, not JSON"],
+  ['{"success":true,"data":[{"id":', "its JSON is truncated or damaged"],
+  ["OK", "its body is not JSON"],
+])("readEnvelope rejects the body %j: %s", (text, what) => {
+  expect(() => read(text)).toThrow(what);
+  expect(() => read(text)).not.toThrow(UnexpectedResponse);
+});
 
-  const escapedKey = [...key].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
+const escapedKey = [...key].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
 
-  it.each([
-    ["verbatim", key],
-    ["with every character escaped", escapedKey],
-    ["with one character escaped", key.replace("k", "\\u006b")],
-    ["with an escaped slash", key.replace("/", "\\/")],
-    ["after an escaped backslash", `\\\\${escapedKey}`],
-  ])("a response that contains the key %s is rejected without quoting it", (_, text) => {
-    for (const body of [
-      `{"success":true,"data":[{"id":"${text}"}]}`,
-      `{"success":true,"data":{"${text}":1}}`,
-      `{"success":true,"data":[],"debug":{"authorization":"Bearer ${text}"}}`,
-    ]) {
-      expect(() => read(body)).toThrow(UnsafeResponse);
-      expect(() => read(body)).toThrow(
-        "The API's response to /orders contains the API key; it was rejected.",
-      );
-    }
-  });
+it.each([
+  ["verbatim", key],
+  ["with every character escaped", escapedKey],
+  ["with one character escaped", key.replace("k", "\\u006b")],
+  ["with an escaped slash", key.replace("/", "\\/")],
+  ["after an escaped backslash", `\\\\${escapedKey}`],
+])("a response that contains the key %s is rejected without quoting it", (_, text) => {
+  for (const body of [
+    `{"success":true,"data":[{"id":"${text}"}]}`,
+    `{"success":true,"data":{"${text}":1}}`,
+    `{"success":true,"data":[],"debug":{"authorization":"Bearer ${text}"}}`,
+  ]) {
+    expect(() => read(body)).toThrow(UnsafeResponse);
+    expect(() => read(body)).toThrow("The API's response to /orders contains the API key; it was rejected.");
+  }
+});
 
-  it.each([
-    ["only part of the key", key.slice(1)],
-    ["the key with an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
-  ])("a response that contains %s is accepted", (_, text) => {
-    expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
-  });
+it.each([
+  ["only part of the key", key.slice(1)],
+  ["the key with an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
+])("a response that contains %s is accepted", (_, text) => {
+  expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
+});
 
-  it("readEnvelope does not search a response for a key that is too short to be real", () => {
-    const response = readEnvelope('{"success":true,"data":[{"id":"orders"}]}', { ...request, key: "orders" });
-    expect(response.items).toHaveLength(1);
-  });
+it("readEnvelope does not search a response for a key that is too short to be real", () => {
+  const response = readEnvelope('{"success":true,"data":[{"id":"orders"}]}', { ...request, key: "orders" });
+  expect(response.items).toHaveLength(1);
 });

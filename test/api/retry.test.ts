@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type Outage, statusFailure } from "../../src/api/request-failure.js";
 import { retryDelay } from "../../src/api/retry.js";
 
@@ -16,59 +16,57 @@ const defaults = { attempt: 1, remainingMs: 300_000, random: 0.5 };
 const wait = (outage: Outage, given: Partial<typeof defaults> = {}) =>
   retryDelay(outage, { ...defaults, ...given });
 
-describe("retryDelay", () => {
-  const kindOf = (status: number) => statusFailure({ status, headers: new Headers(), body: null }, 0).kind;
+const kindOf = (status: number) => statusFailure({ status, headers: new Headers(), body: null }, 0).kind;
 
-  it.each([408, 429, 500, 502, 501, 503, 504, 520])("a request is retried after HTTP %i", (status) => {
-    expect([kindOf(status), wait(unavailable(status))]).toEqual(["unavailable", 250]);
-  });
+it.each([408, 429, 500, 502, 501, 503, 504, 520])("a request is retried after HTTP %i", (status) => {
+  expect([kindOf(status), wait(unavailable(status))]).toEqual(["unavailable", 250]);
+});
 
-  it.each([201, 204, 301, 302, 304, 400, 401, 402, 403, 404, 405, 410, 418, 422])(
-    "a request is not retried after HTTP %i",
-    (status) => {
-      expect(kindOf(status)).toBe("refused");
-    },
-  );
+it.each([201, 204, 301, 302, 304, 400, 401, 402, 403, 404, 405, 410, 418, 422])(
+  "a request is not retried after HTTP %i",
+  (status) => {
+    expect(kindOf(status)).toBe("refused");
+  },
+);
 
-  it("a request is retried after a network error, but not after an untrusted certificate", () => {
-    expect([wait(network), wait(permanent)]).toEqual([250, null]);
-  });
+it("a request is retried after a network error, but not after an untrusted certificate", () => {
+  expect([wait(network), wait(permanent)]).toEqual([250, null]);
+});
 
-  it("a request is retried at most four times if the body is not JSON", () => {
-    const waits = [1, 2, 3, 4, 5].map((attempt) => wait(invalidBody, { attempt, random: 0 }));
-    expect(waits).toEqual([0, 0, 0, 0, null]);
-  });
+it("a request is retried at most four times if the body is not JSON", () => {
+  const waits = [1, 2, 3, 4, 5].map((attempt) => wait(invalidBody, { attempt, random: 0 }));
+  expect(waits).toEqual([0, 0, 0, 0, null]);
+});
 
-  it.each([
-    [1, 500],
-    [2, 1_000],
-    [3, 2_000],
-    [6, 16_000],
-    [7, 30_000],
-    [500, 30_000],
-  ])("the wait after attempt %i is a random time of at most %i ms", (attempt, maximum) => {
-    expect([0, 1].map((random) => wait(network, { attempt, random }))).toEqual([0, maximum]);
-  });
+it.each([
+  [1, 500],
+  [2, 1_000],
+  [3, 2_000],
+  [6, 16_000],
+  [7, 30_000],
+  [500, 30_000],
+])("the wait after attempt %i is a random time of at most %i ms", (attempt, maximum) => {
+  expect([0, 1].map((random) => wait(network, { attempt, random }))).toEqual([0, maximum]);
+});
 
-  it.each([
-    ["a retry waits for the Retry-After of a 429 plus jitter", unavailable(429, 20_000), 300_000, 20_125],
-    ["a retry waits for the Retry-After of a 503 plus jitter", unavailable(503, 20_000), 300_000, 20_125],
-    [
-      "a retry waits without jitter if the Retry-After takes up all of the remaining time",
-      unavailable(429, 199_950),
-      200_000,
-      200_000,
-    ],
-    [
-      "a request is not retried if the Retry-After exceeds the remaining time",
-      unavailable(429, 200_001),
-      200_000,
-      null,
-    ],
-    ["a retry waits no longer than the remaining time", network, 100, 100],
-    ["a request is not retried if no time remains", network, 5, null],
-    ["a request is not retried if retries are disabled", unavailable(429, 1_000), 0, null],
-  ] as const)("%s", (_, outage, remainingMs, expected) => {
-    expect(wait(outage, { remainingMs, attempt: 3 })).toBe(expected);
-  });
+it.each([
+  ["a retry waits for the Retry-After of a 429 plus jitter", unavailable(429, 20_000), 300_000, 20_125],
+  ["a retry waits for the Retry-After of a 503 plus jitter", unavailable(503, 20_000), 300_000, 20_125],
+  [
+    "a retry waits without jitter if the Retry-After takes up all of the remaining time",
+    unavailable(429, 199_950),
+    200_000,
+    200_000,
+  ],
+  [
+    "a request is not retried if the Retry-After exceeds the remaining time",
+    unavailable(429, 200_001),
+    200_000,
+    null,
+  ],
+  ["a retry waits no longer than the remaining time", network, 100, 100],
+  ["a request is not retried if no time remains", network, 5, null],
+  ["a request is not retried if retries are disabled", unavailable(429, 1_000), 0, null],
+] as const)("%s", (_, outage, remainingMs, expected) => {
+  expect(wait(outage, { remainingMs, attempt: 3 })).toBe(expected);
 });

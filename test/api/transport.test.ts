@@ -127,7 +127,7 @@ it.each([
   const { status, headers } = await createFetch({})(server.baseUrl, { signal: stop.signal });
   expect([status, headers.get("x"), headers.get("y")]).toEqual([503, "1, 2", null]);
   if (end === "aborted") stop.abort(new Error("not needed"));
-  // Vitest fails the test if an unhandled error occurs in the meantime.
+  // Allows time for an unhandled error, which would make Vitest fail the test.
   await sleep(60);
 });
 

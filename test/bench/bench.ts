@@ -8,7 +8,7 @@ import { type Measured, measure, type Program } from "./measure.js";
 import type { Line } from "./table.js";
 
 export interface Bench {
-  /** Temporary, and deleted after the scenario. */
+  /** A temporary folder, which is deleted after the scenario. */
   folder: string;
   /** The number of times to run each program. */
   rounds: number;
@@ -19,7 +19,7 @@ export interface Bench {
 export interface Scenario {
   name: string;
   about: string;
-  /** True for a scenario that takes minutes. It runs only if it is named. */
+  /** True for a scenario that takes minutes, which runs only if it is named. */
   slow?: boolean;
   run(bench: Bench): Promise<Line[]>;
 }

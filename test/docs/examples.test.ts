@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Stopped } from "../../src/errors.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { commands, examplesOf } from "../support/commands.js";
@@ -13,59 +13,55 @@ const examples = commands.flatMap((command) =>
   examplesOf(command).map((line) => ({ command: command.name(), line })),
 );
 
-describe("examples in the help", () => {
-  let brand: TestBrand;
+let brand: TestBrand;
 
-  beforeAll(async () => {
-    brand = makeBrand({ history: 60, listLimit: 20 });
-    writeFileSync(join(brand.home, "own.sql"), "SELECT * FROM sales_by_month WHERE month = :month");
-    mkdirSync(join(brand.home, "disk"));
-    expect((await brand.run("sync")).code).toBe(0);
-    expect((await brand.run("backup")).code).toBe(0);
-  });
-
-  const lines = examples.filter(({ command }) => !sandboxCommands.includes(command)).map(({ line }) => line);
-
-  test.each(lines)("the example `%s` succeeds", async (line) => {
-    const [words = []] = brandapiCalls(line);
-    const [backup = ""] = readdirSync(join(brand.home, "backups"));
-    const hosts = brand.sql<{ id: string; username: string }>(
-      "SELECT id, host_username AS username FROM hosts WHERE host_username IS NOT NULL ORDER BY id",
-    );
-    const [byHandle, byPrefix, byId] = hosts;
-    const values: Readonly<Record<string, string | undefined>> = {
-      "/mnt/disk/brandapi": join(brand.home, "disk"),
-      FILE: join(brand.home, "backups", backup),
-      ada: byHandle?.username,
-      "3f0c9a52": byPrefix?.id.slice(0, 13),
-      "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47": byId?.id,
-    };
-    const argv = words.map((word) => values[word] ?? word);
-    if (argv[0] === "forget" && !argv.includes("--yes")) argv.push("--yes");
-    const { code, err } = await brand.run(argv, { cwd: brand.home, stdin: brand.key });
-    expect(code, err).toBe(0);
-  });
+beforeAll(async () => {
+  brand = makeBrand({ history: 60, listLimit: 20 });
+  writeFileSync(join(brand.home, "own.sql"), "SELECT * FROM sales_by_month WHERE month = :month");
+  mkdirSync(join(brand.home, "disk"));
+  expect((await brand.run("sync")).code).toBe(0);
+  expect((await brand.run("backup")).code).toBe(0);
 });
 
-describe("examples for demo and sandbox", () => {
-  // `demo` and `demo --challenge` have their own tests.
-  const tested = ["brandapi demo", "brandapi demo --challenge"];
-  const lines = examples
-    .filter(({ command, line }) => sandboxCommands.includes(command) && !tested.includes(line))
-    .map(({ line }) => line);
+const lines = examples.filter(({ command }) => !sandboxCommands.includes(command)).map(({ line }) => line);
 
-  test.each(lines)("the example `%s` ends normally", async (line) => {
-    const home = makeHome();
-    const [words = []] = brandapiCalls(line);
-    const values: Readonly<Record<string, string>> = {
-      "/tmp/demo": join(home, "out"),
-      "100000": "300",
-      "4010": "0",
-    };
-    const argv = words.map((word) => values[word] ?? word);
-    // The sandbox runs until it receives a signal.
-    const signal = argv[0] === "sandbox" ? AbortSignal.abort(new Stopped("SIGINT")) : undefined;
-    const { code, err } = await brandapi(argv, { home, ...(signal ? { signal } : {}) });
-    expect(code, err).toBe(signal ? 130 : 0);
-  });
+test.each(lines)("the help example `%s` succeeds", async (line) => {
+  const [words = []] = brandapiCalls(line);
+  const [backup = ""] = readdirSync(join(brand.home, "backups"));
+  const hosts = brand.sql<{ id: string; username: string }>(
+    "SELECT id, host_username AS username FROM hosts WHERE host_username IS NOT NULL ORDER BY id",
+  );
+  const [byHandle, byPrefix, byId] = hosts;
+  const values: Readonly<Record<string, string | undefined>> = {
+    "/mnt/disk/brandapi": join(brand.home, "disk"),
+    FILE: join(brand.home, "backups", backup),
+    ada: byHandle?.username,
+    "3f0c9a52": byPrefix?.id.slice(0, 13),
+    "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47": byId?.id,
+  };
+  const argv = words.map((word) => values[word] ?? word);
+  if (argv[0] === "forget" && !argv.includes("--yes")) argv.push("--yes");
+  const { code, err } = await brand.run(argv, { cwd: brand.home, stdin: brand.key });
+  expect(code, err).toBe(0);
+});
+
+// `demo` and `demo --challenge` have their own tests.
+const tested = ["brandapi demo", "brandapi demo --challenge"];
+const demoLines = examples
+  .filter(({ command, line }) => sandboxCommands.includes(command) && !tested.includes(line))
+  .map(({ line }) => line);
+
+test.each(demoLines)("the demo or sandbox example `%s` ends normally", async (line) => {
+  const home = makeHome();
+  const [words = []] = brandapiCalls(line);
+  const values: Readonly<Record<string, string>> = {
+    "/tmp/demo": join(home, "out"),
+    "100000": "300",
+    "4010": "0",
+  };
+  const argv = words.map((word) => values[word] ?? word);
+  // The sandbox runs until it receives a signal.
+  const signal = argv[0] === "sandbox" ? AbortSignal.abort(new Stopped("SIGINT")) : undefined;
+  const { code, err } = await brandapi(argv, { home, ...(signal ? { signal } : {}) });
+  expect(code, err).toBe(signal ? 130 : 0);
 });

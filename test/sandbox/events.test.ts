@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { createBrandEvents } from "../../src/sandbox/events.js";
 import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
@@ -16,46 +16,44 @@ const order = history.orders.find(
 const id = order?.id ?? "";
 const total = Number(order?.total_amount);
 
-describe("createBrandEvents", () => {
-  const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
-    const one = changing();
-    apply(one);
-    return one.brand.orders.find((order) => order.id === id);
-  };
+const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
+  const one = changing();
+  apply(one);
+  return one.brand.orders.find((order) => order.id === id);
+};
 
-  test("orders can be refunded in parts up to the full amount, which reduces their commission proportionally", () => {
-    const part = changed(({ refund }) => refund(id, 10.5));
-    expect(part).toMatchObject({
-      refund_amount: 10.5,
-      is_refunded: false,
-      financial_status: "partially_refunded",
-    });
-    expect(part?.commission_amount).toBeLessThan(Number(order?.commission_amount));
-    const twice = changed(({ refund }) => [refund(id, 10.5), refund(id, 2)]);
-    expect(twice?.refund_amount).toBe(12.5);
-    const full = changed(({ refund }) => refund(id));
-    expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
+test("orders can be refunded in parts up to the full amount, which reduces their commission proportionally", () => {
+  const part = changed(({ refund }) => refund(id, 10.5));
+  expect(part).toMatchObject({
+    refund_amount: 10.5,
+    is_refunded: false,
+    financial_status: "partially_refunded",
   });
+  expect(part?.commission_amount).toBeLessThan(Number(order?.commission_amount));
+  const twice = changed(({ refund }) => [refund(id, 10.5), refund(id, 2)]);
+  expect(twice?.refund_amount).toBe(12.5);
+  const full = changed(({ refund }) => refund(id));
+  expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
+});
 
-  test("orders lose their commission when cancelled, and can change their rate or lose their host", () => {
-    expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
-    expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
-    expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
-    expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
-  });
+test("orders lose their commission when cancelled, and can change their rate or lose their host", () => {
+  expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
+  expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
+  expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
+  expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
+});
 
-  test("new orders have the current date, and manually attributed orders have an earlier date", () => {
-    const { brand, order, attributeLate } = changing();
-    const placed = order();
-    expect(ask("/orders", { brand }).data[0]).toMatchObject({
-      id: placed,
-      order_date: at(noon),
-      attribution: "tracked",
-    });
-    const late = attributeLate(noon - 100 * day);
-    expect(brand.orders.find((one) => one.id === late)).toMatchObject({ attribution: "manual" });
-    expect(ask(`/orders?end_date=${at(noon - 100 * day)}&per_page=1`, { brand }).data[0]?.id).toBe(late);
+test("new orders have the current date, and manually attributed orders have an earlier date", () => {
+  const { brand, order, attributeLate } = changing();
+  const placed = order();
+  expect(ask("/orders", { brand }).data[0]).toMatchObject({
+    id: placed,
+    order_date: at(noon),
+    attribution: "tracked",
   });
+  const late = attributeLate(noon - 100 * day);
+  expect(brand.orders.find((one) => one.id === late)).toMatchObject({ attribution: "manual" });
+  expect(ask(`/orders?end_date=${at(noon - 100 * day)}&per_page=1`, { brand }).data[0]?.id).toBe(late);
 });
 
 test("hosts can leave and join the roster", () => {

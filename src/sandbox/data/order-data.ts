@@ -158,7 +158,7 @@ function createLine(random: RandomStream, weightedProducts: readonly Product[]) 
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Refunds an additional amount, or the complete order by default. */
+/** Refunds an additional amount, or the full amount by default. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -191,7 +191,9 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
   return history.reverse();
 }
 
-/** Doubles the number of orders per day over the history, and places few orders at night. */
+/**
+ * Returns an order's date. The number of orders per day doubles over the history, and few orders are placed at night.
+ */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;

