@@ -7,8 +7,8 @@ export interface Clock {
   /** Returns the current time in milliseconds since 1970 (UTC), for times that are stored. */
   now(): number;
   /**
-   * Returns the time in milliseconds on a clock that never jumps, for measuring durations. All processes share this
-   * clock until a reboot.
+   * Returns the time in milliseconds on a monotonic clock, for measuring durations. All processes share this clock
+   * until a reboot.
    */
   monotonic(): number;
   /**
@@ -33,7 +33,7 @@ export interface InputStream extends Readable {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The host name and the paths needed in crontab lines, and Node's version. */
+/** The host name, the version of Node, and the paths that crontab lines need. */
 export interface Machine {
   name: string;
   /** The absolute path of the Node executable. */
@@ -45,9 +45,9 @@ export interface Machine {
 
 /**
  * The environment, streams, clock, network and random numbers, which tests replace. Only this file, `main.ts`,
- * `signals.ts`, `bin/` and the terminal code use Node's versions. Files are accessed directly, in folders that tests
- * choose. Values that no test has to control also come directly from Node: the process ID and host name in the names of
- * temporary files, the ping timeout, and the IDs in Delta tables.
+ * `signals.ts`, `bin/` and the terminal code use the real ones. Files are accessed directly, in folders that tests
+ * choose. A few values also come directly from Node, because no test needs to control them: the process ID and host
+ * name in the names of temporary files, the ping timeout, and the IDs in Delta tables.
  */
 export interface Deps {
   env: Env;
@@ -61,14 +61,14 @@ export interface Deps {
   stderr: OutputStream;
   clock: Clock;
   fetch: Fetch;
-  /** The API keys in use, which are hidden in messages and in stored errors. Each key is added when it is read. */
+  /** The API keys in use, which are hidden in messages and stored errors. Each key is added when it is read. */
   keys: Set<string>;
   /** Like `setTimeout`, but returns a function that cancels the timer. Tests omit it to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;
-  /** Opens a file in its default program, such as a web page in the browser. */
+  /** Opens a local web page in the browser. */
   openInBrowser(path: string): void;
   /**
-   * Prints a message on stderr if a signal kills the process before the returned function is called, as happens during
+   * Prints a message on stderr if the process is killed before the returned function is called, as signals do during
    * killable work.
    */
   reportIfKilled(text: string): () => void;
@@ -88,12 +88,12 @@ export interface Deps {
   runGracefully<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What a command receives in addition to its flags and arguments. */
+/** The input of a command, in addition to its flags and arguments. */
 export interface Context {
   deps: Deps;
   /** The command-line arguments after `brandapi`. */
   argv: readonly string[];
-  /** The name of the current profile, if the command runs for all profiles. */
+  /** Set only if the command runs for all profiles. */
   profile?: string;
   /** Runs another `brandapi` command and returns its exit code. Rethrows that command's error. */
   brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
@@ -143,7 +143,7 @@ export function systemDeps(
     openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
-      // If there is no browser, nothing happens.
+      // A machine without a browser is not an error.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})
         .unref();
@@ -152,12 +152,12 @@ export function systemDeps(
   };
 }
 
-/** The folder in which the program was started; empty if the folder was deleted. */
+/** The working directory at startup; empty if the directory was deleted. */
 const startedIn = readOrEmpty(() => process.cwd());
 
 /**
- * Returns the result of `ask`, or an empty string if the system has no such folder. `config/folders.ts` reports a
- * missing folder when a command needs it.
+ * Returns an empty string instead of throwing. Commands that need the folder report it as missing, in
+ * `config/folders.ts`.
  */
 function readOrEmpty(ask: () => string): string {
   try {

@@ -124,7 +124,7 @@ export class MirrorBusy extends BrandapiError {
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` when data is too old. */
+/** Thrown by `status --max-age` if data is too old, or if the last sync was refused. */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";
@@ -150,11 +150,11 @@ export class Stopped extends BrandapiError {
   }
 }
 
-/** What a failure ends: the work on one resource, all further requests (an outage), or the complete command. */
+/** The scope of a failure: one resource, all further requests (an outage), or the complete command. */
 export type FailureScope = "resource" | "outage" | "command";
 
 export function failureScope(error: unknown): FailureScope {
-  // Any other error is a bug.
+  // All other errors are bugs.
   if (!(error instanceof BrandapiError)) return "command";
   if (error instanceof Unauthorized || error instanceof Stopped) return "command";
   if (!error.affectsAllRequests) return "resource";

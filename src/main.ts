@@ -37,7 +37,7 @@ export async function main(): Promise<void> {
   process.once("beforeExit", () => fail(new Error("the program ended before its work was finished")));
 
   const code = await run(argv, deps);
-  // Flushing never ends if the program that reads the output has stalled, so a signal limits it.
+  // If the program that reads the output stalls, flushing never finishes, so a signal limits it.
   if (signal.aborted) setTimeout(exit, flushMs, code);
   else signal.addEventListener("abort", () => exit(code));
   await Promise.all([flush(process.stdout), flush(process.stderr)]);
@@ -51,7 +51,7 @@ function stopHint(argv: readonly string[]): string | undefined {
 }
 
 /**
- * Runs a command and returns its exit code. Errors are printed with their hints.
+ * Runs a command and prints its error, if any.
  * @param argv the arguments after `brandapi`
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
@@ -72,8 +72,8 @@ function noteKeys(argv: readonly string[], deps: Deps): void {
 }
 
 /**
- * Ends the program quietly when the program that reads stdout, such as `head`, closes the pipe. Errors on stderr are
- * ignored.
+ * Ends the program without an error when the program that reads stdout, such as `head`, closes the pipe. Ignores errors
+ * on stderr.
  */
 function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
@@ -87,7 +87,9 @@ function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: nu
   process.stderr.on("error", () => {});
 }
 
-/** Resolves when everything written to the stream has been flushed, so that output to a pipe is complete. */
+/**
+ * Resolves when all output has been flushed, because `process.exit` discards output that a pipe has not accepted yet.
+ */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed || !stream.writable) return resolve();
@@ -96,8 +98,8 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /**
- * If `process.exit` would block, kills the process with the signal that matches the exit code. Node waits for threads
- * that are resolving a host name or opening a file.
+ * Kills the process if `process.exit` would block, because Node waits for threads that are resolving a host name or
+ * opening a file. The signal corresponds to the exit code.
  */
 function killIfBlocked(code: number): void {
   const [name] = Object.entries(stopCodes).find(([, stopCode]) => stopCode === code) ?? [];
@@ -108,8 +110,8 @@ function killIfBlocked(code: number): void {
 }
 
 /**
- * Returns a `fetch` that loads undici on the first request. Loading undici takes 80 ms, and commands such as `--help`
- * do not need undici.
+ * Returns a `fetch` that loads undici on the first request. Loading undici takes 80 ms, and many commands send no
+ * requests.
  */
 function fetchWhenNeeded(env: Deps["env"]): Fetch {
   let loading: Promise<Fetch> | undefined;

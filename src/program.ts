@@ -10,21 +10,21 @@ import { readVersion } from "./version.js";
 interface Entry {
   summary: string;
   load(): Promise<CommandModule>;
-  /** True for a command that accepts `--rate-limit` and `--max-wait`, because it sends requests. */
+  /** True if the command sends requests, and so accepts `--rate-limit` and `--max-wait`. */
   takesRequestFlags?: boolean;
   rejectsJson?: boolean;
   /**
-   * True for a command that continues when nobody reads stdout, because the command's work or exit code matters more
-   * than its output.
+   * True if the command continues after the reader has closed stdout, because its work or exit code matters more than
+   * its output.
    */
   continuesWithoutReader?: boolean;
-  /** True for a command that continues where it was interrupted. */
+  /** True if an interrupted command can be continued by running it again. */
   isResumable?: boolean;
 }
 
 interface CommandModule {
   about: string;
-  /** Example command lines for the help, with explanations. */
+  /** Maps example command lines to explanations, for the help. */
   examples: Readonly<Record<string, string>>;
   define?(command: Command): void;
   /**
@@ -38,7 +38,7 @@ interface CommandModule {
   ): ExitCode | void | Promise<ExitCode> | Promise<void>;
 }
 
-/** The commands by group, in the order in which help lists them. */
+/** The commands by group, in the order of `brandapi --help`. */
 const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Set up:": {
     login: {
@@ -88,7 +88,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     status: {
       summary: "Show how complete and up to date the mirror is",
       load: () => import("./commands/status.js"),
-      // Crontab lines from earlier versions pass the flags to `status`.
+      // `status` sends no requests, but crontab lines from earlier versions pass these flags.
       takesRequestFlags: true,
       continuesWithoutReader: true,
     },
@@ -151,14 +151,16 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
 
 const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/** Returns how the typed command behaves when it is interrupted or nobody reads its output. */
 export function commandTraits(
   argv: readonly string[],
 ): Pick<Entry, "continuesWithoutReader" | "isResumable"> {
   return entries.get(findCommandName(argv) ?? "") ?? {};
 }
 
-/** Commander's tree of all commands. A command has only its name and summary until its module has been loaded. */
+/**
+ * Commander's tree of all commands. Until a command's module has been loaded, the command has only a name and a
+ * summary.
+ */
 interface Program {
   root: Command;
   /** Loads a command's module, and adds its description and options. Does nothing for an unknown name. */
@@ -198,14 +200,14 @@ function createProgram(context: Context, onExit: (code: ExitCode) => void): Prog
   return { root, load };
 }
 
-/** Returns commander's tree with all modules loaded, for the documentation. */
+/** Returns the complete command tree, for the documentation. */
 export async function buildProgram(context: Context): Promise<Command> {
   const { root, load } = createProgram(context, () => {});
   for (const name of entries.keys()) await load(name);
   return root;
 }
 
-/** @throws UsageError if a global flag has no effect on the command */
+/** @throws UsageError if a global option has no effect on the command */
 function refuseUselessFlags(
   command: string,
   { rejectsJson, takesRequestFlags }: Entry,
@@ -233,7 +235,7 @@ function inheritOptions(program: Command, command: Command): void {
   }
 }
 
-/** Prevents SQL that begins with a comment from being parsed as a flag. */
+/** Prevents SQL that begins with a comment from being parsed as an option. */
 function keepComment(argument: string): string {
   return /^--(\s|[^=\n]*\n)/.test(argument) ? `\n${argument}` : argument;
 }
@@ -248,7 +250,7 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
   const { root, load } = createProgram({ deps, argv, brandapi: runProgram }, (code) => {
     exitCode = code;
   });
-  // Shell completion scripts run this command.
+  // `brandapi __complete` is for shell completion scripts.
   const [first, ...words] = argv;
   await load(findCommandName(first === "__complete" ? words : argv));
   if (first === "__complete") {

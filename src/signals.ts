@@ -42,10 +42,13 @@ export class ProcessSignals {
     this.#addHandlers();
   }
 
-  /** Runs work during which a signal kills the process. @throws Stopped if a signal has already arrived */
+  /**
+   * Runs work during which a signal kills the process.
+   * @throws Stopped if a signal has already arrived
+   */
   readonly runKillable = async <T>(work: () => Promise<T>): Promise<T> => {
     if (this.#isKillable) return await work();
-    // Before the handlers are removed, lets them process any signal that arrived during synchronous work.
+    // This lets the handlers process any signal that arrived during synchronous work, before they are removed.
     await setImmediate();
     this.signal.throwIfAborted();
     return await this.#run(true, work);
@@ -93,13 +96,14 @@ export class ProcessSignals {
 }
 
 /**
- * Starts a shell that prints a text on stderr if this process is killed before the returned function is called. A killed
- * process cannot print anything itself. The shell detects the end of this process because the pipe to it is closed.
+ * Starts a shell that prints a message on stderr if this process is killed before the returned function is called. A
+ * killed process cannot print anything itself. The shell notices that the process has ended when the pipe between them
+ * closes.
  */
 export function reportIfKilled(text: string): () => void {
   const script = `trap '' HUP INT TERM; read -r _ || printf '%s\\n' "$1" >&2`;
   const shell = spawn("sh", ["-c", script, "sh", text], { stdio: ["pipe", "ignore", "inherit"] });
-  // If there is no shell, as on Windows, nothing is printed.
+  // On systems without a shell, such as Windows, nothing is printed.
   shell.on("error", () => {});
   shell.stdin.on("error", () => {});
   shell.unref();

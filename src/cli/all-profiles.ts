@@ -6,10 +6,9 @@ import { styleFor } from "../util/terminal.js";
 import { reportError } from "./error-output.js";
 
 /**
- * Runs a command once for each profile on this machine. A failure does not stop the other profiles, but a signal does.
- * @returns the worst failure's exit code
- * @throws ConfigurationError if there is no profile; Stopped or UsageError, either of which also prevents the remaining
- * runs
+ * Runs a command once for each profile on this machine. Continues after a failure, but not after a signal.
+ * @returns the most urgent exit code
+ * @throws ConfigurationError if there is no profile; Stopped and UsageError, which cancel the remaining runs
  */
 export async function runForAllProfiles<Flags extends GlobalFlags>(
   flags: Flags,
@@ -30,21 +29,20 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       const code = reportError(error, argv, deps, profile);
-      // Lower exit codes are more urgent: 1 is a bug, 10 is stale data.
+      // A lower exit code is more urgent: 1 is a bug, and 10 is stale data.
       if (worst === exitCodes.done || code < worst) worst = code;
     }
   }
   return worst;
 }
 
-/** Returns the dependencies for one profile's run, with output streams that print a heading. */
 function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
   const withHeading = (stream: OutputStream) =>
     prependHeading(stream, styleFor(stream, { color }, deps.env).bold(`[${profile}]`));
   return { ...deps, stdout: json ? deps.stdout : withHeading(deps.stdout), stderr: withHeading(deps.stderr) };
 }
 
-/** Returns a stream that prints a heading before its first output. */
+/** Returns a stream that prints a heading before the first output, so a silent run has no heading. */
 function prependHeading(stream: OutputStream, heading: string): OutputStream {
   let isPrinted = false;
   const write = (...args: Parameters<OutputStream["write"]>) => {

@@ -16,7 +16,10 @@ import type { TerminalReporter } from "./progress.js";
 
 const maxSkewMs = 5 * 60_000;
 
-/** Returns a message if this machine's clock and the API's clock differ by more than five minutes; otherwise null. */
+/**
+ * Returns a warning if the difference between this machine's clock and the API's is more than five minutes; otherwise
+ * null.
+ */
 function describeClockSkew({
   requestedAt,
   serverTime,
@@ -75,7 +78,10 @@ export async function openApiForCommand(
   });
 }
 
-/** Returns the next step after the API has rejected the key. A stored key was accepted once, so it has no typo. */
+/**
+ * Returns the hint for a rejected key. The hint for a stored key does not mention typos, because the API accepted the
+ * key at login.
+ */
 function rejectedKeyHint({ keySource, output, profile }: Settings): string {
   const createKey = "create a new key in the brand's console: settings, integrations, brand API";
   if (keySource === "profile")
@@ -87,10 +93,10 @@ function rejectedKeyHint({ keySource, output, profile }: Settings): string {
   return `check the key for a typo, or ${createKey}`;
 }
 
-/** The brand and the key in the response to `/me`. See "1. GET /me" and "Brand" in the API document. */
+/** The brand and the key from the response to `/me`. See "1. GET /me" and "Brand" in the API document. */
 export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 
-/** Commands warn if the key expires within this number of days. */
+/** The number of days before the expiry of a key from which commands print a warning. */
 const expiryWarningDays = 14;
 
 /**
@@ -123,7 +129,7 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
     key: {
       id: text(key.id),
       scopes: key.scopes.filter((scope) => typeof scope === "string"),
-      /** The timestamp as the API returned it. */
+      /** The timestamp exactly as the API returned it. */
       expires_at: text(key.expires_at),
     },
     /** A warning about this machine's clock; null if the clock is right. */
@@ -132,8 +138,8 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
 }
 
 /**
- * Returns the number of full days until the key expires. The number is negative if the key has expired, and null if the
- * date is missing or invalid.
+ * Returns the number of full days until the key expires: negative after the expiry, and null if the date is missing or
+ * invalid.
  */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);

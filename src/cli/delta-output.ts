@@ -22,7 +22,7 @@ import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
 const defaultRetainMs = 7 * dayMs;
-/** Old files are kept for at least an hour, because other programs may still be reading the previous version. */
+/** The minimum for `--retain` is an hour, because other programs may still be reading an older version. */
 const minRetainMs = dayMs / 24;
 
 /**
@@ -49,13 +49,13 @@ export async function exportDeltaTables(
   );
 }
 
-/** The differences between a table in the mirror and the brand's part of the Delta table. */
+/** The result of comparing a table in the mirror with the brand's part of the Delta table. */
 interface DeltaVerification {
   table: string;
   version: number;
-  /** The months that differ; `""` stands for rows without a month. */
+  /** The months with differences; `""` stands for rows without a month. */
   differing: string[];
-  /** With `--full`, the number of rows compared, and the files that differ from what was exported. */
+  /** The number of rows compared, and the damaged files. Set only with `--full`. */
   rows?: number;
   damaged?: { month: string; file: string; problem: string }[];
 }
@@ -114,7 +114,10 @@ function verificationText({ damaged = [], differing, rows, table, version }: Del
   return `${table}: version ${version} differs from the mirror: ${months.join(", ")}${compared}\n${files.join("")}`;
 }
 
-/** Runs `tables --delta DIR`: prints, for each table and brand, the mirror's state at the brand's newest version. */
+/**
+ * Runs `tables --delta DIR`: prints the newest version of each table and brand, and the state of the mirror that it was
+ * exported from.
+ */
 export async function listDeltaTables(
   names: readonly string[],
   flags: DeltaFlags,
@@ -158,8 +161,8 @@ export async function listDeltaTables(
 }
 
 /**
- * Runs `work` for each Delta table. The logs are read before the mirror is opened, so that the mirror is never older
- * than the Delta tables.
+ * Runs `work` for each Delta table. The logs are read before the mirror is opened, so the mirror is always at least as
+ * new as the Delta tables.
  */
 async function forEachDeltaTable(
   names: readonly string[],

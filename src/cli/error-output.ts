@@ -27,7 +27,7 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
-  // A call that is interrupted by a signal throws an AbortError.
+  // An aborted call throws an AbortError, but the error to report is the reason for the abort.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;

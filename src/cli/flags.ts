@@ -6,7 +6,6 @@ import type { Resource } from "../resources/resource.js";
 import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/time-input.js";
 
-/** Adds the global options, which every command accepts and `brandapi --help` describes. */
 export function addGlobalOptions(program: Command): Command {
   return program
     .option("--profile <profile>", "profile to use (BRANDAPI_PROFILE)")
@@ -30,7 +29,7 @@ export function addGlobalOptions(program: Command): Command {
     .option("--no-progress", "disable progress bars");
 }
 
-/** Returns the command's name, which is the first word that is neither an option nor the value of a global option. */
+/** Returns the command's name: the first word that is neither an option nor the value of a global option. */
 export function findCommandName(argv: readonly string[]): string | undefined {
   const { options } = addGlobalOptions(new Command());
   for (let index = 0; index < argv.length; index += 1) {
@@ -64,7 +63,7 @@ export function allProfilesOption(
   ] satisfies (keyof GlobalFlags)[]);
 }
 
-/** The limit exists because the sandbox keeps all orders in memory. */
+/** The sandbox keeps all orders in memory, so their number is limited. */
 const maxSandboxOrders = 250_000;
 
 export function ordersOption(): Option {
@@ -76,13 +75,20 @@ export function seedOption(): Option {
   return parsedOption("--seed <n>", "seed for the generated data (default: 1)", parseCount);
 }
 
-/** Returns `name` if it is known. @param otherwise the hint if no known name is similar */
+/**
+ * Returns `name` if it is known.
+ * @param otherwise the hint if no known name is similar
+ * @throws UsageError if the name is unknown
+ */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
 }
 
-/** @throws UsageError if an argument is a list of known names with commas, such as `orders,roster` or `orders,` */
+/**
+ * Rejects a comma-separated list of known names, such as `orders,roster` or `orders,`, with a specific hint.
+ * @throws UsageError
+ */
 export function refuseCommas(noun: string, typed: string, known: readonly string[]): void {
   const names = typed.split(",").filter((name) => name !== "");
   if (!typed.includes(",") || !names.every((name) => known.includes(name))) return;
@@ -93,8 +99,8 @@ export function refuseCommas(noun: string, typed: string, known: readonly string
 }
 
 /**
- * Restricts an option or argument to a set of values, which the help and shell completion list.
- * @param noun what error messages call a value
+ * Restricts an option or argument to a set of values, which help and shell completion list.
+ * @param noun the term for a value in error messages
  */
 export function withChoices<Target extends Option | Argument>(
   target: Target,
@@ -131,7 +137,7 @@ export function parsePath(text: string): string {
   throw new UsageError("A path is empty.", { hint: "pass a path, or omit the option" });
 }
 
-/** If `--until` is this date or a later one, the range has no end. */
+/** A range with this `--until` date, or a later one, has no end. */
 const endOfTime = Date.parse("9999-12-31");
 
 /**
@@ -156,7 +162,7 @@ export function parseRange(
 
 export interface ChosenResources {
   resources: readonly Resource[];
-  /** True if the user named the resources; false if the command works on all of them. */
+  /** False if the command was run without resource names, which selects all resources. */
   named: boolean;
 }
 

@@ -16,7 +16,10 @@ function helpWidth({ env, stdout }: Deps): number {
   return Math.min(stdout.columns || Number(env.COLUMNS) || 80, 100);
 }
 
-/** Formats the examples in a command's help. @param examples maps command lines to explanations */
+/**
+ * Formats the examples at the end of a command's help.
+ * @param examples maps command lines to explanations
+ */
 export function formatExamples(examples: Readonly<Record<string, string>>, deps: Deps): string {
   const width = helpWidth(deps);
   const texts = Object.entries(examples).map(
@@ -26,8 +29,8 @@ export function formatExamples(examples: Readonly<Record<string, string>>, deps:
 }
 
 /**
- * Wraps a command line at spaces so that it can still be pasted into a shell. Lines that break outside quotes end with
- * a backslash.
+ * Wraps a command line at spaces, so that the result can be pasted into a shell. Lines that break outside quotes end
+ * with a backslash.
  */
 function wrapCommand(line: string, width: number): string {
   if (line.length <= width) return line;
@@ -91,7 +94,9 @@ const programFooter = [
     "compiles it.",
 ];
 
-/** Returns the footer of a command's help: a pointer to the global options, and the formats of times and durations. */
+/**
+ * Returns the lines after a command's options: a pointer to the global options, and the formats of times and durations.
+ */
 function commandFooter(command: Command): string[] {
   const takes = (...values: readonly string[]) =>
     command.options.some(({ flags }) => values.some((value) => flags.endsWith(value)));
@@ -103,7 +108,7 @@ function commandFooter(command: Command): string[] {
 }
 
 /**
- * Creates the `help` command for all commands that have been added to the program so far.
+ * Creates the `help` command, which covers the commands that have already been added to the program.
  * @param load loads the options and the description of the named command
  */
 export function createHelpCommand(

@@ -9,7 +9,7 @@ import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";
 
-/** What a read-only command works with: the open mirror, and the properties of the command's output. */
+/** The resources of a read-only command: the open mirror, and the settings for its output. */
 export interface ReadSession {
   deps: Deps;
   mirror: Mirror;
@@ -49,7 +49,7 @@ export async function readMirror<T>(
   }
 }
 
-/** Returns the next step for a user who has no mirror yet. Such a user may have run the demo, or may not have a key. */
+/** Returns the hint for a missing mirror, which depends on whether the user has a key and has run the demo. */
 function missingMirrorHint({ key, missingReason, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
   const demo = join("brandapi-demo", "demo.sqlite");
   const ownBrand =

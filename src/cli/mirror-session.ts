@@ -38,7 +38,7 @@ interface ApiCommand {
   settings: Settings;
 }
 
-/** The steps in which the commands differ when they open the mirror. */
+/** The optional steps of opening a mirror, which differ between commands. */
 interface MirrorSteps {
   /** True to reject a missing mirror instead of creating one. */
   requiresMirror?: boolean;
@@ -66,7 +66,8 @@ export async function withMirrorSession(command: ApiCommand, steps: MirrorSteps,
   await withApi(command, async (connected) => {
     const { deps, flags, reporter, settings } = connected;
     const { clock, signal } = deps;
-    // Reads the owner before locking, so that an unusable mirror is reported even while another run has the lock.
+    // The owner is read before the mirror is locked, so an unusable mirror is reported even while another run has the
+    // lock.
     const owner = await withMirror(
       deps.runKillable(() => openMirrorOrEmpty(settings.dbPath)),
       (mirror) => {
@@ -137,7 +138,7 @@ async function withOpenMirror(
     reporter.onProgress((progress) => saveProgress(mirror, command, progress));
     await work(createSession(command, identity, mirror));
   } catch (error) {
-    // Other errors are recorded with the run of the resource that failed.
+    // All other errors are recorded in `sync_runs`, with the resource that failed.
     const isRejected = error instanceof Unauthorized || error instanceof Forbidden;
     if (isRejected && failureScope(error) === "command") await recordFailure(command, mirror, error);
     throw error;
@@ -147,7 +148,10 @@ async function withOpenMirror(
   }
 }
 
-/** @throws ConfigurationError if this machine's clock is wrong */
+/**
+ * Requests `/me` and checks the response for a wrong clock and an expiring key.
+ * @throws ConfigurationError if this machine's clock is wrong
+ */
 async function identify({ api, deps, reporter, settings }: ConnectedCommand): Promise<Identity> {
   const identity = await readIdentity(api);
   refuseWrongClock(identity);
@@ -170,8 +174,8 @@ function saveProgress(mirror: Mirror, { name: command, deps }: ConnectedCommand,
 }
 
 /**
- * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
- * failure cannot be written to the mirror, that problem is ignored, because the command's own error is more useful.
+ * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. Ignores
+ * errors while writing to the mirror, because the command's own error is more useful.
  * @param mirror the open mirror, or null if it has not been opened yet
  */
 async function recordFailure(
@@ -203,7 +207,7 @@ function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile 
   const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
-  // A warning is needed because a sync with the wrong profile would store personal data again.
+  // This is a warning because a sync with the wrong profile would store personal data again.
   reporter.warn(
     `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not omit it, so syncs store it from now on${next}`,
   );

@@ -23,7 +23,6 @@ export interface OutputFlags {
   decimalComma?: boolean;
 }
 
-/** The output's format and destination. */
 export interface OutputChoice {
   format: Format;
   /** The path as the user typed it; undefined for stdout. */
@@ -35,7 +34,6 @@ export interface OutputChoice {
   delimiter: string;
 }
 
-/** Creates the options that select the format and the destination. */
 export function createOutputOptions(allowed: readonly Format[] = formats): readonly Option[] {
   const names = allowed.map(({ name }) => name);
   return [
@@ -58,8 +56,8 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
 }
 
 /**
- * Chooses the format and the destination. A format flag takes precedence over the file extension. If there is neither,
- * CSV is used for a folder, or if a CSV flag such as `--excel` was passed.
+ * Chooses the format and the destination. A format flag takes precedence over the file extension. The default is CSV
+ * for a folder, or if a CSV flag such as `--excel` was passed.
  * @param tables the number of tables, or 0 for a query result, which cannot be written to a folder
  * @returns undefined if neither a format nor a file was specified
  * @throws UsageError if the extension is unknown, or if the flags contradict each other or the extension
@@ -192,7 +190,7 @@ export function tableFilePath(
   return join(path, table + (delimiter === "\t" ? ".tsv" : extension));
 }
 
-/** The number of rows written to each table, and the total number of bytes. */
+/** The result of an export: the number of rows in each table, and the total number of bytes. */
 export interface WrittenTables {
   rows: ReadonlyMap<string, number>;
   bytes: number;
@@ -241,7 +239,7 @@ export async function writeRows(
 }
 
 /**
- * Explains on stderr that a signal stopped an export, whether the signal was handled or killed the process.
+ * Explains on stderr that an export was stopped by a signal, even if the signal killed the process.
  * @param effect describes what an unfinished export leaves behind
  */
 export async function explainStop<T>(effect: string, deps: Deps, work: () => Promise<T>): Promise<T> {
@@ -256,7 +254,6 @@ export async function explainStop<T>(effect: string, deps: Deps, work: () => Pro
   }
 }
 
-/** Describes what an unfinished export leaves behind. */
 export function describeUnfinished({ path, isFolder }: OutputChoice, deps: Deps): string {
   if (path === undefined) return "the output is incomplete";
   if (isFolder) return `only complete files were written to ${path}`;
@@ -288,7 +285,7 @@ function createStdoutSink({ stdout }: Pick<Deps, "stdout">): Sink {
 
 async function* compress(data: Iterable<Uint8Array | string>): AsyncIterable<Uint8Array> {
   const gzip = createGzip();
-  // If generating the data fails, `pipeline` destroys `gzip`, and `yield*` throws the error.
+  // If generating the data fails, `pipeline` destroys `gzip`, and then `yield*` throws the error.
   pipeline(Readable.from(data), gzip, () => {});
   yield* gzip as AsyncIterable<Uint8Array>;
 }

@@ -7,7 +7,7 @@ import { displayWidth, escapeLines, terminalWidth, truncate, wrapLines } from ".
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** A command's progress, as shown by `status` and the progress line. */
+/** The progress of a command. `status` also reports it for a command in another terminal. */
 export interface Progress {
   /** The current task's name; null between tasks. */
   name: string | null;
@@ -16,9 +16,9 @@ export interface Progress {
   of: number;
   /** The number of requests that all tasks have sent so far. */
   requests: number;
-  /** The number of remaining requests, as far as it is known. */
+  /** The number of remaining requests, or a lower limit if `isKnown` is false. */
   left: number;
-  /** True if the number of remaining requests is known for every remaining task. */
+  /** False if a remaining task has no estimate. */
   isKnown: boolean;
 }
 
@@ -121,9 +121,9 @@ class StatusLine {
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
-/** The duration, in milliseconds, below which waits are not reported. */
+/** Shorter waits are not reported. */
 const minReportedWaitMs = 2_000;
-/** The interval between calls to the progress listener, in milliseconds. */
+/** The minimum interval between calls to the progress listener during a task. */
 const progressIntervalMs = 2_000;
 
 interface CurrentTask {
@@ -134,8 +134,8 @@ interface CurrentTask {
 
 /**
  * Prints progress and messages on stderr. On a terminal, progress is a single line that is redrawn; elsewhere, one line
- * is printed per task. With `--quiet`, only warnings are printed. Text is escaped, because it may come from outside,
- * and keys are hidden. Close the reporter when the command ends.
+ * is printed per task. With `--quiet`, only warnings are printed. Control characters are escaped because text may come
+ * from the API, and keys are hidden. The reporter must be closed when the command ends.
  */
 export class TerminalReporter implements Reporter {
   readonly #deps: ReporterDeps;
@@ -161,8 +161,8 @@ export class TerminalReporter implements Reporter {
   }
 
   /**
-   * Sets a listener that is called at the start of each task, every two seconds, and before a long wait. Null removes
-   * the listener.
+   * Sets the listener, or removes it if `listener` is null. The listener is called at the start of each task, every two
+   * seconds during a task, and before a long wait.
    */
   onProgress(listener: ((progress: Progress) => void) | null): void {
     this.#onProgress = listener;
@@ -214,8 +214,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait. On a terminal, a countdown is shown. In a log, one line is printed for each new reason, except
-   * during a task, because a log contains one line per task.
+   * Reports a wait. A terminal shows a countdown. A log gets one line for each new reason, but no line during a task,
+   * because a log has one line per task.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;
@@ -257,10 +257,7 @@ export class TerminalReporter implements Reporter {
     this.#onProgress?.(this.#progress());
   }
 
-  /**
-   * Sums the remaining requests: the estimate for the current task, and the number that each later task needed last
-   * time.
-   */
+  /** Sums the estimate for the current task and the estimates for later tasks, which are based on previous runs. */
   #progress(): Progress {
     const { done = 0, total = 0 } = this.#task ?? {};
     const current = this.#task && this.#task.total === undefined ? undefined : Math.max(0, total - done);

@@ -6,7 +6,7 @@ import { Stopped, UsageError } from "../errors.js";
 /** Asks questions on a terminal, one at a time. Close the prompt before printing anything else. */
 export interface Prompt {
   /**
-   * Prints a question on stderr and reads a line. If `hidden` is true, the answer is not displayed.
+   * Prints a question on stderr and reads a line. A hidden answer is not echoed.
    * @throws Stopped on Ctrl-C; the abort signal's reason; UsageError at the end of the input
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;
@@ -14,13 +14,13 @@ export interface Prompt {
 }
 
 /**
- * Matches the sequences that arrow keys and other special keys send. The expression is built from a string because
- * linters reject control characters in regular expressions.
+ * The escape sequences that arrow keys and other special keys send. Linters reject control characters in regular
+ * expressions, so this one is built from a string.
  */
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 
-/** The maximum length of an answer, which is longer than any key or URL. */
+/** The maximum length of an answer. Keys and URLs are much shorter. */
 const maxAnswerLength = 20_000;
 
 /**

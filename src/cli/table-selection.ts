@@ -20,8 +20,8 @@ import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 /**
- * Returns the name of the table or view that a user typed with `-` or `_`.
- * @throws UsageError if the name is unknown, with a hint that suggests the closest one
+ * Returns the name of a table or view, which the user may have typed with dashes.
+ * @throws UsageError if the name is unknown, with the closest name as a hint
  */
 export function checkTableName(typed: string): string {
   const names = knownTableNames();
@@ -50,7 +50,7 @@ export function findSyncedTable(
 
 /**
  * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
- * filtered, because all rows of the other tables are needed to look up what the events refer to.
+ * filtered, because events refer to rows of the other tables, whatever their dates.
  * @throws UsageError if no table can be filtered
  */
 export function filterableTables(
@@ -131,7 +131,6 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
     );
 }
 
-/** Returns the resources whose records tables and views contain. */
 function resourcesOf(mirror: Mirror, names: readonly string[]): Resource[] {
   const shapes = names.flatMap((name) => findTypedTables(mirror, name));
   return [...new Set(shapes.map(({ resource }) => resource))];

@@ -39,7 +39,10 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
   }
 }
 
-/** Returns a hint for a command name that other programs use, or for a resource's name that was typed as a command. */
+/**
+ * Returns a hint for a command name that is common in other programs, or for a resource's name that was typed as a
+ * command.
+ */
 function otherCommand(name: string): string | undefined {
   const commands: Readonly<Record<string, string>> = {
     list: "tables",
@@ -52,7 +55,10 @@ function otherCommand(name: string): string | undefined {
   return commands[name] && `use \`brandapi ${commands[name]}\``;
 }
 
-/** Returns a hint for an option that other programs use. @param names the command's options */
+/**
+ * Returns a hint for an option that is common in other programs.
+ * @param names the command's options
+ */
 function otherOption(option: string, names: readonly string[]): string | undefined {
   if (option === "-v") return "use `--verbose`, or `-V` to print the version";
   if (option === "-p") return "use `--profile`";

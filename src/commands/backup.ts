@@ -69,7 +69,7 @@ export async function run(flags: BackupFlags, { deps }: Context, dir: string | u
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
-/** Copies the mirror to a folder. Keeps the newest `keep` copies and deletes the others. */
+/** Copies the mirror to a folder, and keeps only the newest `keep` copies; 0 keeps all. */
 async function backUp(dir: string | undefined, keep: number, { dbPath, output }: Settings, deps: Deps) {
   const origin = await readMirror(output, deps, async ({ mirror }) => readOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
@@ -81,7 +81,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const older = await findBackups(folder, dbPath, origin);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
-  // The backup is also recorded in the copy, because the mirror may be missing or damaged when the copy is restored.
+  // The copy also records the backup, because the mirror may be missing or damaged when the copy is restored.
   const isRecorded = isWritable(dbPath);
   const makeBackup = async () => {
     const { copy, records: copied } = await copyMirror(dbPath, folder, deps);
@@ -92,7 +92,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     renameSync(copy, path);
     return copied;
   };
-  // The process could not remove the copy if a signal killed it.
+  // A small mirror is copied gracefully, because a process killed by a signal cannot delete the incomplete copy.
   const isShort = existsSync(dbPath) && statSync(dbPath).size < shortCopyBytes;
   const records = await (isShort ? deps.runGracefully(makeBackup) : makeBackup());
   const removed = keep === 0 ? [] : [...older, path].slice(0, -keep);
@@ -105,12 +105,12 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   return { path, at, records, removed, text: lines.join("\n") };
 }
 
-/** The maximum number of one-second waits for another program that is writing to the mirror. */
+/** The maximum number of one-second waits for a lock that another program holds. */
 const maxWaits = 30;
 
 /**
- * Records a backup in a mirror. This can take several seconds, because a running sync writes almost continuously without
- * a rate limit.
+ * Records a backup in a mirror. Waiting for a write lock can take several seconds, because a sync without a rate limit
+ * writes almost continuously.
  */
 async function recordBackup(file: string, backup: Backup, { signal }: Deps): Promise<void> {
   for (let waits = 1; ; waits += 1)
@@ -127,8 +127,7 @@ async function recordBackup(file: string, backup: Backup, { signal }: Deps): Pro
 }
 
 /**
- * Returns this mirror's backups in a folder, oldest first. Backups of other mirrors with the same file name are
- * skipped.
+ * Returns the backups of this mirror in a folder, oldest first. Skips backups of other mirrors with the same file name.
  */
 async function findBackups(folder: string, dbPath: string, origin: string | null): Promise<string[]> {
   const backups: string[] = [];
@@ -142,8 +141,8 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
 }
 
 /**
- * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Hosts that were forgotten after
- * the backup are erased from the copy.
+ * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Erases hosts from the copy if
+ * they were forgotten after the backup.
  * @throws MirrorUnusable if the backup is damaged or belongs to another brand, in which case nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
@@ -173,7 +172,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
           output,
         ),
       );
-    // Checkpoints and removes the write-ahead log, so that the mirror is a single file. Checkpointing fails if another
+    // This checkpoints and removes the write-ahead log, so that the mirror is a single file. It fails if another
     // program has the mirror open.
     if (current) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, replacedPath);
@@ -188,11 +187,11 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
 interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** An identifier based on the mirror's first run; null if the runs cannot be read. */
+  /** Identifies the mirror by its first run; null if the runs cannot be read. */
   origin: string | null;
 }
 
-/** Reads the data to take over from the current mirror. Returns null if the mirror is damaged. */
+/** Reads the parts of the current mirror that a restored backup needs. Returns null if the mirror is damaged. */
 async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirrorFile(path, (mirror) => {
@@ -228,7 +227,9 @@ function checkBackupBrand(
     warn(`the backup was made from a different mirror of this brand, with a separate history: ${from}`);
 }
 
-/** Applies the current mirror's redaction rules to the copy, and records the last backup in the copy. */
+/**
+ * Applies the current mirror's redaction rules to the copy, and sets the copy's last backup to the current mirror's.
+ */
 function carryOver(
   copy: Mirror,
   current: CurrentMirror | null,
@@ -237,13 +238,13 @@ function carryOver(
 ): void {
   if (current) {
     const { forgotten, omit } = current;
-    // If the mirror has no list of omitted fields, the copy keeps its own list. The next sync applies the profile's
-    // list.
+    // If the current mirror has no list of omitted fields, the copy keeps the list from the backup. The next sync
+    // applies the profile's list.
     const { lost } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
     for (const warning of lost) warn(warning);
   }
   if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some disk space" });
   if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);
-  // Without this pragma, erased data could remain in the write-ahead log if the disk is full.
+  // Removing the write-ahead log also removes any erased data that it contains.
   copy.db.pragma("journal_mode = DELETE");
 }

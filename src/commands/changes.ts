@@ -18,7 +18,7 @@ type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number
 
 const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
 const defaultSince = "7d";
-/** The default maximum number of changes printed as text. There is no limit for CSV and JSON. */
+/** The default for `--limit`, which applies only to text output. */
 const terminalLimit = 500;
 
 export const about =
@@ -53,7 +53,7 @@ export function define(command: Command): void {
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { csv, json, run, limit } = flags;
   const output = chooseOutput({ csv, json }, 1, deps);
-  // `--run` lists all of a run's changes, regardless of their age.
+  // `--run` has no default for `--since`, because a run is listed completely, however old it is.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
@@ -70,7 +70,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
   });
 }
 
-/** Prints the changes, newest last, under a heading for each resource and interval. */
+/** Prints the changes with the newest last, under one heading for each resource and interval. */
 async function printChanges(
   { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,

@@ -8,8 +8,8 @@ import { resources } from "../resources/registry.js";
 import { views } from "../views/all-views.js";
 
 /**
- * The completion script for each shell. The scripts run `brandapi __complete`, which prints one candidate per line. If
- * there are no candidates, the shell completes file names.
+ * Completion scripts by shell. They run `brandapi __complete`, which prints one candidate per line. If there are no
+ * candidates, the shell completes file names.
  */
 const scripts = {
   bash: `# brandapi: completion for bash
@@ -77,7 +77,8 @@ async function candidatesFor(program: Command, words: readonly string[], deps: D
 }
 
 /**
- * Returns the columns of the tables on the command line, each prefixed with the columns that have already been typed.
+ * Returns the columns of the tables on the command line. Each candidate starts with the columns that have already been
+ * typed, because the shell replaces the complete word.
  */
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
@@ -93,7 +94,6 @@ async function candidateValues(target: Option | Argument, deps: Deps): Promise<r
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);
   if (placeholder === "table") {
-    // Only the tables that `brandapi tables` lists are completed.
     const removed = removedTableNames();
     return knownTableNames().filter((name) => !removed.includes(name));
   }

@@ -14,9 +14,9 @@ import { quoteShellWord } from "../util/text.js";
 
 type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
-/** The maximum age of the data: one day, plus two hours in case a sync is slow. */
+/** The maximum age of the data: one day, plus two hours for a slow sync. */
 const maxAge = "26h";
-/** The hour (local time) in which the sync starts. Daylight saving time never starts or ends between 4 and 5 a.m. */
+/** The hour of the sync in local time. Daylight saving time never starts or ends between 4 and 5 a.m. */
 const syncHour = 4;
 const checkHour = 8;
 
@@ -88,7 +88,7 @@ function chooseMinute(text: string): number {
   return 1 + [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
 }
 
-/** Returns the profile's name. Warns if the profile relies on variables from the shell's environment. */
+/** Returns the profile's name, and warns if the profile depends on environment variables. */
 async function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = await readSettings(flags, { ...deps, env });
@@ -116,12 +116,12 @@ function brandArgumentsFor(flags: CronFlags, deps: Deps): string[] {
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
-/** The environment variables that a cron job needs, which never include the key. */
+/** The environment variables to copy into the crontab. The key is never copied. */
 const neededVariables =
   /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
 const pathVariables = /_(?:DIR|DB|CERTS)$/;
 
-/** Returns the variables to set in the crontab lines. Variables that contain a password are left out with a warning. */
+/** Returns the variables to set in the crontab. Skips variables that contain a password, with a warning. */
 function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<string, string> {
   const variables: Record<string, string> = { HOME: deps.home };
   for (const [name, value] of Object.entries(deps.env)) {

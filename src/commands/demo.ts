@@ -12,10 +12,10 @@ import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 
-/** The time between the two syncs. It is long enough for refunds and late attributions to happen. */
+/** The time between the two syncs, which is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The exported files, which are named after their tables, each with its additional export flags. */
+/** The files to export, which are named after their tables, with additional flags. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
@@ -23,9 +23,9 @@ const introduction = `brandapi copies a brand's orders, roster, content and surv
 - a history of refunds, cancellations and other changes, which the API does not announce
 - a check of your orders against the API's own counts and daily totals
 
-This demo shows each of them with an invented brand, in less than a minute, without a key.`;
+This demo shows each of them with a fictional brand, in less than a minute, without a key.`;
 
-/** The maximum number of syncs that the demo runs to read three weeks of changes. */
+/** The maximum number of syncs after the pause. */
 const maxRuns = 10;
 
 const refundsSql =
@@ -67,7 +67,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
     demoDeps,
   );
   const print = (text: string) => void stdout.write(`${text}\n`);
-  /** Prints a command line as if a user had typed it, and runs it. */
+  /** Prints a command line as if a user had typed it, and then runs it. */
   const show = async (...words: readonly string[]) => {
     print(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
     await brandapi([...words, ...displayFlags(flags)], sandboxDeps);
@@ -86,7 +86,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // If there is a very large number of orders, one sync cannot read all changes, so the next sync continues.
+        // With a very large number of orders, one sync cannot read all changes, so another sync continues.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }
@@ -117,7 +117,6 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
   print("For your own brand: `brandapi login`, then `brandapi sync`.");
 }
 
-/** Returns the output flags that the demo passes on to its commands. */
 function displayFlags({ color, progress, verbose, quiet }: GlobalFlags): string[] {
   const flags = { "--no-color": !color, "--no-progress": !progress, "--verbose": verbose, "--quiet": quiet };
   return Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? flag : []));

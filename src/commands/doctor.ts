@@ -40,7 +40,10 @@ export const examples = {
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  /** Runs a check and prints the finding. @returns the check's value, or undefined if the check failed */
+  /**
+   * Runs a check and prints the finding.
+   * @returns the checked value, or undefined if the check failed
+   */
   const check = async <T>(name: string, work: () => Promise<Finding<T>>): Promise<T | undefined> => {
     const finding = await work().catch(asBrandapiError);
     deps.signal.throwIfAborted();
@@ -72,11 +75,11 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
   return exitCode;
 }
 
-/** The result of a check. A result with a hint is a warning. */
+/** The result of a check. A finding with a hint is a warning. */
 interface Finding<T = unknown> {
   text: string;
   hint?: string;
-  /** The checked value, which later checks use. */
+  /** The value that later checks use, such as the settings. */
   value?: T;
 }
 
@@ -192,7 +195,7 @@ function checkClock({ clockWarning }: Identity): Finding {
 /** The minimum amount of free disk space, even for a small mirror. */
 const minFreeBytes = 200 * 1024 ** 2;
 
-/** Checks how much disk space is free for the mirror's folder, or for its nearest existing parent. */
+/** Checks the free disk space for the mirror's folder. A missing folder is replaced by its nearest existing parent. */
 function checkDisk(mirror: string): Finding {
   let folder = dirname(mirror);
   while (!existsSync(folder)) folder = dirname(folder);
@@ -203,7 +206,7 @@ function checkDisk(mirror: string): Finding {
   });
 }
 
-/** Returns the free disk space, and a hint if there is no room for a copy of the mirror and its log. */
+/** Reports the free disk space, with a hint if a copy of the mirror and its log would not fit. */
 export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; mirrorBytes: number }) {
   const free = `${formatBytes(freeBytes)} free`;
   if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
@@ -214,7 +217,7 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
 }
 
 /**
- * Returns the date of the last backup, with a hint if the backup is older than two weeks. If there is no backup, the
+ * Reports the date of the last backup, with a hint if the backup is older than two weeks. If there is no backup, the
  * age of the oldest data is used instead.
  */
 function checkBackup(mirror: Mirror, now: number): Finding {
@@ -227,16 +230,16 @@ function checkBackup(mirror: Mirror, now: number): Finding {
   return { text, hint: "run `brandapi backup`: the API cannot restore the history of changes" };
 }
 
-/** Lists the mirrors that `backup --restore` replaced. They are never deleted automatically. */
+/** Lists the mirrors that `backup --restore` has replaced, which are never deleted automatically. */
 function checkReplacedMirrors(path: string): Finding {
   const realPath = existsSync(path) ? realpathSync(path) : path;
   const folder = dirname(realPath);
   const prefix = `${basename(realPath)}.before-`;
   const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
-  if (old.length === 0) return { text: "no mirrors that an earlier restore has replaced" };
+  if (old.length === 0) return { text: "no mirrors are left from earlier restores" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
-    text: `mirrors that were replaced by a restore and that \`brandapi forget\` does not change: ${paths.join(", ")}`,
+    text: `mirrors replaced by earlier restores, which \`brandapi forget\` does not change: ${paths.join(", ")}`,
     hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
   };
 }

@@ -32,7 +32,7 @@ export const examples = {
   "brandapi download content": `download all files into ./${defaultFolder}`,
   "brandapi download content --where \"media_type = 'image'\" --since 30d":
     "download only images added in the last 30 days",
-  "brandapi download content --limit 10": "download only the ten newest files that are missing",
+  "brandapi download content --limit 10": "download only the ten newest missing files",
 };
 
 export function define(command: Command): void {
@@ -47,7 +47,7 @@ export function define(command: Command): void {
 }
 
 /**
- * Downloads the files. With `--json`, prints a line when it has finished a file, and a summary at the end:
+ * Downloads the files. With `--json`, prints one line per file and a summary at the end:
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}`
  * and `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
@@ -97,8 +97,8 @@ function summaryText(summary: DownloadSummary): string {
 }
 
 /**
- * Throws ApiUnavailable if the file host is down, or Incomplete if some files failed.
  * @param hasMissing true if at least one file is no longer in the library
+ * @throws ApiUnavailable if the file host is down; Incomplete if some files failed
  */
 function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {
   if (failed === 0) return;

@@ -58,7 +58,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   asOf?: string;
   includeRemoved?: boolean;
   singer?: boolean;
-  /** The file that contains the Singer state. `state` implies `singer`. */
+  /** The path of the Singer state file. This option implies `--singer`. */
   state?: string;
   delta?: string;
   retain?: number;
@@ -123,17 +123,16 @@ export function define(command: Command): void {
     );
 }
 
-/** The command line after validation. */
+/** A validated command line. */
 interface ExportRequest {
-  /** The names of the tables and views to export. */
   tables: readonly string[];
   output: OutputChoice;
   columns: readonly string[] | undefined;
   where: string | undefined;
-  /** `--since` and `--until` in milliseconds since 1970. */
+  /** The period in milliseconds since 1970. */
   range: Pick<Selection, "since" | "until">;
   limit: number | undefined;
-  /** `--as-of` in milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   asOf: number | undefined;
   includeRemoved: boolean;
 }
@@ -172,7 +171,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
     if (where !== undefined) warnAboutUnquotedDate(reporter, where);
     warnAboutUnreadTables(session, conditionTables);
     warnAboutPartialTables(session, readTables);
-    // From here on, the table names refer to temporary tables that contain the data as of that time.
+    // This creates temporary tables with the data as of that time, which shadow the real tables.
     if (asOf !== undefined) useDataAsOf(session, readTables, asOf);
     try {
       await writeTables(selections, output, session, bookmarks);
@@ -184,8 +183,8 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
 }
 
 /**
- * Validates everything on the command line that does not depend on the mirror.
- * @throws UsageError for the first mistake found
+ * Validates those parts of the command line that do not depend on the mirror.
+ * @throws UsageError for the first mistake
  */
 function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
   const tables = [...new Set(names.map((name) => checkExportedName(name, flags.columns)))];
@@ -200,8 +199,8 @@ function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): 
 }
 
 /**
- * Returns the name of a table.
- * @throws UsageError if the name is unknown, or if it is the name of a column that belongs in `--columns`
+ * Returns the name of a table or view.
+ * @throws UsageError if the name is unknown, or if it is a column that belongs in `--columns`
  */
 function checkExportedName(typed: string, columns: readonly string[] | undefined): string {
   const isColumn = [...typedTables(), ...views].some((table) =>
@@ -263,7 +262,7 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
   }
 }
 
-/** Writes all tables to one file if the format allows it. Otherwise writes one file per table. */
+/** Writes all tables to one file if the format allows it, and otherwise one file per table. */
 async function writeTables(
   selections: readonly Selection[],
   output: OutputChoice,

@@ -29,7 +29,7 @@ export const examples = {
   "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "skip the confirmation, for scripts",
 };
 
-/** A shorter prefix could accidentally match a different host. */
+/** A shorter prefix could match a different host by accident. */
 const minPrefixLength = 8;
 
 export function define(command: Command): void {
@@ -63,7 +63,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
-/** Asks whether to forget the host. @throws UsageError unless the answer is yes */
+/** @throws UsageError unless the user confirms */
 async function confirm(host: NamedHost, deps: Deps): Promise<void> {
   const { ask, close } = openPrompt(deps);
   const question = `Forget ${escapeLines(hostText(host))} permanently (add \`--yes\` to skip this question)? [y/N] `;
@@ -72,7 +72,9 @@ async function confirm(host: NamedHost, deps: Deps): Promise<void> {
     throw new UsageError("No host was forgotten.", { hint: "answer `y`, or add `--yes`" });
 }
 
-/** @throws MirrorBusy if the host's data is removed from the tables, but cannot be removed from the mirror's files */
+/**
+ * @throws MirrorBusy if the host's data was removed from the tables, but could not be removed from the mirror's files
+ */
 function forgetHost(mirror: Mirror, id: string, { warn }: TerminalReporter, { clock }: Deps) {
   const at = formatInstant(clock.now());
   const { counts, lost } = mirror.transaction(() => {

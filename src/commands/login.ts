@@ -56,7 +56,7 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
-  // A key from the environment is never stored.
+  // `login` never stores a key from the environment.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...envWithoutCredentials } = deps.env;
   const settings = await readSettings(flags, { ...deps, env: envWithoutCredentials }, "login");
   const { profile } = settings;
@@ -97,9 +97,9 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 }
 
 /**
- * Returns the base URL and the key to store. If only `--ping` or `--omit` is passed, returns the current base URL and
- * key. Otherwise, the flags take precedence over BRANDAPI_BASE_URL, which takes precedence over the profile. On a
- * terminal, the user is asked for anything that is missing. If stdin is not a terminal, the key is read from stdin.
+ * Returns the base URL and the key to store. If only `--ping` or `--omit` was passed, returns the current base URL and
+ * key. Otherwise, flags take precedence over BRANDAPI_BASE_URL, which takes precedence over the profile. Missing values
+ * are requested on a terminal. If stdin is not a terminal, the key is read from stdin.
  */
 async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
   const { profile } = settings;

@@ -34,10 +34,10 @@ import { formatCount } from "../util/text.js";
 type QueryFlags = GlobalFlags &
   OutputFlags & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
 
-/** The default maximum number of rows printed as text. There is no limit for export formats. */
+/** The default for `--limit`, which applies only to text output. */
 const terminalLimit = 1_000;
 
-/** Format descriptions that differ from the descriptions for `export`, because `export` writes records. */
+/** Descriptions of the formats that differ from `export`, which writes records instead of query results. */
 const abouts: Readonly<Record<string, string>> = {
   json: "a JSON array with one object per row",
   ndjson: "one JSON object per line, for each row",
@@ -95,8 +95,8 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
 }
 
 /**
- * Compiles the statement, which reads the data as of `asOf` if given. Warns about tables without data, dates
- * without quotes, and timestamps that are compared with `datetime()`.
+ * Compiles the statement. If `asOf` is given, the statement reads the data as of that time. Warns about tables without
+ * data, dates without quotes, and timestamps that are compared with `datetime()`.
  */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
@@ -117,7 +117,7 @@ function openStatement(
   return asOf === undefined ? statement : compileQuery(mirror, sql, param);
 }
 
-/** Prints the first rows as a table, or as one block per row if the table is too wide for the terminal. */
+/** Prints the first rows as a table or, if the table is too wide for the terminal, as one block per row. */
 function printResult(
   statement: Statement,
   limit: number | undefined,
@@ -138,7 +138,7 @@ function printResult(
     );
 }
 
-/** Reads the statement from a file, or from stdin if the file is `-` or missing. */
+/** Reads the statement from a file, or from stdin if the file is `-` or undefined. */
 async function readSql(file: string | undefined, deps: Deps): Promise<string> {
   if (file !== undefined && file !== "-") return readTextFile(expandPath(file, deps));
   if (deps.stdin.isTTY && file === undefined)
@@ -149,8 +149,8 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 }
 
 /**
- * Parses `name=value`. Values that look like numbers are bound as numbers, because SQLite never treats a number as
- * equal to text.
+ * Parses `name=value`. Numeric-looking values are bound as numbers, because SQLite never treats a number as equal to
+ * text.
  */
 function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];

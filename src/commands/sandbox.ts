@@ -40,14 +40,14 @@ export function define(command: Command): void {
     .addOption(
       parsedOption("--latency <ms>", "delay before each response, in milliseconds (default: 0)", parseCount),
     )
-    .option("--live", "let time pass and generate an order per second, late refunds and cancellations");
+    .option("--live", "let time pass, and generate one order per second, late refunds and cancellations");
 }
 
 export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitCode> {
   const { seed = 1, orders = 5_000, port = 0, latency = 0, live, rateLimit = 60 } = flags;
   const { clock, signal, stdout } = deps;
   let lastRequestAt = clock.now();
-  // The data ends at midnight, so a sandbox restarted on the same day serves the same records.
+  // The data ends at midnight, so that a sandbox restarted on the same day serves the same records.
   const generated = { seed, orders, now: Math.floor(lastRequestAt / dayMs) * dayMs };
   const brand = createBrand(generated);
   const otherBrand = createBrand({ ...generated, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
@@ -57,7 +57,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // Time passes fast enough to produce one new order per second.
+  // The clock runs fast enough to produce one new order per second.
   const secondsPerOrder = 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour;
   const pace = naturalPace(orders, secondsPerOrder);
   const { baseUrl, close } = await serveSandbox(api, port, async () => {
@@ -82,6 +82,6 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   else stdout.write(`${lines.join("\n")}\n`);
   if (!signal.aborted) await once(signal, "abort");
   await close();
-  // Stopping the sandbox is expected, so the exit code is returned and no error is thrown.
+  // Ctrl-C is the normal way to stop the sandbox, so no error is thrown.
   return signal.reason instanceof Stopped ? signal.reason.exitCode : exitCodes.done;
 }

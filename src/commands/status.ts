@@ -84,13 +84,14 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet` there is no table, so the reasons are printed here. The error itself names the refusals.
+    // With `--quiet`, no table is printed, so the problems are printed as warnings. The error itself names the
+    // refusals.
     if (quiet) for (const problem of listProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
 }
 
-/** Creates the error for `--max-age` with all reasons, most urgent first. Returns null if nothing is stale. */
+/** Creates the error for `--max-age`, with all reasons, most urgent first. Returns null if nothing is stale. */
 function staleError(
   health: Health,
   named: boolean,
@@ -112,7 +113,7 @@ function staleError(
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Describes a rejected key, and each error with which the API refused resources. */
+/** Lists the refusals: a rejected key, and each error with which the API refused resources. */
 function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
   const rejected = failed?.isRefused ? [{ reason: `The ${failedRunText(failed)}`, hint: failed.hint }] : [];
   const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
@@ -126,7 +127,7 @@ function listRefusals({ failed_run: failed, resources }: Health): { reason: stri
   return [...rejected, ...refusals];
 }
 
-/** Removes refusals from a mirror's health, because `staleError` names them. */
+/** Removes the refusals, because the error from `staleError` names them. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -142,7 +143,7 @@ function failedRunText({ at, command, error }: FailedRun): string {
 
 /**
  * Formats a mirror's health: one line per resource, followed by the problems.
- * @param named true if the user named resources, in which case others may have been synced
+ * @param named false if `health` covers all resources
  */
 function statusText(health: Health, named: boolean, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
@@ -187,7 +188,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // The most recent run may have failed for a different reason.
+  // If the last run failed for a different reason, both reasons are listed.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
@@ -221,8 +222,8 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
 }
 
 /**
- * Returns a line for each resource whose oldest data is at least two days old, because changes since then may not have
- * been found yet.
+ * Returns a line for each resource whose oldest data is at least two days old, because recent changes to that data may
+ * not have been found yet.
  */
 function oldestDataLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
@@ -233,7 +234,6 @@ function oldestDataLines({ resources, checked_at }: Health): string[] {
   });
 }
 
-/** Describes the last backup, the omitted fields and the forgotten hosts, as text and as JSON fields. */
 function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = findLastBackup(mirror);
   const { forgotten, omit: stored } = readRedactionRules(mirror);

@@ -122,7 +122,7 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     runForAllProfiles(flags, context, (profileFlags, profileContext) =>
       syncProfile(chosen, options, profileFlags, profileContext),
     );
-  // The command's URL is pinged once for all profiles, in addition to the URLs of the profiles.
+  // `--ping` is pinged once for all profiles, in addition to the URL of each profile.
   return await withPings(dryRun ? undefined : commandPing, flags, deps, syncAll);
 }
 
@@ -182,7 +182,7 @@ async function syncProfile(
   ping?: string,
 ): Promise<ExitCode> {
   const { deps } = context;
-  // The settings are read only once, because `--key-file` can be a pipe.
+  // Settings are read only once, because `--key-file` can be a pipe.
   const settings = await readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings } as const;
   if (flags.dryRun) {
@@ -207,15 +207,15 @@ async function syncProfile(
 }
 
 /**
- * Splits the resources into those to request and those whose scope the key lacks. @throws Forbidden if the key does not
- * allow any of the resources and none of them has been synced before
+ * Separates the resources to request from the resources whose scope the key lacks.
+ * @throws Forbidden if the key does not allow any of the resources and none of them has been synced before
  */
 function selectAllowed(
   { resources: chosen, named }: ChosenResources,
   { identity, mirror }: MirrorSession,
 ): Selection {
   const { scopes } = identity.key;
-  // A named resource is always requested, so that the user sees the API's refusal.
+  // A named resource is always requested, because the refusal from the API is more useful than skipping the resource.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen
@@ -234,7 +234,7 @@ function selectAllowed(
 
 /**
  * Prints the plan for a sync or, with `--json`, `{profile, resources: [{resource, steps, requests}], skipped:
- * [{resource, why}], requests, minutes}`. Sends one request per range to get the range's count, and writes nothing.
+ * [{resource, why}], requests, minutes}`. Sends one request per range to get its count, and writes nothing.
  */
 async function printPlan(
   session: MirrorSession & SyncSession,
@@ -254,7 +254,7 @@ async function printPlan(
     }
   const requests = sumOfRequests(planned);
   const { rateLimit } = session.settings;
-  // The first minute's quota of requests is sent in a burst.
+  // The first minute's quota is sent in a burst.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
   if (json) return printJson(deps.stdout, { profile, resources: planned, skipped, requests, minutes });
   const lines = planned.flatMap(({ resource, steps }) =>

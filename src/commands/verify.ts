@@ -32,7 +32,7 @@ interface VerifyFlags extends GlobalFlags {
 }
 
 export const about =
-  "Compares orders and content by counts and daily totals, with few requests for the complete history. Reads other " +
+  "Compares orders and content by counts and daily totals, with only a few requests for the complete history. Reads other " +
   "resources completely. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
 
 export const examples = {
@@ -85,10 +85,11 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
     const results = await forEachResource(due, async (resource) => {
       const { result, error } = await verifyResource(session, resource, repair);
       verified.push({ resource, result });
-      // During an outage, the error is printed only once, at the end.
+      // An outage is reported only once, by the error at the end.
       if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
         printResult(result, flags, settings, deps);
-      // If no resources are named, only resources that have been read before are verified.
+      // Without names, `verify` checks only resources that have been read before, so a refusal means that access was
+      // lost.
       const isLost = !named && error instanceof Forbidden;
       return { error: isLost ? lostAccess(resource, error) : error };
     });
@@ -173,7 +174,7 @@ function variablesText(baseUrl: string): string {
   ].join("\n");
 }
 
-/** Formats a table in which each row is followed by the request and the SQL query that reproduce its numbers. */
+/** Formats a table with the request and the SQL query that reproduce the numbers below each row. */
 function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);
@@ -191,10 +192,10 @@ function evidenceText(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** A group of adjacent months with the same result, from `first` to `month`. */
+/** Adjacent months with the same result, from `first` to `month`. */
 type Span = PartResult & { first: string };
 
-/** Merges adjacent months that have the same state and reason. `read_at` is the time of the oldest read among them. */
+/** Merges adjacent months that have the same state and reason. The merged `read_at` is the oldest. */
 function spansOf(months: readonly PartResult[]): Span[] {
   const spans: Span[] = [];
   for (const result of months) {
