@@ -23,7 +23,6 @@ export interface DownloadOptions extends TransferOptions, Pick<Deps, "clock" | "
 export interface FileResult {
   source: string;
   id: string;
-  /** The absolute path of the file. */
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
@@ -44,7 +43,6 @@ export interface DownloadSummary {
   failed: number;
   /** The number of files that were skipped because the file host was down. */
   not_tried: number;
-  /** The total size of the downloaded files in bytes. */
   bytes: number;
 }
 

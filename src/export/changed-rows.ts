@@ -22,7 +22,6 @@ export interface Bookmark {
 }
 
 export interface ChangedRow {
-  /** The values, in the same order as the table's columns. */
   values: Row;
   key: string;
   /** The position in the record's list, or null for a row in a main table. */

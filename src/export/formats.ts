@@ -38,7 +38,6 @@ export interface Format {
   alsoExtensions: readonly string[];
   /** True if the output can be printed to a terminal and compressed with gzip. */
   isText: boolean;
-  /** True if a single file can contain several tables. */
   isMultiTable: boolean;
   /** Imports the format's module only when needed, so that other commands start faster. */
   load(): Promise<{ write: Writer }>;

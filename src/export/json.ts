@@ -50,7 +50,6 @@ function writeValue(value: RowValue): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
-/** Writes a single array with one record per line. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   let isEmpty = true;
   for (const chunk of writeJsonRows(source, ",\n")) {

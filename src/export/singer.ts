@@ -89,13 +89,11 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }
 
-/** The property that contains the time at which a row was removed. */
 const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
-  /** The properties that identify a row. */
   keys: readonly string[];
   /** Key properties that are not columns in the table. */
   addedKeys: readonly string[];

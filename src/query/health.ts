@@ -40,7 +40,7 @@ export interface ResourceHealth {
    */
   covered: DateRange[];
   gaps: DateRange[];
-  /** The start time of the last sync that read everything up to its start. */
+  /** The start time of the last sync that read the complete resource. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
@@ -77,7 +77,6 @@ export interface HealthOptions {
   underWay: CurrentRun | null;
 }
 
-/** Returns the health of the chosen resources, and the names of those that have never been synced. */
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
   const { now, maxAgeMs, underWay } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];

@@ -21,7 +21,6 @@ import { isUtcTime, type View } from "../views/view.js";
 
 interface SystemTable {
   name: keyof typeof systemTables;
-  /** The column that contains a row's main date. */
   date: string;
   key: readonly string[];
 }
@@ -32,7 +31,6 @@ const exportedSystemTables: readonly SystemTable[] = [
   { name: "content_downloads", date: "downloaded_at", key: ["source", "id"] },
 ];
 
-/** Returns the record tables in registry order. */
 export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
@@ -45,7 +43,6 @@ export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
 
-/** True if any part of the resource has ever been read. */
 export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
   return wasRead(mirror, resource.name, syncingResource(resource).name);
 }
@@ -163,7 +160,6 @@ const removedAt: ReadableColumn = {
   about: "the time of the first complete read that no longer returned the record",
 };
 
-/** Returns the computed columns for the main date in UTC. */
 function utcColumns(shape: TableShape): ReadableColumn[] {
   const about = `${shape.resource.date} in UTC`;
   return utcDateColumns(shape).map(({ name, type }) => ({ name, type, about, isComputed: true }));
@@ -194,7 +190,6 @@ function dateOf(shape: TableShape): DateColumn | null {
   return { ...date, sql: `coalesce(${fromRecord.join(", ")})` };
 }
 
-/** @param main the main table of a resource */
 function recordDate(main: TableShape): DateColumn | null {
   const timestamp = mainDateColumn(main);
   if (timestamp) return { sql: quote(`${timestamp.name}_utc`), form: "utc" };

@@ -9,17 +9,14 @@ import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-table
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
-/** The rows and columns to read from a table. */
 export interface Selection {
   table: ReadableTable;
-  /** The column names. All columns are selected by default. */
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` has accepted. */
   where?: string | undefined;
   /** The inclusive date range, in milliseconds since 1970. */
   since?: number | undefined;
   until?: number | undefined;
-  /** The maximum number of rows. */
   limit?: number | undefined;
 }
 

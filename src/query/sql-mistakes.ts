@@ -11,7 +11,6 @@ export interface Mistake {
   hint?: string | undefined;
 }
 
-/** Renamed view columns, mapped to their current names. */
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
 const curlyQuote = /[‘’“”]/;

@@ -64,7 +64,6 @@ export function storedTables(db: Database, name: string): string[] {
   return [...new Set(opened.flatMap(({ p2 }) => names.get(p2) ?? []))];
 }
 
-/** Returns the record tables that a table or view selects from. */
 export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   const stored = storedTables(db, name);
   return typedTables().filter((shape) =>
@@ -96,7 +95,6 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
   }
 }
 
-/** @param more additional columns */
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
   // `EXPLAIN` lists the collation of each comparison, so this collation identifies timestamp columns.
@@ -193,7 +191,6 @@ function findDatetimeComparisons(
 const datetimeResult = "datetime()";
 const schemaTable = "sqlite_schema";
 
-/** Maps the root page of each table or index to the name of the table. */
 function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
   const rows = db
     .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)

@@ -2,7 +2,7 @@
 interface UnquotedDate {
   written: string;
   operation: "subtraction" | "division";
-  /** A clause such as "`day` is compared with 2015". */
+  /** A clause that describes the comparison, such as "`day` is compared with 2015". */
   effect: string;
   /** The date as an SQL string, such as `'2026-10-01'`. */
   quoted: string;

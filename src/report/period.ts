@@ -99,8 +99,8 @@ function precedingDays(since: string, through: string): DayRange {
 }
 
 /**
- * Returns the same days of the month `count` months earlier. If the month is unfinished, they end on the same day as
- * `through`.
+ * Returns the corresponding days in the month that is `count` months earlier. For an unfinished month, they end on the
+ * same day of the month as `through`.
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
@@ -134,7 +134,6 @@ export function monthsBefore(day: string, count: number): string {
   return same < last ? same : last;
 }
 
-/** @param month a month such as `2026-10` */
 function lastDay(month: string): string {
   return utcDay(monthRange(month).to);
 }

@@ -5,7 +5,6 @@ import { type DayRange, type Proof, readSums, type SalesFigures } from "./report
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The days from the start of the period through its last complete day. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
   /** The main currencies, sorted by gross amount. If all currencies are minor, only the largest. */

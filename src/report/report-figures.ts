@@ -15,11 +15,14 @@ import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
   /** The newest verified run and the range that it verified, or null if no run was verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
-  /** The newest run's error, or null if a later run was verified. */
+  /** The last run's error, or null if the last run did not fail. */
   against: string | null;
 }
 
-/** @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error */
+/**
+ * Reads what is known about the verification of orders.
+ * @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error
+ */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
   const latest = findLastVerifiedRun(mirror, "orders");
@@ -200,7 +203,6 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
     .all(days) as SalesFigures[];
 }
 
-/** Returns the figures for all days with orders, oldest first. */
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
@@ -225,7 +227,6 @@ export function readHostShares({ db }: Mirror, days: DayRange, most: number): Ho
     .all({ ...days, most }) as HostShare[];
 }
 
-/** Returns the figures for all months with orders, newest first. */
 export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
   return db
     .prepare(

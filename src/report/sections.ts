@@ -130,7 +130,6 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
   };
 }
 
-/** The maximum number of days in a chart. */
 const maxDays = 93;
 
 /** Creates a chart for each currency, unless the period is a single day or too long. */
@@ -185,7 +184,6 @@ function monthsSection({ mirror, period, currencies }: ReportData): Section {
   };
 }
 
-/** @param month a month such as `2026-10` */
 function monthBefore(month: string, count: number): string {
   return monthsBefore(`${month}-01`, count).slice(0, 7);
 }
@@ -313,7 +311,6 @@ function lossLines(data: ReportData): Block[] {
   });
 }
 
-/** The maximum number of hosts per currency. */
 const maxHosts = 8;
 
 function hostsSection({ mirror, days, currencies }: ReportData): Section {

@@ -29,7 +29,6 @@ export const day = date("day", "the day in UTC, comparable with `date('now', '-7
 
 export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
 
-/** SQL that sums the figures of orders or of groups of orders. */
 export const orderFigureSums = [
   ...orderCounts.map(({ name }) => `sum(${name}) AS ${name}`),
   ...orderAmounts.map(({ name }) => `${sumAmounts(name)} AS ${name}`),

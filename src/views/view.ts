@@ -5,7 +5,7 @@ import { tablesOf } from "../resources/table-shape.js";
 /** A view, which is stored in the mirror file so that any SQL program can use it. */
 export interface View {
   name: string;
-  /** What a row represents, followed by notes for users. */
+  /** A description of what a row represents, with notes for users. */
   about: string;
   columns: readonly ViewColumn[];
   /** An example query. By default, it selects the first five rows. */

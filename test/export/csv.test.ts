@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { neutralize, write } from "../../src/export/csv.js";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { openRows } from "../../src/query/select.js";
@@ -83,180 +83,178 @@ async function csvOf(mirror: Mirror, table: string): Promise<string> {
   });
 }
 
-describe("CSV", () => {
-  it("a CSV export contains the exact values, as read by an independent parser", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
-        const mirror = await makeMirror();
-        try {
-          writeRead(
-            mirror,
-            "orders",
-            orders.map((fields, n) => anOrder(n, fields)),
-          );
-          const csv = await csvOf(mirror, "orders");
-          const found = parse(csv, { columns: true, relax_column_count: false }) as Record<string, string>[];
-          const table = mirror.db.prepare("SELECT * FROM orders ORDER BY record_id").all() as Record<
-            string,
-            string | number | null
-          >[];
-          expect(found).toEqual(
-            table.map(({ record_id: _, day: __, month: ___, order_date_utc: ____, ...row }) =>
-              Object.fromEntries(
-                Object.entries(row).map(([name, value]) => [
-                  name,
-                  value === null ? "" : name.startsWith("is_") ? (value ? "true" : "false") : String(value),
-                ]),
-              ),
-            ),
-          );
-        } finally {
-          mirror.db.close();
-        }
-      }),
-      { numRuns: 30 },
-    );
-  });
-
-  it.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_999_999.5, 1e15, 65.35])(
-    "a CSV export writes the amount %d exactly as the API sent it",
-    async (total_amount) => {
+test("a CSV export contains the exact values, as read by an independent parser", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
       const mirror = await makeMirror();
-      writeRead(mirror, "orders", [anOrder(1, { total_amount })]);
-      const csv = await csvOf(mirror, "orders");
-      expect(parse(csv, { columns: true })).toMatchObject([{ total_amount: String(total_amount) }]);
-      mirror.db.close();
-    },
+      try {
+        writeRead(
+          mirror,
+          "orders",
+          orders.map((fields, n) => anOrder(n, fields)),
+        );
+        const csv = await csvOf(mirror, "orders");
+        const found = parse(csv, { columns: true, relax_column_count: false }) as Record<string, string>[];
+        const table = mirror.db.prepare("SELECT * FROM orders ORDER BY record_id").all() as Record<
+          string,
+          string | number | null
+        >[];
+        expect(found).toEqual(
+          table.map(({ record_id: _, day: __, month: ___, order_date_utc: ____, ...row }) =>
+            Object.fromEntries(
+              Object.entries(row).map(([name, value]) => [
+                name,
+                value === null ? "" : name.startsWith("is_") ? (value ? "true" : "false") : String(value),
+              ]),
+            ),
+          ),
+        );
+      } finally {
+        mirror.db.close();
+      }
+    }),
+    { numRuns: 30 },
   );
+});
 
-  it("a CSV export leaves formulas unchanged, and reports how many there are in a single warning", async () => {
+test.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_999_999.5, 1e15, 65.35])(
+  "a CSV export writes the amount %d exactly as the API sent it",
+  async (total_amount) => {
     const mirror = await makeMirror();
-    writeRead(mirror, "orders", [
-      anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
-      anOrder(2, { order_number: "+49 (30)" }),
-    ]);
+    writeRead(mirror, "orders", [anOrder(1, { total_amount })]);
+    const csv = await csvOf(mirror, "orders");
+    expect(parse(csv, { columns: true })).toMatchObject([{ total_amount: String(total_amount) }]);
     mirror.db.close();
-    const run = await brandapi([
-      "export",
-      "orders",
-      "--csv",
-      "--columns",
-      "order_number,currency,total_amount,external_order_id",
-      "--db",
-      mirror.path,
-    ]);
-    expect(run.out).toBe(
-      "order_number,currency,total_amount,external_order_id\n=1+1, @x,-5,-5.00\n+49 (30),EUR,102.5,9002\n",
-    );
-    expect(run.err.match(/warning:/g)).toHaveLength(1);
-    expect(run.err).toContain("3 cells would run as a formula");
-  });
+  },
+);
 
-  it("--excel neutralizes a formula in an undocumented column that otherwise contains only numbers", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
-    mirror.db.close();
-    const run = await brandapi(["export", "gifts", "--excel", "--columns", "size", "--db", mirror.path]);
-    expect(run.out).toBe("\ufeffsize\r\n41\r\n'=1+1\r\n");
-  });
-
-  it.each([
-    ["a;=1+1", "a;'=1+1"],
-    ["b\t@x", "b\t'@x"],
-    ["d\n =3", "d\n' =3"],
-    ["e;;-1", "e;;'-1"],
-    ["f;g - 1", "f;g - 1"],
-    ["i\n- a list\n@name", "i\n- a list\n@name"],
-    ["-5.00", "-5.00"],
-  ])(
-    "--excel neutralizes the formula in %j, even for spreadsheets that use a different delimiter",
-    (text, safe) => {
-      expect(neutralize(text)).toBe(safe);
-    },
+test("a CSV export leaves formulas unchanged, and reports how many there are in a single warning", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [
+    anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
+    anOrder(2, { order_number: "+49 (30)" }),
+  ]);
+  mirror.db.close();
+  const run = await brandapi([
+    "export",
+    "orders",
+    "--csv",
+    "--columns",
+    "order_number,currency,total_amount,external_order_id",
+    "--db",
+    mirror.path,
+  ]);
+  expect(run.out).toBe(
+    "order_number,currency,total_amount,external_order_id\n=1+1, @x,-5,-5.00\n+49 (30),EUR,102.5,9002\n",
   );
+  expect(run.err.match(/warning:/g)).toHaveLength(1);
+  expect(run.err).toContain("3 cells would run as a formula");
+});
 
-  it("--excel writes a BOM and CRLF line endings, and turns formulas into text without changing numbers", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [
-      anOrder(1, { order_number: "=1+1", currency: "\n=2", total_amount: -5, external_order_id: "-5.00" }),
-    ]);
-    mirror.db.close();
-    const run = await brandapi([
-      "export",
-      "orders",
-      "--excel",
-      "--columns",
-      "order_number,currency,total_amount,external_order_id",
-      "--db",
-      mirror.path,
-    ]);
-    expect(run.out).toBe(
-      "\ufefforder_number,currency,total_amount,external_order_id\r\n'=1+1,\"'\n'=2\",-5,-5.00\r\n",
-    );
-    expect(run.err).toBe("");
-  });
+test("--excel neutralizes a formula in an undocumented column that otherwise contains only numbers", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
+  mirror.db.close();
+  const run = await brandapi(["export", "gifts", "--excel", "--columns", "size", "--db", mirror.path]);
+  expect(run.out).toBe("\ufeffsize\r\n41\r\n'=1+1\r\n");
+});
 
-  it("--excel writes timestamps in a format that spreadsheets recognize, and leaves other text unchanged", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [
-      anOrder(1, { order_date: "2026-11-28T06:44:52.178Z", order_number: "2026-11-28T06:44:52Z" }),
-      anOrder(2, { order_date: "2026-11-28T23:30:00-02:00", order_number: "2026-11-28" }),
-      anOrder(3, { order_date: "2026-02-30T06:44:52Z", order_number: null }),
-    ]);
-    mirror.db.close();
-    const columns = "order_date,order_number,day";
-    const run = async (...args: string[]) => (await brandapi([...args, "--db", mirror.path])).out;
-    expect(await run("export", "orders", "--excel", "--columns", columns)).toBe(
-      "\ufefforder_date,order_number,day\r\n2026-11-28 06:44:52,2026-11-28T06:44:52Z,2026-11-28\r\n" +
-        "2026-11-29 01:30:00,2026-11-28,2026-11-29\r\n2026-02-30T06:44:52Z,,\r\n",
-    );
-    expect(await run("query", "SELECT order_date, 'soon' AS a FROM orders LIMIT 1", "--excel")).toBe(
-      "\ufefforder_date,a\r\n2026-11-28 06:44:52,soon\r\n",
-    );
-    expect(await run("export", "orders", "--csv", "--columns", "order_date,id")).toContain(
-      "\n2026-11-28T06:44:52.178Z,",
-    );
-  });
+test.each([
+  ["a;=1+1", "a;'=1+1"],
+  ["b\t@x", "b\t'@x"],
+  ["d\n =3", "d\n' =3"],
+  ["e;;-1", "e;;'-1"],
+  ["f;g - 1", "f;g - 1"],
+  ["i\n- a list\n@name", "i\n- a list\n@name"],
+  ["-5.00", "-5.00"],
+])(
+  "--excel neutralizes the formula in %j, even for spreadsheets that use a different delimiter",
+  (text, safe) => {
+    expect(neutralize(text)).toBe(safe);
+  },
+);
 
-  it("--decimal-comma writes numbers with a comma and separates cells with semicolons", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [
-      anOrder(1, { order_number: "1.5", total_amount: 1234.5, refund_amount: 0.25, currency: "a;b" }),
-      anOrder(2, { order_number: "x,y", total_amount: -7, refund_amount: null, currency: "EUR" }),
-    ]);
-    mirror.db.close();
-    const columns = "order_number,total_amount,refund_amount,currency";
-    const run = async (...flags: string[]) =>
-      await brandapi(["export", "orders", "--columns", columns, ...flags, "--db", mirror.path]);
-    const text = 'order_number;total_amount;refund_amount;currency\n1.5;1234,5;0,25;"a;b"\nx,y;-7;;EUR\n';
-    expect((await run("--decimal-comma")).out).toBe(text);
-    expect((await run("--decimal-comma", "--excel")).out).toBe(`\ufeff${text.replaceAll("\n", "\r\n")}`);
-    expect((await run("--decimal-comma", "--delimiter", "|")).out).toContain("\n1.5|1234,5|0,25|a;b\n");
-    const sql = "SELECT total_amount / 4 AS quarter, 7 AS n FROM orders LIMIT 1";
-    const query = await brandapi(["query", sql, "--decimal-comma", "--db", mirror.path]);
-    expect(query.out).toBe("quarter;n\n308,625;7\n");
-    expect(await run("--decimal-comma", "--delimiter", ",")).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("`--decimal-comma` needs a delimiter other than a comma."),
-    });
-    expect(await run("--decimal-comma", "--json")).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("`--decimal-comma` is for CSV, not for `--json`"),
-    });
-  });
+test("--excel writes a BOM and CRLF line endings, and turns formulas into text without changing numbers", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [
+    anOrder(1, { order_number: "=1+1", currency: "\n=2", total_amount: -5, external_order_id: "-5.00" }),
+  ]);
+  mirror.db.close();
+  const run = await brandapi([
+    "export",
+    "orders",
+    "--excel",
+    "--columns",
+    "order_number,currency,total_amount,external_order_id",
+    "--db",
+    mirror.path,
+  ]);
+  expect(run.out).toBe(
+    "\ufefforder_number,currency,total_amount,external_order_id\r\n'=1+1,\"'\n'=2\",-5,-5.00\r\n",
+  );
+  expect(run.err).toBe("");
+});
 
-  it("a CSV export quotes empty values in a single-column file, so that readers do not skip the rows", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
-    mirror.db.close();
-    const run = await brandapi(["export", "orders", "--csv", "--columns", "currency", "--db", mirror.path]);
-    expect(run.out).toBe('currency\n""\nEUR\n');
-  });
+test("--excel writes timestamps in a format that spreadsheets recognize, and leaves other text unchanged", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [
+    anOrder(1, { order_date: "2026-11-28T06:44:52.178Z", order_number: "2026-11-28T06:44:52Z" }),
+    anOrder(2, { order_date: "2026-11-28T23:30:00-02:00", order_number: "2026-11-28" }),
+    anOrder(3, { order_date: "2026-02-30T06:44:52Z", order_number: null }),
+  ]);
+  mirror.db.close();
+  const columns = "order_date,order_number,day";
+  const run = async (...args: string[]) => (await brandapi([...args, "--db", mirror.path])).out;
+  expect(await run("export", "orders", "--excel", "--columns", columns)).toBe(
+    "\ufefforder_date,order_number,day\r\n2026-11-28 06:44:52,2026-11-28T06:44:52Z,2026-11-28\r\n" +
+      "2026-11-29 01:30:00,2026-11-28,2026-11-29\r\n2026-02-30T06:44:52Z,,\r\n",
+  );
+  expect(await run("query", "SELECT order_date, 'soon' AS a FROM orders LIMIT 1", "--excel")).toBe(
+    "\ufefforder_date,a\r\n2026-11-28 06:44:52,soon\r\n",
+  );
+  expect(await run("export", "orders", "--csv", "--columns", "order_date,id")).toContain(
+    "\n2026-11-28T06:44:52.178Z,",
+  );
+});
 
-  it("a CSV export of an empty table contains a header row", async () => {
-    const mirror = await makeMirror();
-    mirror.db.close();
-    const run = await brandapi(["export", "changes", "--csv", "--db", mirror.path]);
-    expect(run.out).toMatch(/^change_id,resource,key,kind,field,old,new,[^\n]*\n$/);
+test("--decimal-comma writes numbers with a comma and separates cells with semicolons", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [
+    anOrder(1, { order_number: "1.5", total_amount: 1234.5, refund_amount: 0.25, currency: "a;b" }),
+    anOrder(2, { order_number: "x,y", total_amount: -7, refund_amount: null, currency: "EUR" }),
+  ]);
+  mirror.db.close();
+  const columns = "order_number,total_amount,refund_amount,currency";
+  const run = async (...flags: string[]) =>
+    await brandapi(["export", "orders", "--columns", columns, ...flags, "--db", mirror.path]);
+  const text = 'order_number;total_amount;refund_amount;currency\n1.5;1234,5;0,25;"a;b"\nx,y;-7;;EUR\n';
+  expect((await run("--decimal-comma")).out).toBe(text);
+  expect((await run("--decimal-comma", "--excel")).out).toBe(`\ufeff${text.replaceAll("\n", "\r\n")}`);
+  expect((await run("--decimal-comma", "--delimiter", "|")).out).toContain("\n1.5|1234,5|0,25|a;b\n");
+  const sql = "SELECT total_amount / 4 AS quarter, 7 AS n FROM orders LIMIT 1";
+  const query = await brandapi(["query", sql, "--decimal-comma", "--db", mirror.path]);
+  expect(query.out).toBe("quarter;n\n308,625;7\n");
+  expect(await run("--decimal-comma", "--delimiter", ",")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("`--decimal-comma` needs a delimiter other than a comma."),
   });
+  expect(await run("--decimal-comma", "--json")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("`--decimal-comma` is for CSV, not for `--json`"),
+  });
+});
+
+test("a CSV export quotes empty values in a single-column file, so that readers do not skip the rows", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
+  mirror.db.close();
+  const run = await brandapi(["export", "orders", "--csv", "--columns", "currency", "--db", mirror.path]);
+  expect(run.out).toBe('currency\n""\nEUR\n');
+});
+
+test("a CSV export of an empty table contains a header row", async () => {
+  const mirror = await makeMirror();
+  mirror.db.close();
+  const run = await brandapi(["export", "changes", "--csv", "--db", mirror.path]);
+  expect(run.out).toMatch(/^change_id,resource,key,kind,field,old,new,[^\n]*\n$/);
 });

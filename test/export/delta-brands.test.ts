@@ -120,7 +120,7 @@ test("a Delta export replaces only the partitions of its brand, with or without 
   ]);
 });
 
-test("concurrent Delta exports of different brands succeed, even if they create the table", async () => {
+test("concurrent Delta exports of different brands succeed, even if the table does not exist yet", async () => {
   const brands = ["alder", "birch", "cedar"];
   const { home, mirrorOf, run, table } = await makeMachine(...brands);
   const exportAll = async () => {

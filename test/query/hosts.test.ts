@@ -138,7 +138,7 @@ test("commission_by_host computes clawed-back commission from each order's highe
   ]);
 });
 
-test("roster_changes lists only hosts that joined, left, or got a different rate", async () => {
+test("roster_changes lists only hosts that joined or left, or whose rate changed", async () => {
   const member = (n: number, commission_rate: number, username = `host ${n}`) =>
     memberOf(`r${n}`, { host: { ...memberOf("").host, id: `h${n}`, username }, commission_rate });
   const brand = makeBrand();

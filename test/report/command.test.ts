@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, noon, orderAt, ordersBefore } from "../support/records.js";
 
@@ -13,110 +13,103 @@ beforeAll(async () => {
 
 const reports = () => readdirSync(brand.home).filter((name) => name.startsWith("report"));
 
-describe("report: output", () => {
-  test("`report` writes a file named after the period, and `-o -` writes to stdout", async () => {
-    const { code, out, err } = await brand.run("report --month 2026-09");
-    expect([code, out]).toEqual([0, ""]);
-    expect(err).toMatch(/^September 2026: [\d.]+ kB: report-2026-09\.html\n$/);
-    await brand.run("report --since 2026-09-03 --until 2026-09-09");
-    expect(reports()).toEqual(["report-2026-09-03-to-2026-09-09.html", "report-2026-09.html"]);
-    expect((await brand.run("report -o -")).out).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
-  });
-
-  test("`report --text` and `report --json` write to stdout and reject -o", async () => {
-    expect((await brand.run("report --text")).out).toMatch(/^.*, November 2026\n/);
-    expect((await brand.run("report --json")).out).toMatch(/^\{"brand":/);
-    for (const words of ["--text -o notes.txt", "--json -o notes.json", "--text -o -"])
-      expect((await brand.run(`report ${words}`)).code).toBe(2);
-  });
-
-  test.each(["r.pdf", "r.csv", "r"])("`report` rejects -o %s because the page is HTML", async (file) => {
-    const { code, err } = await brand.run(`report -o ${file}`);
-    expect(code).toBe(2);
-    expect(err).toContain("`-o report.html`");
-    expect(existsSync(join(brand.home, file))).toBe(false);
-  });
-
-  test("`report` keeps the existing file if it fails", async () => {
-    const old = join(brand.home, "old.html");
-    writeFileSync(old, "old");
-    expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
-    expect(readFileSync(old, "utf8")).toBe("old");
-    expect((await brand.run("report -o none/page.html")).code).toBe(3);
-    const folder = await brand.run("report -o .");
-    expect([folder.code, folder.err]).toEqual([2, expect.stringContaining("`-o report.html`")]);
-  });
-
-  test("`report --open` opens the file in the browser, and rejects --text and --json", async () => {
-    const { opened, code } = await brand.run("report --open -o shown.html");
-    expect([code, opened]).toEqual([0, [join(brand.home, "shown.html")]]);
-    for (const words of ["--text", "--json"])
-      expect((await brand.run(`report --open ${words}`)).code).toBe(2);
-    expect((await brand.run("report -o shown.html")).opened).toEqual([]);
-  });
+test("`report` writes a file named after the period, and `-o -` writes to stdout", async () => {
+  const { code, out, err } = await brand.run("report --month 2026-09");
+  expect([code, out]).toEqual([0, ""]);
+  expect(err).toMatch(/^September 2026: [\d.]+ kB: report-2026-09\.html\n$/);
+  await brand.run("report --since 2026-09-03 --until 2026-09-09");
+  expect(reports()).toEqual(["report-2026-09-03-to-2026-09-09.html", "report-2026-09.html"]);
+  expect((await brand.run("report -o -")).out).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
 });
 
-describe("report --text", () => {
-  test("`report --text` uses colors only on a terminal", async () => {
-    const { out } = await brand.run("report --text");
-    expect(out).toMatch(/^Net and refunds by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
-    expect(out).not.toContain("\u001b");
-    expect((await brand.run("report --text", { tty: true })).out).toContain("\u001b[1mSales");
-    expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);
-  });
-
-  test.each(["--text", "--json", "-o -"])(
-    "`report %s` escapes control characters from the API",
-    async (form) => {
-      const one = makeBrand({
-        orders: [
-          orderAt("a", noon - 2 * day, {
-            currency: "\u001b[2J",
-            host: { id: "h", username: "\u001b[31m\u202e" },
-          }),
-        ],
-      });
-      one.data.name = "\u001b[2J\u202eBrand";
-      await one.run("sync orders");
-      const { out } = await one.run(`report ${form} --no-color`, { tty: true });
-      expect(out).toContain("Brand");
-      expect(out).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
-    },
-  );
+test("`report --text` and `report --json` write to stdout and reject -o", async () => {
+  expect((await brand.run("report --text")).out).toMatch(/^.*, November 2026\n/);
+  expect((await brand.run("report --json")).out).toMatch(/^\{"brand":/);
+  for (const words of ["--text -o notes.txt", "--json -o notes.json", "--text -o -"])
+    expect((await brand.run(`report ${words}`)).code).toBe(2);
 });
 
-describe("report: period", () => {
-  test.each([
-    ["--month october", "Not a month: `october`."],
-    ["--month 2026-13", "Not a month: `2026-13`."],
-    ["--month yesterday", "Not a month: `yesterday`."],
-    ["-o - --open", "`--open` needs a file"],
-    ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
-    ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
-  ])("`report %s` is rejected with exit code 2", async (words, message) => {
-    const { code, err } = await brand.run(`report ${words}`);
-    expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
-  });
+test.each(["r.pdf", "r.csv", "r"])("`report` rejects -o %s because the page is HTML", async (file) => {
+  const { code, err } = await brand.run(`report -o ${file}`);
+  expect(code).toBe(2);
+  expect(err).toContain("`-o report.html`");
+  expect(existsSync(join(brand.home, file))).toBe(false);
+});
 
-  test("`report` names the first month with orders if the period is too early, and the last day that was read if it is too late", async () => {
-    const early = await brand.run("report --month 2020-01 --text");
-    expect([early.code, early.out]).toEqual([3, ""]);
-    expect(early.err).toContain("`--month 2026-08`");
-    brand.pass(30 * day);
-    const late = await brand.run("report --month 2026-12");
-    brand.pass(-30 * day);
-    expect(late.code).toBe(3);
-    expect(late.err).toContain("after 2026-11-21, the last day that was read");
-  });
+test("`report` keeps the existing file if it fails", async () => {
+  const old = join(brand.home, "old.html");
+  writeFileSync(old, "old");
+  expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
+  expect(readFileSync(old, "utf8")).toBe("old");
+  expect((await brand.run("report -o none/page.html")).code).toBe(3);
+  const folder = await brand.run("report -o .");
+  expect([folder.code, folder.err]).toEqual([2, expect.stringContaining("`-o report.html`")]);
+});
 
-  test("`report` suggests a command if the mirror does not exist or has no orders", async () => {
-    const one = makeBrand();
-    expect((await one.run("report")).err).toContain("No mirror yet");
-    await one.run("sync roster");
-    expect(await one.run("report")).toMatchObject({
-      code: 3,
-      err: expect.stringContaining("`brandapi sync orders`"),
+test("`report --open` opens the file in the browser, and rejects --text and --json", async () => {
+  const { opened, code } = await brand.run("report --open -o shown.html");
+  expect([code, opened]).toEqual([0, [join(brand.home, "shown.html")]]);
+  for (const words of ["--text", "--json"]) expect((await brand.run(`report --open ${words}`)).code).toBe(2);
+  expect((await brand.run("report -o shown.html")).opened).toEqual([]);
+});
+
+test("`report --text` uses colors only on a terminal", async () => {
+  const { out } = await brand.run("report --text");
+  expect(out).toMatch(/^Net and refunds by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
+  expect(out).not.toContain("\u001b");
+  expect((await brand.run("report --text", { tty: true })).out).toContain("\u001b[1mSales");
+  expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);
+});
+
+test.each(["--text", "--json", "-o -"])(
+  "`report %s` escapes control characters from the API",
+  async (form) => {
+    const one = makeBrand({
+      orders: [
+        orderAt("a", noon - 2 * day, {
+          currency: "\u001b[2J",
+          host: { id: "h", username: "\u001b[31m\u202e" },
+        }),
+      ],
     });
+    one.data.name = "\u001b[2J\u202eBrand";
+    await one.run("sync orders");
+    const { out } = await one.run(`report ${form} --no-color`, { tty: true });
+    expect(out).toContain("Brand");
+    expect(out).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
+  },
+);
+
+test.each([
+  ["--month october", "Not a month: `october`."],
+  ["--month 2026-13", "Not a month: `2026-13`."],
+  ["--month yesterday", "Not a month: `yesterday`."],
+  ["-o - --open", "`--open` needs a file"],
+  ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
+  ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
+])("`report %s` is rejected with exit code 2", async (words, message) => {
+  const { code, err } = await brand.run(`report ${words}`);
+  expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test("`report` names the first month with orders if the period is too early, and the last day that was read if it is too late", async () => {
+  const early = await brand.run("report --month 2020-01 --text");
+  expect([early.code, early.out]).toEqual([3, ""]);
+  expect(early.err).toContain("`--month 2026-08`");
+  brand.pass(30 * day);
+  const late = await brand.run("report --month 2026-12");
+  brand.pass(-30 * day);
+  expect(late.code).toBe(3);
+  expect(late.err).toContain("after 2026-11-21, the last day that was read");
+});
+
+test("`report` suggests a command if the mirror does not exist or has no orders", async () => {
+  const one = makeBrand();
+  expect((await one.run("report")).err).toContain("No mirror yet");
+  await one.run("sync roster");
+  expect(await one.run("report")).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("`brandapi sync orders`"),
   });
 });
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, orderAt } from "../support/records.js";
 import { rowsOf, sectionOf, textOf } from "./page-reader.js";
@@ -58,75 +58,73 @@ const sum = (one: TestBrand, currency: string, since: string, until: string) =>
     until,
   )[0] as Row;
 
-describe("report: amounts", () => {
-  test("the report compares sales with the corresponding complete days of the previous month", () => {
-    const { through, before } = report.period;
-    expect(through).toBe("2026-12-11");
-    const sales = blocks(report, "sales", "figures");
-    expect(sales.length).toBeGreaterThan(1);
-    for (const { title = "", figures = [] } of sales) {
-      const now = sum(brand, title, "2026-12-01", through);
-      const then = sum(brand, title, before.since, before.until);
-      expect(figures.map(({ value }) => cents(value))).toEqual(
-        [now.net, now.gross, now.refunds, now.orders, now.cancelled].map(cents),
-      );
-      expect(figures.map(({ comparisons }) => cents(comparisons[0]?.before))).toEqual(
-        [then.net, then.gross, then.refunds, then.orders, then.cancelled].map(cents),
-      );
-    }
-  });
+test("the report compares sales with the corresponding complete days of the previous month", () => {
+  const { through, before } = report.period;
+  expect(through).toBe("2026-12-11");
+  const sales = blocks(report, "sales", "figures");
+  expect(sales.length).toBeGreaterThan(1);
+  for (const { title = "", figures = [] } of sales) {
+    const now = sum(brand, title, "2026-12-01", through);
+    const then = sum(brand, title, before.since, before.until);
+    expect(figures.map(({ value }) => cents(value))).toEqual(
+      [now.net, now.gross, now.refunds, now.orders, now.cancelled].map(cents),
+    );
+    expect(figures.map(({ comparisons }) => cents(comparisons[0]?.before))).toEqual(
+      [then.net, then.gross, then.refunds, then.orders, then.cancelled].map(cents),
+    );
+  }
+});
 
-  test("the report's monthly table contains the amounts from sales_by_month and a comparison with the previous year", () => {
-    for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
-      const currency = title.slice(-3);
-      const view = brand.sql<Row>(
-        "SELECT * FROM sales_by_month WHERE currency = ? AND month >= '2025-12' ORDER BY month DESC",
-        currency,
-      );
-      expect(rows.map(({ month, net_amount }) => [month, cents(net_amount)])).toEqual(
-        view.map(({ month, net_amount }) => [month, cents(net_amount)]),
-      );
-      expect(rows.map(({ change }) => change)).toEqual(
-        view.map(({ net_through, net_before }) =>
-          Number(net_before) > 0 ? (Number(net_through) - Number(net_before)) / Number(net_before) : null,
-        ),
-      );
-      const november = rows.find(({ month }) => month === "2026-11");
-      const ago = sum(brand, currency, "2025-11-01", "2025-11-30");
-      const now = sum(brand, currency, "2026-11-01", "2026-11-30");
-      if (november && Number(ago.net) > 0)
-        expect(november.change_in_year).toBeCloseTo((Number(now.net) - Number(ago.net)) / Number(ago.net));
-    }
-  });
-
-  test("the report lists the months from restatements and the orders from restated_orders", () => {
-    const [months, orders] = blocks(report, "restated", "table");
+test("the report's monthly table contains the amounts from sales_by_month and a comparison with the previous year", () => {
+  for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
+    const currency = title.slice(-3);
     const view = brand.sql<Row>(
-      "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
+      "SELECT * FROM sales_by_month WHERE currency = ? AND month >= '2025-12' ORDER BY month DESC",
+      currency,
     );
-    const key = ({ month, currency, difference }: Row) => `${month} ${currency} ${difference}`;
-    expect(view.length).toBeGreaterThan(0);
-    expect(months?.rows?.map(key).sort()).toEqual(view.map(key).sort());
-    const all = brand.sql<Row>(
-      "SELECT coalesce(order_number, order_id) AS name, difference FROM restated_orders",
+    expect(rows.map(({ month, net_amount }) => [month, cents(net_amount)])).toEqual(
+      view.map(({ month, net_amount }) => [month, cents(net_amount)]),
     );
-    for (const { order, difference } of orders?.rows ?? [])
-      expect(all).toContainEqual({ name: order, difference });
-  });
+    expect(rows.map(({ change }) => change)).toEqual(
+      view.map(({ net_through, net_before }) =>
+        Number(net_before) > 0 ? (Number(net_through) - Number(net_before)) / Number(net_before) : null,
+      ),
+    );
+    const november = rows.find(({ month }) => month === "2026-11");
+    const ago = sum(brand, currency, "2025-11-01", "2025-11-30");
+    const now = sum(brand, currency, "2026-11-01", "2026-11-30");
+    if (november && Number(ago.net) > 0)
+      expect(november.change_in_year).toBeCloseTo((Number(now.net) - Number(ago.net)) / Number(ago.net));
+  }
+});
 
-  test("the report lists the hosts with the highest net amounts from order_figures", () => {
-    for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
-      const view = brand.sql<Row>(
-        `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
+test("the report lists the months from restatements and the orders from restated_orders", () => {
+  const [months, orders] = blocks(report, "restated", "table");
+  const view = brand.sql<Row>(
+    "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
+  );
+  const key = ({ month, currency, difference }: Row) => `${month} ${currency} ${difference}`;
+  expect(view.length).toBeGreaterThan(0);
+  expect(months?.rows?.map(key).sort()).toEqual(view.map(key).sort());
+  const all = brand.sql<Row>(
+    "SELECT coalesce(order_number, order_id) AS name, difference FROM restated_orders",
+  );
+  for (const { order, difference } of orders?.rows ?? [])
+    expect(all).toContainEqual({ name: order, difference });
+});
+
+test("the report lists the hosts with the highest net amounts from order_figures", () => {
+  for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
+    const view = brand.sql<Row>(
+      `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
          AND day BETWEEN '2026-12-01' AND '2026-12-11' GROUP BY host_id ORDER BY net DESC, host_id LIMIT 8`,
-        title.slice(13, 16),
-      );
-      expect(rows.length).toBeGreaterThan(0);
-      expect(rows.map(({ host, net_amount }) => [host, cents(net_amount)])).toEqual(
-        view.map(({ host_label, net }) => [host_label, cents(net)]),
-      );
-    }
-  });
+      title.slice(13, 16),
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.map(({ host, net_amount }) => [host, cents(net_amount)])).toEqual(
+      view.map(({ host_label, net }) => [host_label, cents(net)]),
+    );
+  }
 });
 
 test("the HTML page and the text report have the same summary and tables", async () => {
@@ -152,116 +150,110 @@ test("every amount on a phone has a currency, even though some columns are hidde
   }
 });
 
-describe("report: currencies", () => {
-  /** Orders in AUD, GBP and USD with increasing gross amounts, one order in SEK, and one order without a currency. */
-  const orders = Array.from({ length: 200 }, (_, nth) =>
-    orderAt(`o${nth}`, noon - hour - nth * 6 * hour, {
-      currency: nth === 20 ? null : nth === 21 ? "SEK" : ["AUD", "GBP", "USD"][nth % 3],
-      total_amount: 100 * (1 + (nth % 3)),
-    }),
+/** Orders in AUD, GBP and USD with increasing gross amounts, one order in SEK, and one order without a currency. */
+const orders = Array.from({ length: 200 }, (_, nth) =>
+  orderAt(`o${nth}`, noon - hour - nth * 6 * hour, {
+    currency: nth === 20 ? null : nth === 21 ? "SEK" : ["AUD", "GBP", "USD"][nth % 3],
+    total_amount: 100 * (1 + (nth % 3)),
+  }),
+);
+let one: TestBrand;
+let months: Report;
+
+beforeAll(async () => {
+  one = makeBrand({ orders });
+  await one.run("sync orders");
+  for (const { id } of orders.slice(90, 150)) one.refund(id, 10);
+  one.pass(day);
+  await one.run("sync orders");
+  months = await reportOf(one, "--month 2026-11");
+});
+
+test("every section of a report sorts currencies by gross amount, largest first", () => {
+  const ordered = (titles: (string | undefined)[]) => titles.map((title) => title?.slice(-3));
+  const titles = (id: string, kind: string) => ordered(blocks(months, id, kind).map(({ title }) => title));
+  const expected = ["USD", "GBP", "AUD"];
+  expect(titles("sales", "figures").slice(0, 3)).toEqual(expected);
+  expect(titles("days", "chart")).toEqual(expected);
+  expect(titles("months", "chart")).toEqual(expected);
+  expect(titles("months", "table")).toEqual(expected);
+  expect(titles("hosts", "table")).toEqual(expected);
+  const losses = blocks(months, "restated", "text").map(({ text }) => text?.slice(0, 3));
+  expect(losses).toEqual(expected);
+  const [, changed] = blocks(months, "restated", "table");
+  expect([...new Set(changed?.rows?.map(({ currency }) => currency))]).toEqual(expected);
+  expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
+});
+
+test("a report shows a currency with a single order, and orders without a currency, on one line each", async () => {
+  const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
+  expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
+  const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
+  const html = (await one.run("report --month 2026-11 -o -")).out;
+  expect(html).toContain(`<p>${line}</p>`);
+  expect(html.match(/<dl>/g)).toHaveLength(3);
+  expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
+});
+
+test("a report's only currency gets all sections, even if its code is missing", async () => {
+  const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
+  await uncoded.run("sync orders");
+  const only = await reportOf(uncoded, "--month 2026-11");
+  expect(blocks(only, "sales", "figures").map(({ is_minor }) => is_minor)).toEqual([false]);
+  expect(only.sections.map(({ id }) => id)).toEqual([
+    "sales",
+    "days",
+    "months",
+    "restated",
+    "hosts",
+    "proof",
+  ]);
+});
+
+const labelsOf = async (id: string, words: string) =>
+  blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
+
+test("a report that covers only one day or more than 93 days has no daily charts", async () => {
+  expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
+  expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
+  expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);
+});
+
+test("monthly charts show every month of a long period, and at least thirteen months", async () => {
+  const [short] = await labelsOf("months", "--month 2026-11");
+  expect([short?.length, short?.at(0), short?.at(-1)]).toEqual([13, "Nov ’25", "Nov ’26"]);
+  const [long] = await labelsOf("months", "--since 2025-01-01 --until 2026-11-30");
+  expect([long?.length, long?.at(0), long?.at(-1)]).toEqual([23, "Jan ’25", "Nov ’26"]);
+});
+
+const slow = () => {
+  const orders = Array.from({ length: 61 }, (_, nth) =>
+    orderAt(`o${nth}`, Date.UTC(2026, 9, 1, 9) + nth * day),
   );
-  let one: TestBrand;
-  let months: Report;
+  return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
+};
 
-  beforeAll(async () => {
-    one = makeBrand({ orders });
-    await one.run("sync orders");
-    for (const { id } of orders.slice(90, 150)) one.refund(id, 10);
-    one.pass(day);
-    await one.run("sync orders");
-    months = await reportOf(one, "--month 2026-11");
-  });
-
-  test("every section of a report sorts currencies by gross amount, largest first", () => {
-    const ordered = (titles: (string | undefined)[]) => titles.map((title) => title?.slice(-3));
-    const titles = (id: string, kind: string) => ordered(blocks(months, id, kind).map(({ title }) => title));
-    const expected = ["USD", "GBP", "AUD"];
-    expect(titles("sales", "figures").slice(0, 3)).toEqual(expected);
-    expect(titles("days", "chart")).toEqual(expected);
-    expect(titles("months", "chart")).toEqual(expected);
-    expect(titles("months", "table")).toEqual(expected);
-    expect(titles("hosts", "table")).toEqual(expected);
-    const losses = blocks(months, "restated", "text").map(({ text }) => text?.slice(0, 3));
-    expect(losses).toEqual(expected);
-    const [, changed] = blocks(months, "restated", "table");
-    expect([...new Set(changed?.rows?.map(({ currency }) => currency))]).toEqual(expected);
-    expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
-  });
-
-  test("a report shows a currency with a single order, and orders without a currency, on one line each", async () => {
-    const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
-    expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
-    const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
-    const html = (await one.run("report --month 2026-11 -o -")).out;
-    expect(html).toContain(`<p>${line}</p>`);
-    expect(html.match(/<dl>/g)).toHaveLength(3);
-    expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
-  });
-
-  test("a report's only currency gets all sections, even if its code is missing", async () => {
-    const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
-    await uncoded.run("sync orders");
-    const only = await reportOf(uncoded, "--month 2026-11");
-    expect(blocks(only, "sales", "figures").map(({ is_minor }) => is_minor)).toEqual([false]);
-    expect(only.sections.map(({ id }) => id)).toEqual([
-      "sales",
-      "days",
-      "months",
-      "restated",
-      "hosts",
-      "proof",
-    ]);
-  });
+test("the report excludes an unfinished day from amounts, charts and comparisons", async () => {
+  const one = slow();
+  one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
+  await one.run("sync orders");
+  const report = await reportOf(one);
+  const [sales] = blocks(report, "sales", "figures");
+  expect(sales?.figures?.map(({ comparisons }) => comparisons[0]?.change)).toEqual([0, 0, null, 0, null]);
+  const [chart] = blocks(report, "days", "chart");
+  expect(chart?.labels?.at(-1)).toBe("23 Nov");
+  expect(chart?.series?.map(({ values }) => values.length)).toEqual([23, 23]);
+  expect(report.summary).toMatch(/the same in EUR .*1–23 Oct 2026/);
+  expect((await one.run("report --text")).out).toContain("Complete days only, through 23 Nov 2026.");
 });
 
-describe("report: charts", () => {
-  const labelsOf = async (id: string, words: string) =>
-    blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
-
-  test("a report that covers one day or more than 93 days has no daily charts", async () => {
-    expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
-    expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
-    expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);
-  });
-
-  test("monthly charts show every month of a long period, and at least thirteen months", async () => {
-    const [short] = await labelsOf("months", "--month 2026-11");
-    expect([short?.length, short?.at(0), short?.at(-1)]).toEqual([13, "Nov ’25", "Nov ’26"]);
-    const [long] = await labelsOf("months", "--since 2025-01-01 --until 2026-11-30");
-    expect([long?.length, long?.at(0), long?.at(-1)]).toEqual([23, "Jan ’25", "Nov ’26"]);
-  });
-});
-
-describe("report: unfinished days", () => {
-  const slow = () => {
-    const orders = Array.from({ length: 61 }, (_, nth) =>
-      orderAt(`o${nth}`, Date.UTC(2026, 9, 1, 9) + nth * day),
-    );
-    return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
-  };
-
-  test("the report excludes an unfinished day from amounts, charts and comparisons", async () => {
-    const one = slow();
-    one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
-    await one.run("sync orders");
-    const report = await reportOf(one);
-    const [sales] = blocks(report, "sales", "figures");
-    expect(sales?.figures?.map(({ comparisons }) => comparisons[0]?.change)).toEqual([0, 0, null, 0, null]);
-    const [chart] = blocks(report, "days", "chart");
-    expect(chart?.labels?.at(-1)).toBe("23 Nov");
-    expect(chart?.series?.map(({ values }) => values.length)).toEqual([23, 23]);
-    expect(report.summary).toMatch(/the same in EUR .*1–23 Oct 2026/);
-    expect((await one.run("report --text")).out).toContain("Complete days only, through 23 Nov 2026.");
-  });
-
-  test("the report has no comparison for a month without a complete day", async () => {
-    const one = slow();
-    one.pass(7 * day);
-    await one.run("sync orders");
-    const report = await reportOf(one, "--month 2026-12");
-    expect([report.period.before, report.summary]).toEqual([null, ""]);
-    expect((await one.run("report --month 2026-12 --text")).out).toContain("There is no comparison");
-  });
+test("the report has no comparison for a month without a complete day", async () => {
+  const one = slow();
+  one.pass(7 * day);
+  await one.run("sync orders");
+  const report = await reportOf(one, "--month 2026-12");
+  expect([report.period.before, report.summary]).toEqual([null, ""]);
+  expect((await one.run("report --month 2026-12 --text")).out).toContain("There is no comparison");
 });
 
 test("the report states the share that reported months have lost to later refunds", async () => {

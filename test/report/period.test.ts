@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { DateRange } from "../../src/query/health.js";
 import { choosePeriod } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/time-input.js";
@@ -14,87 +14,77 @@ function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.0
 const month = (name: string, reached: string) => period(name, name, reached);
 const days = (one: { since: string; until: string } | null) => one && `${one.since} ${one.until}`;
 
-describe("choosePeriod: comparison", () => {
-  test.each([
-    ["the 23rd at noon", "2026-11", "2026-11-23T12:00:00Z", "2026-11-22", "2026-10-01 2026-10-22"],
-    ["the 1st at 05:00", "2026-12", "2026-12-01T05:00:00Z", "2026-12-01", null],
-    ["the 2nd at 05:00", "2026-12", "2026-12-02T05:00:00Z", "2026-12-01", "2026-11-01 2026-11-01"],
-    ["a month's last day", "2026-11", "2026-11-30T12:00:00Z", "2026-11-29", "2026-10-01 2026-10-29"],
-    ["a month's last instant", "2026-11", "2026-11-30T23:59:59.999Z", "2026-11-30", "2026-10-01 2026-10-31"],
-    [
-      "a March longer than February",
-      "2026-03",
-      "2026-03-31T12:00:00Z",
-      "2026-03-30",
-      "2026-02-01 2026-02-28",
-    ],
-    ["a past February", "2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01 2026-01-31"],
-  ])("a month and its comparison contain only complete days: %s", (_, name, reached, through, before) => {
-    const one = month(name, reached);
-    expect([one.through, days(one.before)]).toEqual([through, before]);
-  });
-
-  test("the default period is the month of the last complete day", () => {
-    expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
-    expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
-  });
-
-  test("a month is compared with the same days a year earlier, and 29 February with 28 February", () => {
-    expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
-    expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
-    expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
-    expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
-  });
-
-  test("a period other than a month is compared with the same number of preceding days", () => {
-    expect(period("2026-10-05", "2026-10-11")).toMatchObject({
-      name: "5–11 Oct 2026",
-      slug: "2026-10-05-to-2026-10-11",
-      before: { since: "2026-09-28", until: "2026-10-04", name: "28 Sep – 4 Oct 2026" },
-    });
-    expect(period("7d")).toMatchObject({ since: "2026-11-15", through: "2026-11-21", is_partial: true });
-    expect(days(period("7d").before)).toBe("2026-11-08 2026-11-14");
-    expect(period("2025-12-30", "2026-01-02").name).toBe("30 Dec 2025 – 2 Jan 2026");
-    expect(period("2026-10-05", "2026-10-05")).toMatchObject({ name: "5 Oct 2026", slug: "2026-10-05" });
-  });
+test.each([
+  ["the 23rd at noon", "2026-11", "2026-11-23T12:00:00Z", "2026-11-22", "2026-10-01 2026-10-22"],
+  ["the 1st at 05:00", "2026-12", "2026-12-01T05:00:00Z", "2026-12-01", null],
+  ["the 2nd at 05:00", "2026-12", "2026-12-02T05:00:00Z", "2026-12-01", "2026-11-01 2026-11-01"],
+  ["a month's last day", "2026-11", "2026-11-30T12:00:00Z", "2026-11-29", "2026-10-01 2026-10-29"],
+  ["a month's last instant", "2026-11", "2026-11-30T23:59:59.999Z", "2026-11-30", "2026-10-01 2026-10-31"],
+  ["a March longer than February", "2026-03", "2026-03-31T12:00:00Z", "2026-03-30", "2026-02-01 2026-02-28"],
+  ["a past February", "2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01 2026-01-31"],
+])("a month and its comparison contain only complete days: %s", (_, name, reached, through, before) => {
+  const one = month(name, reached);
+  expect([one.through, days(one.before)]).toEqual([through, before]);
 });
 
-describe("choosePeriod: no comparison", () => {
-  const since = (from: string): DateRange[] => [{ from, to: "2026-11-22T17:00:00.000Z" }];
+test("the default period is the month of the last complete day", () => {
+  expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
+  expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
+});
 
-  test("a period has no comparison if the mirror begins during the preceding days", () => {
-    const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
-    expect(comparison("2026-10-01T00:00:00.000Z")).not.toBeNull();
-    expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
-  });
+test("a month is compared with the same days a year earlier, and 29 February with 28 February", () => {
+  expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
+  expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
+  expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
+  expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
+});
 
-  test("a period has no comparison if the first order came after the preceding days", () => {
-    const reached = Date.parse("2026-11-22T17:00:00Z");
-    const comparison = (first: string) =>
-      choosePeriod(
-        { since: undefined, until: undefined },
-        reached,
-        [{ from: null, to: "2026-11-22T17:00:00Z" }],
-        first,
-      ).before;
-    expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);
+test("a period other than a month is compared with the same number of preceding days", () => {
+  expect(period("2026-10-05", "2026-10-11")).toMatchObject({
+    name: "5–11 Oct 2026",
+    slug: "2026-10-05-to-2026-10-11",
+    before: { since: "2026-09-28", until: "2026-10-04", name: "28 Sep – 4 Oct 2026" },
   });
+  expect(period("7d")).toMatchObject({ since: "2026-11-15", through: "2026-11-21", is_partial: true });
+  expect(days(period("7d").before)).toBe("2026-11-08 2026-11-14");
+  expect(period("2025-12-30", "2026-01-02").name).toBe("30 Dec 2025 – 2 Jan 2026");
+  expect(period("2026-10-05", "2026-10-05")).toMatchObject({ name: "5 Oct 2026", slug: "2026-10-05" });
+});
 
-  test("a month has no comparison if the mirror begins during that month", () => {
-    const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
-    expect(one.before).toBeNull();
-  });
+const since = (from: string): DateRange[] => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
-  test("a month that has only partly been read is compared through the last day that was read", () => {
-    const read = [
-      { from: null, to: "2026-02-15T11:00:00.000Z" },
-      { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },
-    ];
-    const one = period("2026-02", "2026-02", undefined, read);
-    expect([one.through, one.is_partial, days(one.before)]).toEqual([
-      "2026-02-14",
-      true,
-      "2026-01-01 2026-01-14",
-    ]);
-  });
+test("a period has no comparison if the mirror begins during the preceding days", () => {
+  const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
+  expect(comparison("2026-10-01T00:00:00.000Z")).not.toBeNull();
+  expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
+});
+
+test("a period has no comparison if the first order came after the preceding days", () => {
+  const reached = Date.parse("2026-11-22T17:00:00Z");
+  const comparison = (first: string) =>
+    choosePeriod(
+      { since: undefined, until: undefined },
+      reached,
+      [{ from: null, to: "2026-11-22T17:00:00Z" }],
+      first,
+    ).before;
+  expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);
+});
+
+test("a month has no comparison if the mirror begins during that month", () => {
+  const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
+  expect(one.before).toBeNull();
+});
+
+test("a month that has only partly been read is compared through the last day that was read", () => {
+  const read = [
+    { from: null, to: "2026-02-15T11:00:00.000Z" },
+    { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },
+  ];
+  const one = period("2026-02", "2026-02", undefined, read);
+  expect([one.through, one.is_partial, days(one.before)]).toEqual([
+    "2026-02-14",
+    true,
+    "2026-01-01 2026-01-14",
+  ]);
 });

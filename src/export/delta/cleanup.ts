@@ -7,7 +7,6 @@ import { writeCheckpoint } from "./checkpoint.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
 import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } from "./log-files.js";
 
-/** The number of versions between two checkpoints. */
 const checkpointInterval = 50;
 
 /**

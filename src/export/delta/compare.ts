@@ -26,7 +26,6 @@ export interface TableComparison {
   /** The mirror's columns, under the names that they have in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
-  /** The number of rows in the mirror's table. */
   rows: number;
   /** The digests of the mirror's rows, keyed by month. */
   digests: ReadonlyMap<string, string>;
@@ -116,7 +115,6 @@ function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] 
   return [...current.map((field) => ownByName.get(field.name) ?? field), ...missing];
 }
 
-/** Returns the names of the columns whose types change. */
 export function findRetyped(oldFields: readonly Field[], fields: readonly Field[]): string[] {
   const oldTypes = new Map(oldFields.map(({ name, type }) => [name, type]));
   return fields.flatMap(({ name, type }) => (oldTypes.has(name) && oldTypes.get(name) !== type ? name : []));
