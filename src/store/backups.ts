@@ -31,9 +31,9 @@ import { readFirstReadAt } from "./runs.js";
 import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
- * Makes a consistent copy of a mirror, even during a sync, and checks it.
- * @returns the number of records and the path of the copy, a temporary file in `folder` (0600), which is removed when
- * the program exits unless it has been renamed
+ * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
+ * @returns the number of records, and the path of the copy: a temporary file in `folder` (mode 0600) that is removed
+ * when the program exits, unless it has been renamed
  * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
  * the folder is not writable or the disk is full
  */
@@ -42,12 +42,12 @@ export async function copyMirror(
   folder: string,
   { random, runGracefully }: Pick<Deps, "random" | "runGracefully">,
 ): Promise<{ copy: string; records: number }> {
-  // Reserving a name also removes files that killed processes left behind in this folder.
+  // Reserving a name also removes temporary files that killed processes left in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
   try {
     const summary = await writeCopy(from, copy, runGracefully);
-    // A signal kills the process during a long check, so the copy remains until the next backup removes it. A short
-    // check is completed first, so that the process can remove the copy.
+    // A signal that arrives during a short check is handled after the check, so that the copy is removed. During a long
+    // check, a signal kills the process, and the next backup removes the copy.
     const isShort = statSync(copy).size < shortCopyBytes;
     const check = () => checkCopy(copy, summary, from);
     await (isShort ? runGracefully(check) : check());
@@ -57,18 +57,17 @@ export async function copyMirror(
   }
 }
 
-/** Checking a copy of this size takes less than a second. */
+/** The size up to which checking a copy takes less than a second. */
 export const shortCopyBytes = 200 * 2 ** 20;
 
 async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
   return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw copyError(from, "it is empty", "run `brandapi sync` first");
-    // The rows must be counted in the same transaction in which the copy is made, but VACUUM INTO cannot run in a
-    // transaction.
+    // Count the rows and copy the file in one transaction. VACUUM INTO cannot run in a transaction.
     mirror.db.exec("BEGIN");
     const summary = summarizeRows(mirror);
-    // If a signal arrives between two steps of the backup, the program stops and removes the incomplete copy.
+    // If a signal arrives during the backup, the program stops at the next step and removes the incomplete copy.
     await runGracefully(async () => {
       createEmptyFile(copy);
       await mirror.db.backup(copy);
@@ -79,17 +78,17 @@ async function writeCopy(from: string, copy: string, runGracefully: Deps["runGra
 
 async function checkCopy(copy: string, summary: string, from: string): Promise<void> {
   await withMirrorFile(copy, async (mirror) => {
-    // A copy in WAL mode could not be opened in a read-only folder.
+    // In a read-only folder, a copy in WAL mode could not be opened.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
     const damage = findDamage(mirror) ?? (hasAllRows ? null : "the copy has different rows");
     if (damage !== null) throw copyError(from, damage, "run `brandapi doctor`");
-    // Lets the handlers process a signal that arrived during the check.
+    // Give the signal handlers a chance to run if a signal arrived during the check.
     await setImmediate();
   });
 }
 
-/** Returns the counts of records, versions and changes, and the outcomes of all runs, as one string. */
+/** Returns the number of records, versions and changes, and the outcome of every run, as one string. */
 function summarizeRows(mirror: Mirror): string {
   const select = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
     (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
@@ -107,7 +106,7 @@ function createEmptyFile(path: string): void {
   }
 }
 
-/** Explains SQLite errors about a damaged mirror or a full disk. Returns other errors unchanged. */
+/** Explains SQLite errors caused by a damaged mirror or a full disk. Returns other errors unchanged. */
 export function explainCopyError(error: unknown, from: string, folder: string): unknown {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = errorCode(cause);
@@ -141,26 +140,28 @@ export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
 }
 
-/** True if `backup` would give this file name to a backup of the mirror. */
+/** True if a file has the name of a backup of this mirror. */
 export function isBackupName(name: string, path: string): boolean {
   return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
 }
 
 /**
- * Returns an identifier that a mirror shares with its copies: the brand and the time of the first read. Returns null
- * for an empty mirror.
+ * Returns the brand and the time of the first read, which together identify a mirror and its copies. Returns null if
+ * the mirror is empty.
  */
 export function readOrigin(mirror: Mirror): string | null {
   const first = readFirstReadAt(mirror);
   return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
 }
 
-/** Replaces a mirror with another file and moves the current mirror to `aside`. The path always has a mirror. */
+/**
+ * Replaces a mirror with another file, and keeps the old mirror as `aside`. A mirror exists at the path at all times.
+ */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {
     if (existsSync(place)) linkSync(place, aside);
   } catch {
-    // Some file systems do not support hard links.
+    // This file system may not support hard links.
     copyFileSync(place, aside, constants.COPYFILE_EXCL);
   }
   moveLogFiles(place, aside);
@@ -173,7 +174,8 @@ export function findLastBackup(mirror: Mirror): Backup | null {
 }
 
 /**
- * Adds the command that restores the newest backup to errors about a damaged mirror. Returns other errors unchanged.
+ * Adds a hint to errors about a damaged mirror: the command that restores the newest backup. Returns other errors
+ * unchanged.
  */
 export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
@@ -185,7 +187,7 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
   return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
-/** Returns the newest recorded backup. Otherwise, returns the newest backup in the default folder, or null. */
+/** Returns the last recorded backup if it still exists, falling back to the newest backup in the default folder. */
 async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
   if (last) return last.path;

@@ -6,11 +6,11 @@ import { diffRecords, type FieldChange } from "./record-diff.js";
 import { recordDate, utcMonth } from "./record-key.js";
 import type { RecordRow } from "./records.js";
 
-/** Earlier reads, which narrow down when a change was made. */
+/** When records were last read, which narrows down the time of a change. */
 export interface ReadHistory {
   coverage: readonly CoveredRange[];
   /**
-   * Returns the time (ISO 8601) at which the API last returned a missing record, or null if the record is not missing.
+   * Returns when the API last returned a record that is now missing (ISO 8601), or null if the record is not missing.
    */
   lastSeen?(recordId: number): string | null;
 }
@@ -19,20 +19,20 @@ export interface RecordChange {
   row: RecordRow;
   before: Json;
   after: Json;
-  /** True if the new value is the record's details, false if it is a list item. */
+  /** True if the new version comes from a details request, false if it comes from a list. */
   isDetail: boolean;
-  /** True if the API returned the record for a range that does not include its date. */
+  /** True if the API returned the record for a range that does not include the record's date. */
   isOutsideRange: boolean;
 }
 
 /**
- * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and the record's earlier version to
- * `record_versions`. The API does not report when a record changed, so each change is logged with an interval: from the
- * last time the old value was seen to the first time the new value was seen (`at`, ISO 8601). All methods must be
- * called in the transaction that writes the record.
+ * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and stores the record's earlier
+ * version in `record_versions`. The API does not report the time of a change, so a change is logged with an interval
+ * that starts when the old value was last seen and ends when the new value was first seen (`at`, ISO 8601). Call all
+ * methods in the transaction that writes the record.
  */
 export class ChangeLog {
-  /** The coverage without this run's reads, because they reveal nothing about earlier times. */
+  /** Excludes dates that this run has read, because their read time is too recent to narrow down a change. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
@@ -43,7 +43,7 @@ export class ChangeLog {
     this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
   }
 
-  /** Logs a new record if its date was already covered. On other dates, a new record is not a change. */
+  /** Logs a new record if its date had already been covered. If not, the record may always have existed. */
   logAdded(key: string, value: Json, at: string): void {
     const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
     if (readBefore !== null) this.#insert("added", key, readBefore, at);
@@ -51,17 +51,17 @@ export class ChangeLog {
 
   logChanged({ row, before, after, isDetail, isOutsideRange }: RecordChange, at: string): void {
     this.logVersion(row, at);
-    // The record's old date is used, because its new date may be in a range that was read at a different time.
+    // Use the old date, because the new date may be in a range that was read at a different time.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
-      // The record may have reappeared at any time after its removal.
+      // The record may have returned at any time since its removal.
       unchangedAt = this.#lastSeenBeforeRemoval(row) ?? row.since_at;
       const readBefore = isOutsideRange ? null : this.#lastReadAt(recordDate(this.resource, after));
       this.#insert("returned", row.key, readBefore ?? unchangedAt, at);
     }
     const listItem = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
     for (const change of diffRecords(before, after, this.resource)) {
-      // Fields that occur only in the details were last seen when the details were read.
+      // Fields that occur only in the details were last seen when the details were last read.
       const member = change.field.split(/[.[]/)[0] ?? "";
       const isInDetailsOnly = listItem !== null && !(member in listItem);
       const lastSeen = isInDetailsOnly ? (row.detailed_at ?? unchangedAt) : unchangedAt;
@@ -74,7 +74,7 @@ export class ChangeLog {
     this.#insert("removed", row.key, this.#lastSeenAt(row), at);
   }
 
-  /** Stores a record's earlier version without logging a change. */
+  /** Stores a record's previous version without logging a change. */
   logVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
     this.mirror.run(
@@ -112,10 +112,7 @@ export class ChangeLog {
     );
   }
 
-  /**
-   * Returns the last time a record was seen with its current values. This is never earlier than the time at which the
-   * values were written.
-   */
+  /** Returns when the record's current values were last seen. This is at least the time at which they were stored. */
   #lastSeenAt(row: RecordRow): string {
     const seenAt = this.options.lastSeen?.(row.record_id) ?? this.#lastReadAt(row.dated_at);
     return seenAt !== null && seenAt > row.since_at ? seenAt : row.since_at;
@@ -127,7 +124,7 @@ export class ChangeLog {
     return this.mirror.selectValue<string>(select, this.resource.name, key, removed_at) ?? null;
   }
 
-  /** Returns the last time a date was read completely, or null if that has never happened or the date is unreadable. */
+  /** Returns when a date was last read completely. Returns null if it never was, or if the date is unreadable. */
   #lastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return lastReadAt(this.#coverage, date);

@@ -4,15 +4,15 @@ import { dayMs } from "../util/timestamp.js";
 import type { Mirror } from "./database.js";
 import { finishedCondition } from "./runs.js";
 
-/** A range of dates that a run read completely. Times are in milliseconds since 1970. */
+/** A date range that a run read completely. Times are in milliseconds since 1970. */
 export interface CoveredRange extends Range {
   readAt: number;
   runId: number;
 }
 
 /**
- * Adds a newer read to the coverage. It replaces older reads of the same dates. Adjacent ranges from the same run are
- * merged and keep the earlier of their two read times.
+ * Adds a newly read range to the coverage, replacing older reads of the same dates. Adjacent ranges from the same run
+ * are merged and keep the earlier read time.
  */
 export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
@@ -35,7 +35,6 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
 }
 
 interface CoverageRow {
-  /** Null if the range has no lower bound. */
   from_at: string | null;
   to_at: string;
   read_at: string;
@@ -47,10 +46,7 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: CoverageRow): Cover
   return { from, to: Date.parse(to_at), readAt: Date.parse(read_at), runId: run_id };
 }
 
-/**
- * Returns the coverage from runs whose final counts agreed. Other runs may have missed records in the dates they
- * covered.
- */
+/** Returns the coverage from runs whose final counts matched. Other runs may have missed records. */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
     WHERE resource = ? AND ${finishedCondition} AND coalesce(differing, 0) = 0`;
@@ -68,7 +64,7 @@ function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | numb
   return [formatInstantOrNull(from), formatInstant(to), formatInstant(readAt), runId];
 }
 
-/** Stores the coverage at the end of a run, for `--as-of` and `changes`. */
+/** Stores a run's coverage permanently, for `--as-of` and `changes`. */
 export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   mirror.run("DELETE FROM run_coverage WHERE run_id = ?", runId);
   const insert = "INSERT INTO run_coverage VALUES (?, ?, ?)";
@@ -77,9 +73,9 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns the last time (ISO 8601) at which a date was read completely, or at which any date was read completely if
- * `dated` is null. Returns null if that has never happened. A date at midnight can stand for a whole day, and a date
- * without seconds for a minute, so that day or minute must be covered completely.
+ * Returns when a date was last read completely (ISO 8601), or null if it never was. If `dated` is null, returns when
+ * any date was last read. A date at midnight may represent a day, and a date without seconds a minute, so the full day
+ * or minute must be covered.
  */
 export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
   if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
@@ -97,11 +93,11 @@ function precisionOf(dated: number): Range {
 }
 
 /**
- * A range of dates that was read by page number because the API returned records with unreadable dates or dates outside
- * the range.
+ * A date range that was read by page number because it contains records with unreadable dates, dates outside the range,
+ * or duplicate IDs.
  */
 export interface MarkedSlice extends CoveredRange {
-  /** The `record_id`s of the records with unreadable dates or dates outside the range. */
+  /** The `record_id`s of these records. */
   recordIds: readonly number[];
   fault: string;
 }

@@ -5,15 +5,15 @@ import { damagedHint, errorCode } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 
-/** The time that SQLite waits for another writer, in milliseconds. Signals are not handled in the meantime. */
+/** How long SQLite waits for another writer, in milliseconds. During this time, no signals are handled. */
 export const busyMs = 1_000;
 
-/** An open mirror. Each SQL statement is prepared only once. */
+/** An open mirror. Prepared statements are cached by their SQL text. */
 export class Mirror {
   readonly #statements = new Map<string, Statement>();
 
   /**
-   * @param path the path given by the user, which may be a link
+   * @param path the path as the user wrote it, which may be a link
    * @param id the device and inode of the open file, or null for an in-memory database
    */
   constructor(
@@ -22,7 +22,6 @@ export class Mirror {
     readonly id: string | null,
   ) {}
 
-  /** Returns the first row, or undefined if there is none. */
   selectRow<Row>(sql: string, ...parameters: unknown[]): Row | undefined {
     const statement = this.#prepare(sql).pluck(false);
     return statement.get(...parameters) as Row | undefined;
@@ -33,7 +32,7 @@ export class Mirror {
     return statement.all(...parameters) as Row[];
   }
 
-  /** Returns the first column of the first row, or undefined if there is no row. */
+  /** Returns the first column of the first row. */
   selectValue<Value>(sql: string, ...parameters: unknown[]): Value | undefined {
     const statement = this.#prepare(sql).pluck();
     return statement.get(...parameters) as Value | undefined;
@@ -55,8 +54,8 @@ export class Mirror {
   }
 
   /**
-   * Runs `work` in a transaction, or in a savepoint if a transaction is open. Rolls back if `work` throws.
-   * @throws MirrorUnusable if the file was replaced or removed
+   * Runs `work` in a transaction, or in a savepoint if a transaction is already open. Rolls back if `work` throws.
+   * @throws MirrorUnusable if the mirror file was replaced or removed
    */
   transaction<T>(work: () => T): T {
     const { db } = this;
@@ -82,13 +81,13 @@ function rollBackOnError<T>(db: Database, rollBackSql: string, work: () => T): T
   try {
     return work();
   } catch (error) {
-    // If the disk is full, SQLite has already rolled back.
+    // If the disk is full, SQLite has already rolled back the transaction.
     if (db.inTransaction) db.exec(rollBackSql);
     throw error;
   }
 }
 
-/** Runs `work` in a read transaction, so that it sees one consistent state of the mirror even during a sync. */
+/** Runs `work` in a read transaction, so that it sees a consistent state even during a sync. */
 export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN");
   try {
@@ -120,14 +119,14 @@ export function readJsonInfo<T>(mirror: Mirror, name: string): T | null {
   return json === null ? null : (JSON.parse(json) as T);
 }
 
-/** Stores a value as JSON in a `mirror_info` entry. Null deletes the entry. */
+/** Stores a value as JSON in `mirror_info`, or deletes the entry if the value is null. */
 export function writeJsonInfo(mirror: Mirror, name: string, value: object | null): void {
   if (value) writeInfo(mirror, name, JSON.stringify(value));
   else deleteInfo(mirror, name);
 }
 
 /**
- * Opens any SQLite file. Loads a read-only file in a read-only folder into memory.
+ * Opens any SQLite file. If the file and its folder are read-only, loads the file into memory.
  * @throws MirrorUnusable if SQLite cannot open the file
  */
 export async function connect(path: string, { readonly }: { readonly: boolean }): Promise<Mirror> {
@@ -138,10 +137,9 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
     storeTempInMemory(db);
-    // Foreign keys in users' tables must not block a rebuild of the program's tables or delete users' rows.
+    // Foreign keys in users' tables must not block a rebuild or delete users' rows.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the log by its name. The check below then detects whether the file was replaced in the
-    // meantime.
+    // The first read opens the log by name. If the mirror file was replaced before that, the check below notices it.
     db.pragma("schema_version");
     checkNotReplaced({ id, path });
     return new Mirror(db, path, id);
@@ -149,7 +147,7 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
     db?.close();
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
   }
-  // In WAL mode, SQLite must create the `-wal` and `-shm` files, which is impossible in a read-only folder.
+  // In WAL mode, SQLite needs `-wal` and `-shm` files, which it cannot create in a read-only folder.
   try {
     db = new Sqlite(readIntoMemory(path), { readonly });
     storeTempInMemory(db);
@@ -160,7 +158,7 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
   }
 }
 
-/** If the file system is read-only, there may be no writable folder for temporary files. */
+/** A read-only file system may have no writable folder for temporary files. */
 function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }
@@ -182,26 +180,27 @@ export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T>
 
 /**
  * Closes a mirror after a run.
- * @throws MirrorUnusable if the file was replaced or removed during the run
+ * @throws MirrorUnusable if the mirror file was replaced or removed during the run
  */
 export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
-  // Otherwise, SQLite would leave a moved file's log behind and apply it to the replacement.
+  // If the mirror file was moved, empty its log. SQLite would otherwise apply the log to the file that replaced the
+  // mirror.
   if (id !== fileIdentity(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
 }
 
 /**
- * Checkpoints all changes from the log to the mirror file.
- * @returns false if this is impossible because another program is reading the mirror
+ * Moves all changes from the log to the mirror file.
+ * @returns false if another program is reading the mirror, which prevents the checkpoint
  */
 export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
 }
 
-/** Converts an SQLite error to a MirrorUnusable error. Returns other errors unchanged. */
+/** Converts SQLite errors to MirrorUnusable errors. Returns other errors unchanged. */
 export function asMirrorError(error: unknown, path: string): unknown {
   const code = errorCode(error);
   const create = (problem: string, hint: string) =>
@@ -217,7 +216,7 @@ const damagedHeaderHint =
   "choose another file with `--db`, or, if this file was a mirror, move it away and run `brandapi sync`";
 
 /**
- * Checks a mirror's file and its indexes. This takes longer than `checkForDamage`.
+ * Checks the mirror file, including its indexes. Slower than `checkForDamage`.
  * @returns the first problem, or null if there is none
  */
 export function findDamage({ db }: Pick<Mirror, "db">): string | null {
@@ -226,7 +225,7 @@ export function findDamage({ db }: Pick<Mirror, "db">): string | null {
 }
 
 /**
- * Runs `PRAGMA quick_check` on the mirror file, at most once a day (UTC).
+ * Runs `PRAGMA quick_check` unless it has already run today (UTC).
  * @throws MirrorUnusable if the file is damaged
  */
 export function checkForDamage(mirror: Mirror, now: number): void {

@@ -8,8 +8,8 @@ import { TableColumns } from "./table-columns.js";
 import { columnNames, positionsPerRecord, quote, recordStates, rowIdColumn, tableName } from "./table-sql.js";
 
 /**
- * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given time. They
- * hide the real tables on this connection. Must be called only once per connection, inside a read transaction.
+ * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given time. On
+ * this connection, they hide the real tables. Call this once per connection, in a read transaction.
  * @param at the time in milliseconds since 1970
  */
 export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
@@ -22,10 +22,10 @@ export function createHistoricalTables(mirror: Mirror, shapes: readonly TableSha
 }
 
 /**
- * Creates a view `records` with the versions that were valid at the given time, and a table `past` that selects them. A
- * version is valid from its `since_at` until the `since_at` of the next version. Removals count as versions, and a null
- * `version_id` means the current version. If versions overlap because a clock was set back, the one that was read last
- * is used.
+ * Creates a view `records` with the versions that were current at the given time, and the table `past` that it is based
+ * on. A version is current from its `since_at` until the `since_at` of the next version. A removal counts as a version.
+ * If `version_id` is null, the row stands for the record's current version. If versions overlap because a clock was set
+ * back, the version that was stored last is used.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
@@ -45,7 +45,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 }
 
 function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  // Child rows are built from the main table's rows, so the main table is always included.
+  // The main table is needed even if only a child table was requested, because child rows are built from its rows.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const projection = new Projection(mirror, shapes, () => {}, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
@@ -59,7 +59,9 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
   }
 }
 
-/** Copies the rows of records that have not changed since the given time, which is faster than parsing the records. */
+/**
+ * Copies the rows of records that have not changed since then, which is faster than building the rows from the records.
+ */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();
   const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../util/json-value.js";
 import type { Mirror } from "./database.js";
 import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
 
-/** A host that is mentioned in current records or in earlier versions of records. */
+/** A host that occurs in current or earlier versions of records. */
 export interface NamedHost {
   id: string;
   /** All handles that the host has used, newest first. */
@@ -11,7 +11,7 @@ export interface NamedHost {
 }
 
 export function readHosts(mirror: Mirror): NamedHost[] {
-  // A host is an object named `host` with an `id`, or any object with a `host_id`.
+  // A host is an object named `host` that has an `id`, or any object that has a `host_id`.
   const select = `WITH objects AS (
       SELECT value, iif(key = 'host', '', 'host_') AS prefix, since_at, is_current
       FROM (SELECT json, since_at, 1 AS is_current FROM records
@@ -43,8 +43,9 @@ interface StoredNames {
 }
 
 /**
- * Writes the table `host_names`. Views use each host's newest names, because older records contain outdated names, and
- * `--as-of` uses the earlier rows. A name is the first and last name, or the display name in a content item.
+ * Writes the table `host_names`. Views show each host's newest name, because older records contain outdated names.
+ * Earlier names are kept for `--as-of`. A name consists of the first and last name, or is the display name in a content
+ * item.
  */
 export class HostNames {
   readonly #newest = new Map<string, StoredNames | undefined>();
@@ -55,7 +56,7 @@ export class HostNames {
   }
 
   /**
-   * Adds the host mentioned in a new or changed record.
+   * Adds the name of the host in a new or changed record.
    * @param at the time at which the record was read (ISO 8601)
    */
   addFrom({ host }: JsonObject, at: string): void {
@@ -66,7 +67,7 @@ export class HostNames {
     const displayName = this.#usesDisplayNames && isText(host.name) ? host.name : "";
     const name = fullName || displayName || (before?.name ?? null);
     if (before && before.username === username && before.name === name) return;
-    // All records in a response have the same time and are sorted newest first, so the first record's names are kept.
+    // The records in a response share a read time and are sorted newest first, so the first name wins.
     if (before && at <= before.read_at) return;
     this.mirror.run("INSERT INTO host_names VALUES (?, ?, ?, ?)", host.id, at, username, name);
     this.#newest.set(host.id, { username, name, read_at: at });
@@ -79,10 +80,10 @@ export class HostNames {
   }
 }
 
-/** Rebuilds the table from all records and their earlier versions. Must be called in a transaction. */
+/** Rebuilds `host_names` from all current and earlier versions of records. Call this in a transaction. */
 export function rebuildHostNames(mirror: Mirror): void {
   mirror.run("DELETE FROM host_names");
-  // The photo's URL is signed, so it differs in each response.
+  // The URL of the photo is signed, so it differs in every response.
   const rows = mirror.selectRows<{ host: string; first: string; last: string }>(
     `SELECT json_remove(json -> '$.host', '$.profile_photo') AS host, min(since_at) AS first, max(since_at) AS last
      FROM (SELECT json, since_at FROM records UNION ALL SELECT json, since_at FROM record_versions)

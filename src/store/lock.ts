@@ -12,10 +12,11 @@ import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 const pollMs = 250;
 
 /**
- * Locks a mirror for one run, using an SQLite lock on an empty file next to it. The operating system releases the lock
- * when the process ends. The file is never removed.
- * @param options.wait the value of `--wait`; undefined for commands without that flag, whose errors do not suggest it
- * @param options.onQueued called with a description of the run that has locked the mirror
+ * Locks a mirror for one run. The lock is an SQLite lock on an empty file next to the mirror, which the operating
+ * system releases when the process ends. The file is never removed.
+ * @param options.wait the value of `--wait`, or undefined for commands without that flag, whose errors must not suggest
+ * it
+ * @param options.onQueued called with a description of the run that holds the lock
  * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a device
  */
 export async function lockMirror(
@@ -25,10 +26,10 @@ export async function lockMirror(
   const { clock, onQueued, signal, wait } = options;
   checkMirrorPath(path);
   const lockPath = `${resolveMirrorPath(path)}-lock`;
-  // SQLite would create a world-readable file (0644).
+  // SQLite would create the file with mode 0644, which is readable by all users.
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
-  // The timeout allows for other processes that take the lock briefly to test it.
+  // A short timeout, because other processes take the lock briefly to test it.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
     if (!tryLock(db)) {
@@ -42,7 +43,7 @@ export async function lockMirror(
       do await clock.sleep(pollMs, signal);
       while (!tryLock(db));
     }
-    // `findCurrentRun` reports the lock file's modification time as the start time of the run.
+    // `findCurrentRun` uses the lock file's modification time as the start of the run.
     utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
     return { release: () => void db.close() };
   } catch (error) {
@@ -56,14 +57,12 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockedAt = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
   if (lockedAt === undefined || !(await isLocked(lockPath))) return null;
   const progress = existsSync(path) ? await readProgress(path) : null;
-  // Older progress belongs to a run that was killed.
+  // Progress from before the lock was taken belongs to a run that was killed.
   const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedAt);
   return { started_at: formatInstant(lockedAt), progress: isCurrent ? progress : null };
 }
 
-/**
- * Returns the last stored progress. Ignores problems with the mirror, because the command that opens it reports them.
- */
+/** Returns the last stored progress. Ignores errors, because the command that opens the mirror reports them. */
 async function readProgress(path: string): Promise<RunProgress | null> {
   const read = (mirror: Mirror) => readJsonInfo<RunProgress>(mirror, "under_way");
   return await withMirror(connect(path, { readonly: true }), read).catch(() => null);
@@ -93,18 +92,18 @@ function isBusy(work: () => unknown): boolean {
   }
 }
 
-/** The run that has locked a mirror. Times are ISO 8601 strings. */
+/** The run that holds a mirror's lock. Times are ISO 8601 strings. */
 export interface CurrentRun {
   started_at: string;
   progress: RunProgress | null;
 }
 
-/** A run's progress, stored so that `status` can show it in another terminal. */
+/** A run's progress, stored so that `status` can print it in another terminal. */
 export interface RunProgress {
   command: string;
-  /** The resource that is being read, or null between two resources. */
+  /** The resource that is being read, or null between resources. */
   resource: string | null;
-  /** The resource's position in the run, starting at 1, and the total number of resources. */
+  /** The resource's position in the run, starting at 1. */
   position: number;
   of: number;
   requests: number;
@@ -116,7 +115,10 @@ export function writeProgress(mirror: Mirror, progress: RunProgress): void {
   mirror.transaction(() => writeJsonInfo(mirror, "under_way", progress));
 }
 
-/** Describes a run: `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
+/**
+ * Describes a run, such as `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to
+ * go)`.
+ */
 export function describeCurrentRun({ started_at, progress }: CurrentRun, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(started_at)));
   return `since ${formatMinute(started_at)} UTC, ${age} ago (${describeProgress(progress)})`;

@@ -15,9 +15,9 @@ import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
 
 export interface MigrationOptions {
-  /** True for a copy, such as a backup that is being restored. A copy is not backed up before it is migrated. */
+  /** True if the mirror is a copy, such as a backup that is being restored. Copies are migrated without a backup. */
   isCopy?: boolean;
-  /** Prints the path of a backup, and warnings about user-defined views, indexes and triggers that were lost. */
+  /** Prints the path of the backup, and warnings about the users' views, indexes and triggers that were lost. */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 
@@ -30,15 +30,15 @@ export function isUpToDate(mirror: Mirror): boolean {
 }
 
 /**
- * Updates all tables and views to this version in one transaction. Backs up a mirror from an older version first. If
- * this fails, the caller must close the mirror, which rolls back the transaction.
+ * Migrates all tables and views to this version in one transaction, after backing up the mirror if its version is
+ * older. If this fails, the caller must close the mirror, which rolls back the transaction.
  * @throws MirrorUnusable if the backup fails
  */
 export async function migrateMirror(
   mirror: Mirror,
   { isCopy = false, reporter = silentReporter }: MigrationOptions,
 ): Promise<void> {
-  // Other commands that open this mirror wait here until the migration is complete.
+  // From here on, other commands that open this mirror wait until the migration has finished.
   mirror.db.exec("BEGIN IMMEDIATE");
   const isOlder = schemaVersion(mirror) === "older";
   const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
@@ -55,22 +55,19 @@ export async function migrateMirror(
   for (const text of lost) reporter.warn(text);
 }
 
-/**
- * Updates all tables to this version. Returns a message for each user-defined table, view, index or trigger that was
- * lost.
- */
+/** Migrates all tables. Returns a message for each user-defined table, view, index or trigger that was lost. */
 export function migrateTables(mirror: Mirror): string[] {
   migrateSystemTables(mirror.db);
   return [...freeTableNames(mirror), ...rebuildOutdatedTables(mirror)];
 }
 
-/** Backs up a mirror to the folder `backups` next to it. `backup --keep` never deletes this backup. */
+/** Backs up a mirror to the folder `backups` next to it. `backup --keep` never deletes such a backup. */
 async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   const place = resolveMirrorPath(path);
   const folder = backupFolder(place);
   try {
     createFolder(folder, 0o700);
-    // Only one process can migrate the mirror, so a fixed temporary file name cannot collide.
+    // Only one process can migrate the mirror at a time, so a fixed temporary name is safe.
     const { copy } = await copyMirror(place, folder, { random: () => 0, runGracefully: (work) => work() });
     const at = statSync(copy).mtime.toISOString();
     const backup = join(folder, backupName(place, at, "-before-migration"));
@@ -99,9 +96,9 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
 }
 
 /**
- * Makes the names of the tables for removed records available, which 0.1.0 did not have: drops users' views and renames
- * users' tables that have these names.
- * @returns a message for each view or table
+ * Version 0.1.0 had no tables for removed records. To make their names available, drops users' views and renames users'
+ * tables that have these names.
+ * @returns a message for each dropped view and renamed table
  */
 function freeTableNames(mirror: Mirror): string[] {
   if (readInfo(mirror, "removed_tables") !== null) return [];

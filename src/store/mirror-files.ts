@@ -16,7 +16,7 @@ import { createFolder } from "../util/files.js";
 import { quoteShellWord } from "../util/text.js";
 
 /**
- * Returns whether the file exists.
+ * True if the mirror file exists.
  * @throws MirrorUnusable if the path is a folder or a device
  */
 export function checkMirrorPath(path: string): boolean {
@@ -32,7 +32,7 @@ export function checkMirrorPath(path: string): boolean {
   });
 }
 
-/** Resolves links in a path, even if the file does not exist yet, and creates the folder (0700). */
+/** Resolves the links in a path, even if the file does not exist yet, and creates its folder (mode 0700). */
 export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
@@ -42,12 +42,12 @@ export function resolveMirrorPath(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
-/** Returns the paths of a mirror, its lock file and SQLite's additional files. Some of these files may not exist. */
+/** Returns the paths of a mirror, its lock file and SQLite's auxiliary files, which may not all exist. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }
 
-/** Moves a mirror's log files away, because SQLite would apply them to a new file at this path. */
+/** Moves a mirror's log files out of the way, because SQLite would apply them to a new file at the same path. */
 export function moveLogFiles(path: string, aside: string): void {
   for (const end of ["-wal", "-shm", "-journal"])
     if (existsSync(path + end)) renameSync(path + end, aside + end);
@@ -63,8 +63,8 @@ export function fileIdentity(path: string): string | null {
 }
 
 /**
- * Checks that the path still refers to the file that was opened.
- * @throws MirrorUnusable if it was replaced or removed
+ * Checks that the path still refers to the open file.
+ * @throws MirrorUnusable if the file was replaced or removed
  */
 export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
   const now = id === null ? null : fileIdentity(path);
@@ -76,13 +76,13 @@ export function checkNotReplaced({ id, path }: { id: string | null; path: string
   throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
 }
 
-/** The maximum file size that Node can read into a buffer, in bytes. */
+/** The maximum size of a file that Node can read into a buffer, in bytes. */
 const maxFileSize = 2 ** 31 - 1;
 
 /**
- * Reads a mirror on a read-only file system, so that it can be opened in memory. SQLite's `immutable=1` requires URI
- * file names, which better-sqlite3 does not support.
- * @throws MirrorUnusable if the log contains changes, a sync is writing, or the file is too large
+ * Reads a mirror on a read-only file system into memory. The alternative, SQLite's `immutable=1`, requires URI file
+ * names, which better-sqlite3 does not support.
+ * @throws MirrorUnusable if the log contains changes, a sync is writing to the mirror, or the file is too large
  */
 export function readIntoMemory(path: string): Buffer {
   const refuse = (reason: string) =>
@@ -98,12 +98,12 @@ export function readIntoMemory(path: string): Buffer {
   return withoutLogMode(database);
 }
 
-/** Clears WAL mode in a database header (bytes 18 and 19), because in-memory databases do not support it. */
+/** Clears WAL mode in the database header (bytes 18 and 19), because an in-memory database cannot use it. */
 export function withoutLogMode(database: Buffer): Buffer {
   return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }
 
-/** True if a mirror and the folder for its log are writable. */
+/** True if the mirror and its folder are writable. SQLite writes the log to that folder. */
 export function isWritable(path: string): boolean {
   try {
     const file = realpathSync(path);

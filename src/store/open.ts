@@ -26,14 +26,14 @@ import { checkIdentity, migrateSystemTables, schemaVersion } from "./schema.js";
  * | `openMirrorForPlan`  | empty, in memory | migrates a copy in memory  | no              |
  */
 
-/** The time that `openMirror` waits for another program that is writing to the mirror or migrating it. */
+/** How long `openMirror` waits for another program that is writing to the mirror or migrating it, in milliseconds. */
 const openingBusyMs = 10_000;
 
 /**
- * Opens a mirror for writing, or creates it (0600) if it does not exist. Backs up and migrates a mirror from an older
- * version.
- * @throws MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version; the file is not
- * changed
+ * Opens a mirror for writing. Creates it (mode 0600) if it does not exist. If it is from an older version, backs it up
+ * and migrates it.
+ * @throws MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version, in which case it
+ * is not changed
  */
 export async function openMirror(path: string, options: MigrationOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) await createMirrorFile(path);
@@ -48,9 +48,9 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
 }
 
 /**
- * Opens a mirror for reading, without waiting for a sync. Migrates a mirror from an older version first.
- * @param options.missingHint the next step if the mirror does not exist
- * @throws ConfigurationError if the mirror does not exist; MirrorBusy while an older version is writing to it
+ * Opens a mirror for reading, without waiting for a sync. If it is from an older version, migrates it first.
+ * @param options.missingHint what to do if the mirror does not exist
+ * @throws ConfigurationError if the mirror does not exist; MirrorBusy if an older version of brandapi is writing to it
  */
 export async function openMirrorReadOnly(
   path: string,
@@ -67,7 +67,7 @@ export async function openMirrorReadOnly(
       throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
         hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
       });
-    // A migration would change the tables between two statements of the run by the older version.
+    // A migration could change the tables between two statements of a run by the older version.
     if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
         hint: "to migrate the mirror, run the same command again after that run has ended",
@@ -78,7 +78,7 @@ export async function openMirrorReadOnly(
 }
 
 /**
- * Opens a mirror for reading without migrating it. Opens an empty in-memory mirror if it does not exist.
+ * Opens a mirror for reading without migrating it. If it does not exist, opens an empty in-memory mirror.
  * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
  */
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
@@ -94,8 +94,8 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
 }
 
 /**
- * Opens a mirror for a plan, without writing to the file. Opens an empty in-memory mirror if it does not exist, and a
- * migrated in-memory copy if it is from an older version.
+ * Opens a mirror for a plan, without writing to the file. If the mirror does not exist, opens an empty in-memory
+ * mirror. If it is from an older version, opens a migrated copy in memory.
  * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
@@ -113,7 +113,7 @@ export function noMirrorError(path: string, hint = "run `brandapi sync` first"):
   return new ConfigurationError(`No mirror yet: ${path}.`, { hint });
 }
 
-/** Opens a file and checks that it is a mirror. Closes it if the check or `prepare` fails. */
+/** Opens a file and checks that it is a mirror. Closes it if the check or `prepare` throws. */
 async function connectAnd(
   path: string,
   mode: { readonly: boolean },
@@ -129,7 +129,10 @@ async function connectAnd(
   }
 }
 
-/** Creates an empty mirror (0600) and its folder. The file appears at the path only when it is complete. */
+/**
+ * Creates an empty mirror (mode 0600) and its folder. Builds the file under a temporary name, so that other programs
+ * never see an incomplete mirror.
+ */
 async function createMirrorFile(path: string): Promise<void> {
   const place = resolveMirrorPath(path);
   const temporary = `${place}-new`;
@@ -139,7 +142,7 @@ async function createMirrorFile(path: string): Promise<void> {
   const Sqlite = await loadSqlite();
   removeTemporary();
   try {
-    // SQLite would create a world-readable file (0644).
+    // SQLite would create the file with mode 0644, which is readable by all users.
     closeSync(openSync(temporary, "a", 0o600));
     const db = new Sqlite(temporary);
     try {
@@ -155,7 +158,7 @@ async function createMirrorFile(path: string): Promise<void> {
 }
 
 function setFileFormat(db: Database): void {
-  // A record takes about a kilobyte, so larger pages waste less space.
+  // Large pages waste less space, because a record takes about a kilobyte.
   db.pragma("page_size = 16384");
   db.pragma("journal_mode = WAL");
 }

@@ -15,13 +15,13 @@ export function readOwner(mirror: Mirror): OwnerBrand | null {
  * Checks that the key belongs to the mirror's brand.
  * @param owner the mirror's brand, or null if the mirror is empty or does not exist
  * @param brand the key's brand
- * @param expected the profile's brand, used for a mirror without an owner
+ * @param expected the profile's brand, which is used if the mirror has no owner
  * @throws MirrorUnusable if the brands differ
  */
 export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected?: OwnerBrand): void {
   const required = owner ?? expected;
   if (required === undefined || required.id === brand.id) return;
-  // IDs are included because several brands can have the same name.
+  // Several brands can have the same name, so the IDs are included.
   const [requiredText, keyText] = [required, brand].map(({ id, name }) => `${name} (${id})`);
   const what = owner === null ? "profile" : "mirror";
   throw new MirrorUnusable(
@@ -33,7 +33,7 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
 }
 
 /**
- * Assigns a mirror to a brand.
+ * Stores the brand that the mirror belongs to.
  * @throws MirrorUnusable if it belongs to another brand
  */
 export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {

@@ -24,14 +24,13 @@ import {
 } from "./table-sql.js";
 
 /**
- * Writes records as rows in a resource's typed tables, and creates missing tables. Tables in the schema `temp` hide
- * tables with the same names on this connection and never get new columns.
+ * Writes records as rows in a resource's typed tables, and creates tables that do not exist. Tables in the schema
+ * `temp` hide the tables with the same names on this connection, and no columns are added to them.
  */
 export class Projection {
   readonly #main: TableWriter;
   readonly #children: readonly TableWriter[];
 
-  /** @param shapes the main table, followed by its child tables */
   constructor(
     mirror: Mirror,
     [main, ...children]: readonly TableShape[],
@@ -44,7 +43,7 @@ export class Projection {
   }
 
   /**
-   * Writes a record's rows and deletes its earlier rows.
+   * Replaces a record's rows.
    * @param isNew true if the record has no rows yet
    */
   write(record: StoredRecord, isNew: boolean): void {
@@ -54,7 +53,7 @@ export class Projection {
   }
 }
 
-/** Writes to a shape's two tables: one for current records and one for removed records. */
+/** Writes to two tables of the same shape: one for current records and one for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
   readonly #inserts = new Map<RecordState, { sql: string; width: number }>();
@@ -75,7 +74,7 @@ class TableWriter {
 
   /**
    * Writes a record's row in the main table.
-   * @returns the row, which provides values for the child rows
+   * @returns the row, whose values child rows can refer to
    */
   writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
@@ -88,7 +87,7 @@ class TableWriter {
     for (const row of this.#rows.itemRows(record, parent)) this.#insert(row, state);
   }
 
-  /** Deletes a record's earlier rows, except the row that `writeRow` replaces. */
+  /** Deletes a record's earlier rows, except for the main row that `writeRow` replaces. */
   deleteRows(record: StoredRecord): void {
     const { list } = this.shape;
     const { recordId } = record;
@@ -118,16 +117,16 @@ class TableWriter {
   }
 }
 
-/** A row's values in the order of `columnNames`, with the integer key last. */
+/** A row's values in the order of `columnNames`. The integer key comes last. */
 export type TableRow = (SqlValue | bigint)[];
 
 export type SqlValue = string | number | null;
 
 interface RowSource {
-  /** The record, or the list item for a child row. */
+  /** The record, or a list item if the row belongs to a child table. */
   item: JsonObject;
   context: JsonObject;
-  /** The main table's row for the same record; empty for the main table. */
+  /** The record's row in the main table. Empty if the row belongs to the main table. */
   parent: TableRow;
   position: number;
 }
@@ -137,8 +136,8 @@ export class RowBuilder {
   readonly #dateIndex: number | null;
 
   /**
-   * @param main the resource's main table, which provides values for child rows
-   * @param discovers true to add columns for scalar values that have none
+   * @param main the resource's main table, whose values child rows can refer to
+   * @param discovers true to add columns for scalar values that have no column
    */
   constructor(
     mirror: Mirror,
@@ -155,7 +154,7 @@ export class RowBuilder {
     return this.#columns.all();
   }
 
-  /** Returns the column names, including the names of the columns discovered so far. */
+  /** Returns the names of all columns, including those discovered so far. */
   names(state: RecordState): readonly string[] {
     return columnNames(this.shape, this.#columns.all(), state);
   }
@@ -168,8 +167,8 @@ export class RowBuilder {
   }
 
   /**
-   * Yields the rows for a record's list. Write each row before requesting the next row, because building the next row
-   * may add a column.
+   * Yields the rows for a list in a record. Write each row before requesting the next, because building a row may add a
+   * column.
    */
   *itemRows(record: StoredRecord, parent: TableRow): Generator<TableRow> {
     const { context, recordId, value } = record;
@@ -216,7 +215,7 @@ function addMirrorColumns(row: TableRow, { removedAt, sinceAt }: StoredRecord, i
   return row;
 }
 
-/** Returns the values of `utcDateColumns`, or nulls if the date is unreadable. */
+/** Returns the values for `utcDateColumns`, or nulls if the date is unreadable. */
 function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
   const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
   if (!timestamp) return [null, null, null];
@@ -225,8 +224,8 @@ function utcDates(date: TableRow[number] | undefined): [string | null, string | 
 }
 
 /**
- * Converts a value to its column's type. If the value has an unexpected type, reports it, and returns null unless it is
- * a string that contains a number.
+ * Converts a value to its column's type. Reports a value of a different type and returns null for it, unless it is a
+ * string that contains a number.
  */
 function toColumnValue(
   column: TableColumn,
@@ -244,16 +243,16 @@ function toColumnValue(
   return number ?? null;
 }
 
-/** Converts a value for a column without a declared type, which stores any scalar value. */
+/** Converts a value for a column without a declared type, which accepts any scalar value. */
 function toUntypedValue(value: unknown): SqlValue | bigint {
   if (typeof value === "string") return value.toWellFormed();
-  // better-sqlite3 binds numbers as REAL, and the column would store them that way.
+  // better-sqlite3 binds JavaScript numbers as REAL, so integers are passed as bigints.
   if (typeof value === "boolean") return BigInt(value);
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
   return null;
 }
 
-/** Converts a value for a column with a declared type. Returns undefined for a value of a different type. */
+/** Converts a value for a column with a declared type. Returns undefined if the value has a different type. */
 function toTypedValue(type: ScalarType, value: unknown): SqlValue | undefined {
   switch (type) {
     case "json":
@@ -276,10 +275,7 @@ function parseNumber(text: string, type: ScalarType): number | undefined {
   return type === "integer" && !Number.isSafeInteger(number) ? undefined : number;
 }
 
-/**
- * Creates the indexes of a resource's tables. Call this after the first read, because inserting into indexed tables is
- * slower.
- */
+/** Creates a resource's indexes. Call this after the first read, because inserting into indexed tables is slower. */
 export function indexTables(mirror: Mirror, resource: Resource): void {
   for (const sql of tablesOf(resource).flatMap(createIndexSql)) mirror.db.exec(sql);
 }

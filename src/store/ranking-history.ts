@@ -9,16 +9,16 @@ type Totals = Record<(typeof totalNames)[number], number | null>;
 const noTotals: Totals = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
 const zeroTotals: Totals = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 
-/** A host's all-time totals on a given day, or nulls if the host has left the ranking. */
+/** A host's all-time totals on a given day. The totals are null if the host has left the ranking. */
 interface HostTotals extends Totals {
-  /** Null for all entries without a host, whose totals are added up. */
+  /** Null for entries without a host, whose totals are combined. */
   host_id: string | null;
   host_username: string | null;
 }
 
 /**
- * Stores a day's ranking: a row for each host whose totals have changed since the previous ranking, with nulls for
- * hosts that have left the ranking. Replaces any earlier ranking from the same day.
+ * Stores a day's ranking, replacing any earlier ranking from the same day. Adds a row only for hosts whose totals have
+ * changed since the previous ranking. If a host has left the ranking, its row contains nulls.
  * @param readAt the time of the request, in milliseconds since 1970
  */
 export function saveRanking(mirror: Mirror, readAt: number, entries: readonly Json[]): void {

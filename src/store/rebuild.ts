@@ -16,11 +16,11 @@ import { createTableSql, indexNames, quote, recordStates, tableName } from "./ta
 
 const allResources = [...resources, ...detailResources];
 
-/** The `mirror_info` key for the rules that were used to fill `host_names`. */
+/** The key in `mirror_info` for the rules by which `host_names` was filled. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 
-/** True if a table is missing or was created by another version. */
+/** True if a table is missing or was created by another version of brandapi. */
 export function hasOutdatedTables(mirror: Mirror): boolean {
   return (
     readInfo(mirror, hostNames) !== hostNameRules ||
@@ -33,7 +33,7 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
 }
 
 /**
- * Rebuilds missing and outdated tables from the records. Must be called in a transaction.
+ * Rebuilds missing and outdated tables from the records. Call this in a transaction.
  * @returns a message for each user-defined index or trigger that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
@@ -74,7 +74,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
-  // Users' triggers are restored last, so that they do not fire for rebuilt rows.
+  // Restore users' triggers last, so that they do not fire while rows are rebuilt.
   return restoreUserObjects(mirror, userObjects);
 }
 
@@ -112,7 +112,7 @@ function infoName({ table }: Resource): string {
 /** Increment this number when the rules for discovered columns or row timestamps change. */
 const rules = 6;
 
-/** Returns a hash of the declarations that determine a resource's rows. */
+/** Hashes the declarations that determine a resource's rows. */
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
@@ -130,7 +130,7 @@ export function findOutdatedViews(mirror: Mirror): View[] {
 }
 
 /**
- * Creates missing and outdated views. The tables they select from must exist.
+ * Creates missing and outdated views. The tables that they select from must exist.
  * @returns a message for each user-defined trigger that is no longer valid
  */
 export function createViews(mirror: Mirror): string[] {
@@ -145,7 +145,7 @@ function createViewSql(view: View): string {
   return `CREATE VIEW ${quote(view.name)} AS ${viewQuery(view)}`;
 }
 
-/** An index or trigger that a user added to a table or view, and that SQLite drops with it. */
+/** A user's index or trigger, which SQLite drops together with its table or view. */
 interface UserObject {
   type: "index" | "trigger";
   name: string;
@@ -167,7 +167,7 @@ function readUserObjects(
   return objects.filter(({ name }) => !programIndexes.includes(name));
 }
 
-/** Returns a message for each index or trigger that was lost because SQLite rejected it. */
+/** Returns a message for each index or trigger that SQLite rejected. */
 function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
   return objects.flatMap((object) => {
     const reason = restore(mirror, object);
@@ -181,7 +181,7 @@ function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string
   if (find.get(type, name) !== undefined) return null;
   try {
     db.exec(sql);
-    // SQLite compiles a trigger only when it first fires, and an invalid trigger would make every later sync fail.
+    // SQLite does not compile a trigger until it fires. An invalid trigger would make every later sync fail.
     if (type === "trigger" && find.get("table", table) !== undefined)
       for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
         db.prepare(statement);

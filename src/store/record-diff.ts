@@ -4,7 +4,7 @@ import { tablesOf } from "../resources/table-shape.js";
 import { nearlyEqual } from "../util/amounts.js";
 import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 
-/** True if two versions of a record are equal, apart from field order, URL signatures and rounding. */
+/** True if two versions of a record are equal, ignoring field order, URL signatures and rounding. */
 export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {
   return isSameJson(a, b, findSignedUrls(resource));
 }
@@ -38,8 +38,8 @@ function isSameFile(a: string, b: string): boolean {
 }
 
 /**
- * Describes where a value contains signed URLs: `url` if the value is a signed URL, otherwise the fields that contain
- * signed URLs. All items in a list have the same fields.
+ * Describes where a value contains signed URLs: `url` if the value itself is one, otherwise a map of the fields that
+ * contain signed URLs. All items in a list share one description.
  */
 type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 
@@ -63,7 +63,7 @@ function signedUrlsIn(fields: readonly Field[]): SignedUrls | undefined {
   return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
-/** A changed field in a record. Null represents both a missing value and a null value. */
+/** A changed field in a record. A missing value counts as null. */
 export interface FieldChange {
   field: string;
   old: string | null;
@@ -71,10 +71,10 @@ export interface FieldChange {
 }
 
 /**
- * Returns the differences between two versions of a record. Fields are named like columns, with a prefix for nested
- * objects (`host_id`). List items with an ID are compared individually (`assignments.<id>.status`). Any other list or
- * JSON column counts as one field.
- * @param resource determines the JSON columns and the signed URLs
+ * Returns the differences between two versions of a record. A field in a nested object is named like its column
+ * (`host_id`). List items with an ID are compared one by one (`assignments.<id>.status`), and any other list or JSON
+ * column is compared as one field.
+ * @param resource determines the JSON columns and the fields with signed URLs
  */
 export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
   const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
@@ -106,7 +106,10 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
   return changes;
 }
 
-/** Returns two values as objects whose fields can be compared: two objects, or two lists of items with IDs. */
+/**
+ * Returns two values as objects with comparable fields. This is possible for two objects, and for two lists of items
+ * with IDs.
+ */
 function pairMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };
   const [oldItems, newItems] = [itemsById(before), itemsById(after)];

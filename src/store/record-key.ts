@@ -5,8 +5,8 @@ import { formatInstant } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 
 /**
- * Returns a record's key in the mirror: its ID, or `#` followed by its position in the list if it has no ID. Slashes
- * separate the parts of a key.
+ * Returns a record's key in the mirror. This is its ID or, if it has none, `#` and its position in the list. The parts
+ * of a key are separated by slashes.
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
  * represent exactly
  */
@@ -21,7 +21,7 @@ export function recordKey(resource: Resource, value: Json, position: number): st
   return `#${position}`;
 }
 
-/** Returns a record's ID for use in URLs, or null if it is missing or is neither a string nor a number. */
+/** Returns a record's ID for use in URLs, or null if the ID is neither a string nor a number. */
 export function apiId(resource: Resource, value: Json): string | null {
   return readId(resource, value, keyPaths(resource)[0] ?? ["id"]);
 }
@@ -50,7 +50,8 @@ function keyPaths(resource: Resource): readonly (readonly string[])[] {
 }
 
 /**
- * Returns a record's date in milliseconds since 1970, or null if it is unreadable or the resource is not read by date.
+ * Returns a record's date in milliseconds since 1970, or null if the date is unreadable or the resource is not read by
+ * date.
  */
 export function recordDate({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;

@@ -16,34 +16,32 @@ import { addWrittenRows } from "./runs.js";
 import { SchemaIssues } from "./schema-issues.js";
 
 export interface RecordWriterOptions extends ReadHistory {
-  /** The run that counts the new, changed and removed records. */
+  /** The run whose counts of new, changed and removed records are updated. */
   runId: number;
-  /** Prints a message for each unknown attribute and renamed column, once per mirror. */
+  /** Receives one message per mirror for each unknown attribute and renamed column. */
   reporter: Pick<Reporter, "note" | "warn">;
 }
 
 export interface ResponseOptions {
-  /** The time of the request, in milliseconds since 1970. */
   readAt: number;
-  /** Request parameters, such as a month, for columns whose values are not in the records. */
+  /** Request parameters, such as the month, for columns whose values are not in the response. */
   context?: JsonObject;
-  /** The first record's position in the complete list. A record without an ID is identified by its position. */
+  /** The position of the first record in the complete list, which identifies records without an ID. */
   position?: number;
-  /** A prefix for all keys: the key of the parent record. */
+  /** A prefix for all keys: the parent record's key. */
   keyPrefix?: string;
-  /** True if the records are details, false if they are list items. List items do not replace the mirrored details. */
+  /** True if the records come from details requests. List items do not replace the details in the mirror. */
   isDetail?: boolean;
-  /** True to update the read time of unchanged records. */
+  /** True to update the read time even if a record has not changed. */
   touch?: boolean;
   /**
-   * True if the records' dates are outside the requested range. In that case, the coverage does not show when the
-   * records changed.
+   * True if the records' dates are outside the requested range, so the coverage does not narrow down when they changed.
    */
   isOutsideRange?: boolean;
 }
 
 export interface WrittenRecords {
-  /** The IDs of the written records, in the same order as in the response. */
+  /** The IDs of the written records, in response order. */
   ids: number[];
   added: number[];
   copies: SkippedCopy[];
@@ -51,7 +49,7 @@ export interface WrittenRecords {
   addedOrChanged: number;
 }
 
-/** A skipped copy of a record, with the mirrored record's ID. */
+/** A copy of a record that was not written, with the ID of the mirrored record. */
 export interface SkippedCopy {
   id: number;
   value: Json;
@@ -59,7 +57,7 @@ export interface SkippedCopy {
 
 interface ReceivedRecord {
   key: string;
-  /** The record without redacted data. */
+  /** The record after redaction. */
   value: Json;
   json: string;
   context: string | null;
@@ -67,13 +65,13 @@ interface ReceivedRecord {
   options: ResponseOptions;
 }
 
-/** The columns of `records` that depend on the response and on the mirrored version. */
+/** The columns of `records` that depend on both the response and the mirrored version. */
 type StoredVersion = Pick<
   RecordRow,
   "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
 >;
 
-/** `rewritten` means that there is no new version, but the stored JSON or the read time may differ. */
+/** `rewritten` means that the record has no new version, although its stored JSON or read time may have changed. */
 type WriteEffect = "unchanged" | "rewritten" | "added" | "changed" | "skipped";
 
 interface WriteResult {
@@ -82,8 +80,8 @@ interface WriteResult {
 }
 
 /**
- * Writes a resource's records, their history and their rows in the typed tables, and adds the counts of new, changed
- * and removed records to the run. All methods must be called in a transaction.
+ * Writes a resource's records, their history and their rows in the typed tables. Adds the number of new, changed and
+ * removed records to the run. Call all methods in a transaction.
  */
 export class RecordWriter {
   readonly #redact;
@@ -110,15 +108,15 @@ export class RecordWriter {
 
   /**
    * @returns the IDs of the records
-   * @throws UnexpectedResponse if an ID is missing or inexact; nothing is written in that case
+   * @throws UnexpectedResponse if an ID is missing or inexact, in which case nothing is written
    */
   write(records: readonly Json[], options: ResponseOptions): number[] {
     return this.#writeAll(records, options, { newestOnly: false }).ids;
   }
 
   /**
-   * Writes a response for a resource with dates. Skips all copies of a record after the first, and records with an
-   * older date than the mirrored version.
+   * Writes a response for a resource with dates. If the response contains copies of a record, writes only the first.
+   * Skips records whose date is older than in the mirror.
    */
   writeNewest(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     return this.#writeAll(records, options, { newestOnly: true });
@@ -157,7 +155,7 @@ export class RecordWriter {
     const { keyPrefix = "", position = 0 } = options;
     const context = options.context ? JSON.stringify(options.context) : null;
     const readAt = formatInstant(options.readAt);
-    // All keys are checked before the first write.
+    // Compute all keys before the first write, so that an invalid ID leaves the mirror unchanged.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
     const idsByKey = new Map<string, number>();
     const written: WrittenRecords = { ids: [], added: [], copies: [], addedOrChanged: 0 };
@@ -218,7 +216,7 @@ export class RecordWriter {
     return id;
   }
 
-  /** Replaces the mirrored version unless nothing has changed. A removed record becomes current again. */
+  /** Replaces the mirrored version if anything has changed. A removed record becomes current again. */
   #update(row: RecordRow, received: ReceivedRecord, newestOnly: boolean): WriteEffect {
     const { context, readAt } = received;
     const { isDetail = false, isOutsideRange = false, touch = false } = received.options;
@@ -233,7 +231,7 @@ export class RecordWriter {
 
     const before = this.#restore(JSON.parse(row.json) as Json, value, this.resource.name);
     const isSame = isCurrent && isSameRecord(before, value, this.resource);
-    // The first details complete a record, so they do not count as a change.
+    // The first details complete a record, which is not a change.
     const isFirstDetail = !isSame && isDetail && row.detailed_at === null;
     const isChanged = !isSame && !isFirstDetail;
 
@@ -278,7 +276,7 @@ export class RecordWriter {
     const { context = {} } = options;
     const isNew = effect === "added";
     const record = { recordId: id, value: asObject(value), context, sinceAt, removedAt: null };
-    // A record without a new version may contain outdated names.
+    // Without a new version, the record may contain an outdated name.
     if (effect !== "rewritten") this.#hostNames.addFrom(record.value, readAt);
     this.#issues.startRecord(record, { isNew, readAt });
     this.#projection.write(record, isNew);
@@ -291,8 +289,8 @@ function isOlder(resource: Resource, received: Json, { dated_at, removed_at }: R
 }
 
 /**
- * Merges a list item with the stored details. Drops the fields that the previous list item had but the new list item
- * lacks.
+ * Merges a list item with the stored details. Drops fields that were in the previous list item but are missing from the
+ * new one.
  */
 function mergeListItem(row: RecordRow, received: Json): Json {
   if (row.detailed_at === null) return received;

@@ -9,7 +9,7 @@ import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
 import type { RecordState } from "./table-sql.js";
 
-/** Returns an SQL condition for the current records in a range. Bind `currentParameters` to it. */
+/** Returns an SQL condition for the current records in a range. Bind the values from `currentParameters`. */
 export function currentCondition({ from, to }: Range): string {
   const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
   const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
@@ -31,8 +31,8 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: Range =
 }
 
 /**
- * Counts the current records in a range that match all of these `filterFlags`. Reads only indexes. Records without a
- * readable date belong to `allTime`, but to no other range.
+ * Counts the current records in a range that match all of these `filterFlags`. A record without a readable date is
+ * counted only for `allTime`. Reads nothing but indexes.
  */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
@@ -55,8 +55,8 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
 }
 
 /**
- * Returns the date of the n-th oldest current record in a range (0 is the oldest), in milliseconds since 1970, or null
- * if there are fewer records.
+ * Returns the date of the nth oldest current record in a range (0 is the oldest), in milliseconds since 1970. Returns
+ * null if the range has fewer records.
  */
 export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
@@ -64,7 +64,6 @@ export function findNthDate(mirror: Mirror, resource: string, range: Range, nth:
   return mirror.selectValue<number>(select, ...currentParameters(resource, range), nth) ?? null;
 }
 
-/** Returns a current record's date in milliseconds since 1970. */
 export function findDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
   return mirror.selectValue<number | null>(find, recordId) ?? null;
@@ -74,15 +73,15 @@ export interface CurrentRecord {
   id: number;
   key: string;
   value: Json;
-  /** The last time the details were read (ISO 8601), or null if they have never been read. */
+  /** When the details were last read (ISO 8601), or null if they never were. */
   detailedAt: string | null;
   /** True if the list item has changed since the details were read. */
   isOutdated: boolean;
 }
 
 /**
- * Yields a resource's current records, ordered by `record_id`. The caller may write to the mirror between them.
- * @param keySuffix if given, selects only records whose keys end with this string
+ * Yields a resource's current records, ordered by `record_id`. The caller may write to the mirror while iterating.
+ * @param keySuffix selects only records whose keys end with this string
  */
 export function* readCurrentRecords(
   mirror: Mirror,
@@ -105,8 +104,8 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
 }
 
 /**
- * Returns a function that compares a record from the API with the mirrored version, or with the mirrored list item if
- * the resource merges details into it.
+ * Returns a function that compares a record from the API with the mirror. If the resource merges details into its
+ * records, the comparison is with the stored list item.
  */
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
   const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
@@ -127,7 +126,7 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
 }
 
 /**
- * Stores the time at which a record's details were read, for details that are stored as separate records.
+ * Stores when a record's details were read, if the details are separate records.
  * @param readAt the time of the request, in milliseconds since 1970
  */
 export function markDetailsRead(mirror: Mirror, recordId: number, readAt: number): void {
@@ -140,8 +139,8 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
 }
 
 /**
- * Groups a details resource's current records by their parent record's key.
- * @param parent the context field that contains this key
+ * Groups the current records of a details resource by the key of their parent record.
+ * @param parent the field in `context` that contains this key
  */
 export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
   const details = new Map<string, number[]>();
@@ -152,21 +151,21 @@ export function readDetailIds(mirror: Mirror, resource: string, parent: string):
   return details;
 }
 
-/** The columns of `records` from which a record's rows are built. */
+/** The columns of `records` that a record's rows are built from. */
 export interface StoredRow {
   record_id: number;
   json: string;
   context: string | null;
-  /** The time at which this version was first read, or at which the record was removed (ISO 8601). */
+  /** When this version was first read or, for a removed record, the time of its removal (ISO 8601). */
   since_at: string;
   removed_at: string | null;
 }
 
-/** A row of `records`. `list_json`, `detailed_at` and `outdated` apply only to resources with details. */
+/** A row in `records`. `list_json`, `detailed_at` and `outdated` are used only by resources with details. */
 export interface RecordRow extends StoredRow {
   resource: string;
   key: string;
-  /** The list item, if the resource merges details into it. */
+  /** The list item as the API sent it, if details are merged into the record. */
   list_json: string | null;
   detailed_at: string | null;
   /** 1 if the list item has changed since the details were read. */
@@ -186,7 +185,7 @@ export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): Rec
   return removedAt === null ? "current" : "removed";
 }
 
-/** @throws MirrorUnusable if another program has overwritten the record with invalid JSON */
+/** @throws MirrorUnusable if another program has replaced the record with invalid JSON */
 export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
   try {
     return {
@@ -205,8 +204,8 @@ export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
 }
 
 /**
- * Yields these resources' current and removed records, ordered by `record_id`. Reads them one at a time, because
- * records can be large and the connection cannot write while a statement is open.
+ * Yields the current and removed records of several resources, ordered by `record_id`. Records can be large, and the
+ * connection cannot write while a statement is open, so they are read one at a time.
  */
 export function* readRecords(
   mirror: Mirror,

@@ -16,8 +16,7 @@ export interface RedactionResult {
 }
 
 /**
- * Applies the profile's list of omitted fields to all stored data. Also completes a scrub that an earlier run could not
- * finish.
+ * Applies the profile's list of omitted fields to all stored data. Also rewrites the file if an earlier run could not.
  * @returns null if the mirror already uses this list
  */
 export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
@@ -28,9 +27,9 @@ export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionRe
 }
 
 /**
- * Forgets hosts and replaces the list of omitted fields, then removes the affected data from records, their history and
- * all tables. Call `scrubFile` afterwards.
- * @param omit the new list, or undefined to keep the current list
+ * Removes the given hosts and all omitted fields from the records, their history and all tables. Call `scrubFile`
+ * afterwards.
+ * @param omit the new list of omitted fields, or undefined to keep the current list
  */
 export function redactMirror(
   mirror: Mirror,
@@ -74,7 +73,7 @@ function replaceRules(
 
 /**
  * Rewrites the file after a redaction, because free pages and the log still contain the removed data.
- * @returns false if the disk is full or another program is reading the mirror; in that case, the next call tries again
+ * @returns false if the disk is full or another program is reading the mirror, in which case the next run tries again
  */
 export function scrubFile(mirror: Mirror): boolean {
   if (!mustBeScrubbed(mirror)) return true;
@@ -90,8 +89,8 @@ export function scrubFile(mirror: Mirror): boolean {
 }
 
 /**
- * Returns the newest `run_id` at the time of the last redaction, or null if no records have been redacted. Exports made
- * before the redaction may contain removed data.
+ * Returns the newest `run_id` at the time of the last redaction, or null if nothing was ever redacted. Exports from
+ * before the redaction may contain the removed data.
  */
 export function readRedactedAfterRun(mirror: Mirror): number | null {
   const runId = readInfo(mirror, redactedAfterRun);
@@ -103,8 +102,8 @@ export function mustBeScrubbed(mirror: Mirror): boolean {
 }
 
 /**
- * Returns the records whose current or earlier versions contain data to redact. Defines the SQL functions `redacted`
- * and `redacted_fields`, which `redactRecord` uses.
+ * Returns the records that contain data to redact in their current or earlier versions. Defines the SQL functions
+ * `redacted` and `redacted_fields`, which `redactRecord` uses.
  */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const redactor = createRedactor(mirror);
@@ -124,7 +123,7 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
 }
 
 const redactRecord = [
-  // Deletes the logged changes to a redacted field, to the objects that contain it, and to its nested fields.
+  // Deletes logged changes to a redacted field, to the objects that contain it, and to the fields inside it.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
@@ -137,6 +136,6 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** The `mirror_info` key that is set until the file has been rewritten. */
+/** The key in `mirror_info` that is set while the file must still be rewritten. */
 const toScrub = "to_scrub";
 const redactedAfterRun = "redacted_after_run";

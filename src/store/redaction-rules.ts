@@ -1,16 +1,16 @@
 import { isObject, type Json } from "../util/json-value.js";
 import { type Mirror, readJsonInfo } from "./database.js";
 
-/** The data that a mirror must not contain, or once had to omit. */
+/** The data that must not be stored in the mirror, and fields that used to be omitted. */
 export interface RedactionRules {
   /**
-   * The fields that the profile omits, each written as the end of a path, such as `host.last_name`, or as
-   * `roster:host.last_name` to apply to one resource.
+   * The fields that the profile omits. A rule is the end of a field's path, such as `host.last_name`.
+   * `roster:host.last_name` applies to one resource.
    */
   omit: readonly string[];
-  /** The fields that are no longer omitted. Records that were read earlier lack these fields. */
+  /** Fields that are no longer omitted. Records from before lack these fields. */
   restored: readonly string[];
-  /** The IDs of forgotten hosts. All other data about these hosts is removed. */
+  /** The IDs of forgotten hosts. Everything about these hosts except the ID is redacted. */
   forgotten: readonly string[];
 }
 
@@ -43,8 +43,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that adds the fields that are no longer omitted to a stored record. Their values come from the
- * API's record, so that they do not appear as changes.
+ * Returns a function that adds fields that are no longer omitted to a stored record. It takes their values from the
+ * API's record, so that they do not count as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);
@@ -70,7 +70,7 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   return (stored, sent, resource) => complete(stored, sent, resource, "");
 }
 
-/** Returns a function that tests whether any rule matches a field's path, such as `.host.last_name`. */
+/** Returns a function that is true if any rule matches a field's path, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
   const parsed = rules.map(parseRule);
   return (path, resource) =>
@@ -90,7 +90,7 @@ export function isCovered(rule: string, rules: readonly string[]): boolean {
   return createMatcher(rules)(`.${end}`, resource);
 }
 
-/** True if the rules omit hosts' first or last names in any resource. */
+/** True if hosts' first or last names are omitted from any resource. */
 export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }

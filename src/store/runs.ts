@@ -1,18 +1,18 @@
 import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
 
 /**
- * The outcome of a run. `verified` means that `verify` completed, with the differences in `error`. `running` means that
- * the run is in progress or, if its process no longer exists, that it was killed.
+ * How a run ended. `verified` is the outcome of every completed `verify`, even if `error` lists differences. `running`
+ * means that the run is in progress, or that its process was killed.
  */
 export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
-/** A run of one resource, as stored in `sync_runs` and printed by `sync --json`. */
+/** A run for one resource, as stored in `sync_runs` and printed by `sync --json`. */
 export interface RunRow {
   run_id: number;
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The range of dates to read. Null means that there is no lower bound or that the resource is not read by date. */
+  /** The dates to read. Null if there is no lower bound, or if the resource is not read by date. */
   since: string | null;
   until: string | null;
   requests: number;
@@ -24,17 +24,18 @@ export interface RunRow {
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
-  /** The oldest covered date, or null if the coverage has no lower bound or the resource is not read by date. */
+  /** The oldest covered date. Null if there is no lower bound, or if the resource is not read by date. */
   covered_from: string | null;
-  /** The record counts in the API and in the mirror, or null if the run did not count the records. */
+  /** The number of records in the API and in the mirror, or null if the run did not count them. */
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of differing counts, or the number of differing records if `verify` compared a list. */
+  /** The number of counts that differ or, if `verify` compared a list, the number of records. */
   differing: number | null;
 }
 
 /**
- * Stores the start of a run. Marks earlier unfinished runs of the resource as stopped.
+ * Records the start of a run. If the previous run of this resource never ended, it was killed, so it is marked as
+ * stopped.
  * @returns the `run_id`
  */
 export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
@@ -59,7 +60,7 @@ export function updateRun(
   mirror.transaction(() => mirror.run(update, { ...values, run_id: runId }));
 }
 
-/** Adds to a run's counts of new, changed and removed rows. Must be called in the transaction that writes the rows. */
+/** Adds to a run's number of new, changed and removed rows. Call this in the transaction that writes the rows. */
 export function addWrittenRows(
   mirror: Mirror,
   runId: number,
@@ -77,8 +78,8 @@ export function addWrittenRows(
 }
 
 /**
- * Adds to a run's count of rows read and updates its request count, so that both are correct even if the run is killed.
- * Must be called in the transaction that writes the rows.
+ * Adds to a run's number of rows and stores its number of requests, so that both are correct even if the run is killed.
+ * Call this in the transaction that writes the rows.
  */
 export function addReadRows(
   mirror: Mirror,
@@ -131,14 +132,13 @@ function findNewest(mirror: Mirror, resource: string, condition = ""): RunRow | 
   return row ? fromRow(row) : null;
 }
 
-/** Returns the `run_id` of the newest run of any resource, or 0 if there are no runs. */
 export function findNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
 /**
- * Returns a resource's latest run. Skips verifications without differences, because they do not show how the last sync
- * ended.
+ * Returns a resource's last run. Ignores verifications that found no differences, because they say nothing about the
+ * last sync.
  */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   return (
@@ -147,16 +147,16 @@ export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   );
 }
 
-/** Selects runs that read all dates up to their start time. */
+/** Selects runs that read everything up to their own start time. */
 const upToDateSql = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const verifiedUpToDateSql = `verified = 1 AND ${upToDateSql}`;
 
-/** Returns the latest sync that verified all dates up to its start time. */
+/** Returns the last sync that verified everything up to its start time. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${verifiedUpToDateSql}`);
 }
 
-/** Returns the latest sync that read all dates up to its start time, whether or not it was verified. */
+/** Returns the last sync that read everything up to its start time, verified or not. */
 export function findLastCompleteSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
 }
@@ -169,7 +169,9 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | 
   );
 }
 
-/** Returns the latest `verify` run that found differences, or null if there is none or a later run was verified. */
+/**
+ * Returns the last `verify` run that found differences, or null if there is none or a later run verified the resource.
+ */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
   const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
   const verified = differing && findNewest(mirror, resource, `AND ${verifiedUpToDateSql}`);
@@ -177,7 +179,7 @@ export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow |
 }
 
 /**
- * True if any part of a resource has ever been read.
+ * True if at least part of a resource has been read.
  * @param by the resource whose runs read it, if different
  */
 export function wasRead(mirror: Mirror, name: string, by = name): boolean {
@@ -188,27 +190,26 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
 }
 
 /**
- * Returns the start time (ISO 8601) of the first run that read records, either from one resource or from any resource.
- * Returns null if no run has read records.
+ * Returns when the first run that read any records started (ISO 8601), for one resource or for all. Returns null if
+ * there is no such run.
  */
 export function readFirstReadAt(mirror: Mirror, resource?: string): string | null {
-  // `--as-of` hides `sync_runs` behind a temporary table.
+  // With `--as-of`, a temporary table hides `sync_runs`.
   const select =
     "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
   return mirror.selectValue<string | null>(select, resource ?? null) ?? null;
 }
 
 /**
- * An SQL condition for runs that read everything they planned, and then compared counts. A run that was refused did
- * not.
+ * An SQL condition for runs that read all planned dates and then compared counts. It excludes runs that the API
+ * refused.
  */
 export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 
-/** Times are in milliseconds since 1970. */
 interface FinishedRuns {
   runId: number;
   at: number;
-  /** The newest date that was read, or null for a resource that is not read by date. */
+  /** The newest date that was read, or null if the resource is not read by date. */
   until: number | null;
 }
 
@@ -220,19 +221,19 @@ export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns
   return { runId, at: at === null ? 0 : Date.parse(at), until: until === null ? null : Date.parse(until) };
 }
 
-/** The error for a resource that the key or plan does not allow (402 or 403). */
+/** The error from the API for a resource that the key or plan excludes (402 or 403). */
 export interface Refusal {
   at: string;
   error: string;
   hint: string | null;
 }
 
-/** Stores the error with which the API refused a resource. After a successful read, pass null to delete it. */
+/** Stores the error with which the API refused a resource, or deletes it if the last run could read the resource. */
 export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   mirror.transaction(() => writeJsonInfo(mirror, `refused:${resource}`, refusal));
 }
 
-/** Returns the error with which the API refused a resource in its last run, or null if the run could read it. */
+/** Returns the error with which the API refused a resource, or null if the last run could read it. */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   return readJsonInfo(mirror, `refused:${resource}`);
 }
@@ -242,11 +243,11 @@ export interface FailedRun {
   at: string;
   error: string;
   hint: string | null;
-  /** True if the API rejected the key or this machine's address. Such a rejection affects later runs as well. */
+  /** True if the API rejected the key or this machine's address, which will make later runs fail as well. */
   isRefused: boolean;
 }
 
-/** Stores a failed command. Once a later command has started, pass null to delete the stored command. */
+/** Stores a failed command. Null deletes it, which the next command does when it starts. */
 export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => writeJsonInfo(mirror, "failed_run", run));
 }
@@ -256,8 +257,8 @@ export function readFailedRun(mirror: Mirror): FailedRun | null {
 }
 
 /**
- * Stores the `run_id` of a `verify` run that found only problems that the API must correct, such as unreadable dates.
- * Pass null to delete the stored ID.
+ * Stores the `run_id` of a `verify` run that found only problems that need to be fixed in the API, such as unreadable
+ * dates. Null deletes it.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
   const name = `unrepairable:${resource}`;
@@ -265,7 +266,7 @@ export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: nu
   else writeInfo(mirror, name, String(runId));
 }
 
-/** True if the run is a `verify` run that found only problems that the API must correct. */
+/** True for a `verify` run that found only problems that need to be fixed in the API. */
 export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
   return readInfo(mirror, `unrepairable:${resource}`) === String(runId);
 }

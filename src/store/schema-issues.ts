@@ -8,11 +8,12 @@ import type { Mirror } from "./database.js";
 import type { StoredRecord } from "./records.js";
 
 /**
- * A difference between a record and its resource's columns. It affects only the tables, because records are stored as
- * the API sent them.
- * - type: a value of an unexpected type, stored as null unless it is a string that contains a number
- * - attribute: an attribute that this version does not know
- * - column: an attribute whose column has a different name, or no column (`name` is null)
+ * A difference between a record and its resource's columns. Only the tables are affected, because the record itself is
+ * stored as the API sent it.
+ * - type: A value has an unexpected type. The table contains null instead, unless the value is a string that contains a
+ * number.
+ * - attribute: This version does not know the attribute.
+ * - column: The column for an attribute has a different name, or there is none (`name` is null).
  */
 export type SchemaIssue =
   | { kind: "type"; table: string; column: string; found: string }
@@ -21,19 +22,19 @@ export type SchemaIssue =
 
 export type ReportIssue = (issue: SchemaIssue) => void;
 
-/** The type of a string that contains a number, which a numeric column stores as a number. */
+/** The type of a string that contains a number. Numeric columns store the number. */
 export const numberAsText = "number as text";
 
 /**
- * Reports schema issues while rows are written. Values of unexpected types are recorded in `unexpected_values`. Unknown
- * attributes and renamed columns are reported once per mirror.
+ * Reports schema issues while rows are written. Values with unexpected types are recorded in `unexpected_values`.
+ * Unknown attributes and renamed columns are reported once per mirror.
  */
 export class SchemaIssues {
   readonly #attributes: AttributeWatch;
   #recordId = 0;
   #readAt = "";
 
-  /** @param reporter prints the messages; if omitted, only unexpected types are recorded */
+  /** @param reporter prints the messages; omit it to record only unexpected types */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
@@ -43,8 +44,8 @@ export class SchemaIssues {
   }
 
   /**
-   * Starts a record, whose rows are written next. Deletes its stored issues unless it is new, and reports its unknown
-   * attributes.
+   * Must be called before a record's rows are written. Deletes the issues stored for the record unless it is new, and
+   * reports unknown attributes.
    * @param readAt the time of the request (ISO 8601)
    */
   startRecord(
@@ -67,7 +68,7 @@ export class SchemaIssues {
 
   #print(issue: Notice): void {
     if (!this.reporter || !isFirstNotice(this.mirror, noticeSubject(issue), this.#readAt)) return;
-    // A new attribute requires no action from users, so it is not a warning.
+    // A new attribute requires no action, so it is a note rather than a warning.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
   }
 }
@@ -91,9 +92,9 @@ function noticeText(notice: Notice, resource: Resource): string {
 }
 
 /**
- * Marks a message as printed.
- * @returns false if it has already been printed for this mirror
+ * Remembers that a message was printed.
  * @param at an ISO 8601 timestamp
+ * @returns false if the message had already been printed for this mirror
  */
 export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
   return mirror.run("INSERT OR IGNORE INTO notices VALUES (?, ?)", subject, at).changes > 0;
@@ -102,14 +103,14 @@ export function isFirstNotice(mirror: Mirror, subject: string, at: string): bool
 export interface UnexpectedColumn {
   table: string;
   column: string;
-  /** The type of the values, such as `string`, `number as text` or `array`. */
+  /** The type that was found, such as `string`, `number as text` or `array`. */
   found: string;
   records: number;
 }
 
-/** Returns a resource's columns for which current records have values of an unexpected type. */
+/** Returns the columns for which current records have values of unexpected types. */
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
-  // CROSS JOIN makes SQLite start with the unexpected values, because there are only a few of them but many records.
+  // CROSS JOIN makes SQLite start with the unexpected values, which are far fewer than the records.
   return mirror.selectRows(
     `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
      FROM unexpected_values AS u CROSS JOIN records AS r USING (record_id)
@@ -137,7 +138,7 @@ export function describeUnexpectedValues(mirror: Mirror, resource: string): stri
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
 }
 
-/** Describes the unexpected values in a column: `3 text values in orders.total_amount (null in the column)`. */
+/** Describes the unexpected values in a column, such as `3 text values in orders.total_amount (null in the column)`. */
 export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
   if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
@@ -150,13 +151,13 @@ const nouns: ReadonlyMap<string, string> = new Map([
   ["not an object", "item without fields"],
 ]);
 
-/** Limits the number of reports, because the API may send any number of new attributes. */
+/** The maximum number of new attributes that are reported, because the API may send any number of them. */
 const maxReportedAttributes = 100;
 
 /**
- * Reports attributes that have neither a column nor a child table, at any depth in a record. Also reports values that
- * should be objects but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources
- * without documented fields are not checked.
+ * Reports attributes that have neither a column nor a child table, at any depth. Also reports values that should be
+ * objects but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources without
+ * documented fields are not checked.
  */
 class AttributeWatch {
   readonly #root: KnownObject | null;
@@ -184,7 +185,7 @@ class AttributeWatch {
 
   #checkValue(value: Json, known: KnownObject): void {
     if (known.isList) {
-      // The row builder reports lists and list items that have the wrong type.
+      // Only items are checked here. `RowBuilder` reports lists and list items that have the wrong type.
       if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
     } else if (isObject(value)) this.#checkMembers(value, known);
     else if (value !== null)
@@ -200,9 +201,9 @@ class AttributeWatch {
   }
 }
 
-/** The known fields of an object, or of the objects in a list. Fields that map to null can have any value. */
+/** The known fields of an object, or of each object in a list. A field that maps to null can have any value. */
 interface KnownObject {
-  /** The dotted path within the record, used in messages. */
+  /** The path within the record, separated by dots, for messages. */
   path: string;
   isList: boolean;
   members: Map<string, KnownObject | null>;

@@ -19,8 +19,8 @@ export const systemTables = {
 export const applicationId = 0x62726e64;
 
 /**
- * The migrations of the system tables, one per schema version. Released migrations never change. `projection.ts`
- * creates the typed tables from the declared resources.
+ * The migrations of the system tables, one per schema version. Never change a released migration. The typed tables are
+ * created by `projection.ts` from the resource declarations.
  */
 export const migrations: readonly string[] = [
   `
@@ -199,15 +199,16 @@ export const migrations: readonly string[] = [
 ];
 
 /**
- * Checks that a file is a mirror or is empty.
- * @throws MirrorUnusable if it is neither, or was written by a newer version
+ * Checks that a file is a mirror, or is empty.
+ * @throws MirrorUnusable if the file is neither, or was written by a newer version
  */
 export function checkIdentity({ db, path }: Mirror): void {
   const version = versionOf(db);
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  // The tables, the version and the application ID are written in one transaction.
+  // A file with an application ID is complete, because its tables, version and application ID are written in one
+  // transaction.
   if (id !== applicationId || version < 1)
     throw new MirrorUnusable(`Not a brandapi mirror: ${path}.`, {
       hint: "choose another mirror with `--db`, or another backup with `--restore`",
@@ -218,7 +219,7 @@ export function checkIdentity({ db, path }: Mirror): void {
     });
 }
 
-/** Creates the system tables or migrates them to this version. Must be called in a transaction. */
+/** Creates or migrates the system tables. Call this in a transaction. */
 export function migrateSystemTables(db: Database): void {
   const version = versionOf(db);
   if (version === migrations.length) return;
@@ -227,7 +228,7 @@ export function migrateSystemTables(db: Database): void {
   db.pragma(`user_version = ${migrations.length}`);
 }
 
-/** Compares a mirror's schema version with the program's. Returns `none` for an empty file. */
+/** Compares a mirror's schema version with this program's. Returns `none` for an empty file. */
 export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
   const version = versionOf(db);
   if (version < 1) return "none";

@@ -25,16 +25,14 @@ import {
 import type { Mirror } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
-/** The records that the API returned for a range of dates, in one or more responses. */
+/** The records that the API returned for a date range, in one or more responses. */
 export interface RangeRecords {
   range: Range;
   ids: ReadonlySet<number>;
-  /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
 }
 
 interface StateRow {
-  /** Null if there is no lower bound. */
   floor_ms: number | null;
   cursor_ms: number | null;
   window_ms: number | null;
@@ -43,9 +41,9 @@ interface StateRow {
 }
 
 /**
- * The state of a resource's sync: the dates that were read, the missing records, and the last run's options. A date is
- * either covered, in a marked slice, or unread. Methods that write must be called in a transaction. The coverage and
- * the marked slices are also kept in memory, where a rollback does not restore them, so the run must end if its
+ * The state of a resource's sync, which is stored between runs: the dates that were read, the missing records and the
+ * options. A date is either covered, in a marked slice, or unread. Call methods that write in a transaction. The
+ * coverage and the marked slices are cached in memory, where a rollback does not undo changes, so a run must end if its
  * transaction fails.
  */
 export class SyncState {
@@ -54,7 +52,7 @@ export class SyncState {
   #coverage: readonly CoveredRange[];
   #marked: readonly MarkedSlice[];
 
-  /** @param runId the run that reads the resource, or 0 to read only the state */
+  /** @param runId the run that reads the resource, or 0 if the state is not changed */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
@@ -74,22 +72,19 @@ export class SyncState {
     return this.#marked;
   }
 
-  /** Returns the records in marked slices with unreadable dates or dates outside their slice. */
+  /** Returns the faulty records in all marked slices. */
   markedIds(): ReadonlySet<number> {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
-  /**
-   * True if a date was read completely.
-   * @param dated a date in milliseconds since 1970
-   */
+  /** @param dated a date in milliseconds since 1970 */
   isCovered(dated: number | null): boolean {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }
 
   /**
-   * Adds a range to the coverage. Records in this range that the API did not return become missing.
-   * @param apiTotals the API's daily totals, which are stored for each day that the run has now read completely
+   * Adds a range to the coverage. Mirrored records in this range that the API did not return become missing.
+   * @param apiTotals the API's daily totals, which are stored for the days that the run has now read completely
    */
   cover(reading: RangeRecords, apiTotals: TotalsByDay | null = null): void {
     const { range } = reading;
@@ -103,14 +98,14 @@ export class SyncState {
   }
 
   /**
-   * Adds all dates up to the time of the request to the coverage, because the list was complete. All records that are
-   * not in the list become missing, including records without a date and records with a future date.
+   * Adds all dates up to the time of the request to the coverage after a complete list has been read. All mirrored
+   * records that are not in the list become missing, even if their date is unreadable or in the future.
    */
   coverList({ ids, requestedAt }: Omit<RangeRecords, "range">): void {
     this.#cover({ range: { from: Number.NEGATIVE_INFINITY, to: requestedAt }, ids, requestedAt }, allTime);
   }
 
-  /** @param wasRequested the range whose records become missing if the API did not return them */
+  /** @param wasRequested the range in which mirrored records become missing if the API did not return them */
   #cover({ ids, range, requestedAt }: RangeRecords, wasRequested: Range): number {
     const current = readCurrentIds(this.mirror, this.resource, wasRequested);
     const absent = current.filter((id) => !ids.has(id));
@@ -123,8 +118,8 @@ export class SyncState {
   /**
    * Marks a range that contains faulty records.
    * @param recordIds the faulty records
-   * @param ids all returned records, or null if the range was read only partly; its slice then takes over the undated
-   * records from the slices that it replaces, so that none of them become missing
+   * @param ids all returned records, or null if the range was not read completely; in that case, undated records from
+   * the slices that this slice replaces are kept as faulty records, so that they do not become missing
    */
   markSlice(
     range: Range,
@@ -149,7 +144,10 @@ export class SyncState {
     this.#replace(withoutRange(this.#coverage, range), marked, ids ?? new Set());
   }
 
-  /** Undated records that are no longer in any marked slice become missing unless they are in `returned`. */
+  /**
+   * Stores the new coverage and marked slices. Undated records that were in a marked slice, and are neither in a slice
+   * nor in `returned` now, become missing.
+   */
   #replace(
     coverage: readonly CoveredRange[],
     marked: readonly MarkedSlice[],
@@ -172,7 +170,7 @@ export class SyncState {
     return this.mirror.selectValue(find, id) === 1;
   }
 
-  /** Returns the oldest date that any run was asked to read, or -Infinity if there is no lower bound. */
+  /** Returns the oldest date that any run has requested, or -Infinity if there is no lower bound. */
   floor(): number {
     return this.storedFloor() ?? Number.NEGATIVE_INFINITY;
   }
@@ -194,7 +192,7 @@ export class SyncState {
     this.#set("cursor_ms = ?", to);
   }
 
-  /** Returns the names of the API filters that returned wrong counts. */
+  /** Returns the names of the API filters whose counts turned out to be wrong. */
   distrusted(): ReadonlySet<string> {
     return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
   }
@@ -203,7 +201,7 @@ export class SyncState {
     this.#set("distrusted = ?", JSON.stringify([...filters]));
   }
 
-  /** Returns the last run's values for `--window` and `--audit`, or null if no run has stored any. */
+  /** Returns the values of `--window` and `--audit` in the last run, or null if none are stored. */
   lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
@@ -214,7 +212,7 @@ export class SyncState {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /** Counts the current records in a range that match all of these `filterFlags`, excluding missing records. */
+  /** Counts the current records in a range that match all of these `filterFlags`. Missing records are excluded. */
   count(range: Range, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }
@@ -234,10 +232,10 @@ export interface DayTotals {
   amounts: readonly number[];
 }
 
-/** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
+/** Totals by day (`2026-01-31`). Days without activity may be absent. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's daily totals as they were when each day was last read. They are stored in the table `day_figures`. */
+/** The API's daily totals from the time when each day was last read, stored in the table `day_figures`. */
 export class StoredTotals {
   constructor(
     private readonly mirror: Mirror,
@@ -251,14 +249,14 @@ export class StoredTotals {
   }
 
   /**
-   * Deletes the totals of all days that overlap a range, because they describe earlier versions of the records. A
-   * covered day without totals counts as changed until the run has read the complete day and `cover` stores its totals.
+   * Deletes the totals for all days that overlap a range, because they describe earlier versions of the records. A
+   * covered day without totals counts as changed until the run has read the complete day.
    */
   delete(range: Range): void {
     this.replace(range, new Map());
   }
 
-  /** Replaces the totals for a range of complete days. */
+  /** Replaces the totals for all days in a range. */
   replace({ from, to }: Range, totals: TotalsByDay): void {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
     const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";
@@ -275,14 +273,13 @@ function fromJson(json: string): DayTotals {
   return { count, amounts };
 }
 
-/** A current record that the most recent read of its date did not return. */
+/** A current record that the API did not return when its date was last read. */
 interface MissingRecord {
   id: number;
-  /** The record's date in milliseconds since 1970, or null if it has no readable date. */
   dated: number | null;
 }
 
-/** A resource's missing records. They are removed only when the API's counts agree without them. */
+/** The missing records of a resource. They are removed once the API's counts agree without them. */
 export class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
@@ -296,7 +293,7 @@ export class MissingRecords {
   }
 
   /**
-   * Adds the records that a read did not return, and stores when they were last returned.
+   * Adds records that the API did not return, with the time at which each was last returned.
    * @param before the coverage before this read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
@@ -304,7 +301,7 @@ export class MissingRecords {
     for (const id of ids) {
       const record = this.mirror.selectRow<{ dated: number | null; since: string }>(find, id);
       if (!record) continue;
-      // The coverage may not include the date of a record that was read individually.
+      // The record may have been read individually, outside the coverage.
       const lastSeen = lastReadAt(before, record.dated) ?? record.since;
       this.mirror.run("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)", this.resource, id, lastSeen);
     }
@@ -321,17 +318,16 @@ export class MissingRecords {
   }
 
   /**
-   * Returns the time at which a missing record was last returned (ISO 8601), or null if that time is unknown or the
-   * record is not missing.
+   * Returns when a missing record was last returned (ISO 8601). Returns null if this is unknown, or if the record is
+   * not missing.
    */
   lastSeen(id: number): string | null {
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
     return this.mirror.selectValue<string | null>(select, this.resource, id) ?? null;
   }
 
-  /** Counts the missing records in a range that match all of these `filterFlags`. */
   count(range: Range, flags: number): number {
-    // NOT INDEXED makes SQLite start from the few missing records, because the range may contain a million records.
+    // NOT INDEXED makes SQLite start with the missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...currentParameters(this.resource, range), flags, flags, this.resource];

@@ -6,19 +6,19 @@ import { RowBuilder, type TableRow } from "./projection.js";
 import { readRecords, recordState, type StoredRecord } from "./records.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
-/** The numbers of rows in a typed table that differ from the records. */
+/** The number of rows in a typed table that differ from the records. */
 export interface TableDifference {
   table: string;
   missing: number;
   changed: number;
-  /** Rows that do not belong to any record. */
+  /** The number of rows without a record. */
   extra: number;
 }
 
 /**
- * Compares typed tables with the records, row by row. The expected rows come from the code that writes rows, so the
- * check detects rows that another program changed, but not changed records. Memory use does not depend on the number of
- * rows.
+ * Compares typed tables with the records, row by row. The expected rows are built by the same code that writes rows, so
+ * the check finds rows that another program has changed, but not changes to the records themselves. Memory use does not
+ * depend on the number of rows.
  * @returns the tables that differ
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
@@ -34,14 +34,14 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
 }
 
 /**
- * A shape's two tables: one for current records and one for removed records. A record has rows in only one of them, so
- * any rows in the other are extra.
+ * A record has rows either in the table for current records or in the table for removed records. Its rows in the other
+ * table are extra.
  */
 interface ShapeComparison extends Record<RecordState, TableComparison> {
   rows: RowBuilder;
 }
 
-/** Returns a comparison for each of a resource's shapes, main table first. */
+/** Returns a comparison for each of a resource's tables, with the main table first. */
 function openComparisons(mirror: Mirror, resource: Resource): ShapeComparison[] {
   const shapes = tablesOf(resource);
   return shapes.map((shape) => {
@@ -60,7 +60,7 @@ function compareRecord([main, ...children]: readonly ShapeComparison[], record: 
     for (const row of child.rows.itemRows(record, parent)) child[state].compare(row);
 }
 
-/** Compares a table with the rows expected from its records. Both are ordered by the integer key. */
+/** Compares a table with the rows expected from its records. Both are sorted by the integer key. */
 class TableComparison {
   readonly #difference: TableDifference;
   readonly #rows: Iterator<unknown[]>;
@@ -93,8 +93,7 @@ class TableComparison {
 const rowsPerBatch = 1_000;
 
 /**
- * Yields a table's rows, ordered by its integer key. Yields no rows if a column is missing, because every row is wrong
- * in that case.
+ * Yields a table's rows, sorted by the integer key. If a column is missing, every row is wrong, so no rows are yielded.
  */
 function* readRows(
   mirror: Mirror,
@@ -124,7 +123,7 @@ function isSameRow(expected: TableRow, stored: readonly unknown[]): boolean {
   );
 }
 
-/** Describes a difference: `25 rows missing, 3 changed, 1 extra`. */
+/** Describes a table's differences, such as `25 rows missing, 3 changed, 1 extra`. */
 export function describeDifference({ missing, changed, extra }: TableDifference): string {
   const counts: [number, string][] = [
     [missing, "missing"],
@@ -137,13 +136,13 @@ export function describeDifference({ missing, changed, extra }: TableDifference)
     .join(", ");
 }
 
-/** The result of the last table check. It is stored only if the check found differences. */
+/** The result of the last table check, stored only if there were differences. */
 export interface TableCheck {
   at: string;
   error: string;
 }
 
-/** Stores the differences in a resource's tables for `status`, or deletes the stored result if there are none. */
+/** Stores the differences in a resource's tables for `status`, or deletes the stored result if the tables agree. */
 export function saveTableCheck(
   mirror: Mirror,
   resource: string,

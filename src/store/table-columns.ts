@@ -10,7 +10,7 @@ const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
 const maxNameLength = 63;
-/** Fields below this depth are stored only in records. */
+/** Fields that are nested more deeply have no column. */
 const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
@@ -21,16 +21,16 @@ const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
 /**
- * A table's columns: the declared columns, and the columns discovered in records of resources without documented
- * fields. In the name of a discovered column, `_` replaces characters that would need quoting, and a suffix such as
- * `_2` makes the name unique.
+ * The columns of a table: the declared columns and, if the resource has no documented fields, the columns discovered in
+ * its records. Characters in a discovered name that would need quoting become `_`, and a suffix such as `_2` makes
+ * duplicate names unique.
  */
 export class TableColumns {
   readonly #columns: TableColumn[];
   readonly #takenNames: Set<string>;
   readonly #byPath = new Map<string, TableColumn>();
 
-  /** @param report called for columns whose name differs from the field's name, and for fields without a column */
+  /** @param report receives columns whose name differs from the field's name, and fields without a column */
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
@@ -93,12 +93,12 @@ export class TableColumns {
   }
 }
 
-/** True if a column has both booleans and other values. A 1 in the column can then mean `true` or a number. */
+/** True if a column would contain both booleans and other values, in which case a 1 could be `true` or a number. */
 function isMixture(columnType: ScalarType, type: ScalarType): boolean {
   return (columnType === "boolean") !== (type === "boolean");
 }
 
-/** True if SQLite can find a field with this name in JSON. */
+/** True if SQLite's JSON functions can find a field with this name. */
 function isReadable(member: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them
   return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
@@ -127,7 +127,7 @@ export function readDiscovered(mirror: Mirror, table: string): TableColumn[] {
   return rows.map((row) => discoveredColumn({ ...row, path: JSON.parse(row.path) as string[] }));
 }
 
-/** Adds a column to the tables for current and removed records if it is missing, and stores the path of its values. */
+/** Adds a discovered column to the tables for current and removed records, unless it exists, and stores its path. */
 function saveDiscovered(mirror: Mirror, table: string, column: Discovered, position: number): TableColumn {
   for (const state of recordStates) {
     const name = quote(tableName({ name: table }, state));
@@ -147,8 +147,8 @@ function markMixed(mirror: Mirror, table: string, column: TableColumn): void {
 }
 
 /**
- * Deletes the definitions of discovered columns whose names belong to declared columns of this version or are read as
- * values by SQL, so that these columns get new names.
+ * Deletes discovered columns whose names are now declared or are read as values by SQL. They are discovered again under
+ * new names.
  */
 export function forgetColumns(mirror: Mirror, shape: TableShape): void {
   const remove = "DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?";

@@ -11,17 +11,20 @@ const sqlTypes: Record<ScalarType, string> = {
   json: " TEXT",
 };
 
-/** A column of a typed table. Discovered columns have no declared type, so their values keep their types. */
+/** A column of a typed table. A discovered column has no declared type, so its values keep their own types. */
 export interface TableColumn extends Column {
   isDiscovered: boolean;
 }
 
-/** `main` is the mirror file. Tables in `temp` exist only on one connection and hide tables with the same name. */
+/**
+ * `main` is the mirror file. Tables in `temp` exist on one connection only and hide tables in `main` that have the same
+ * name.
+ */
 export type SchemaName = "main" | "temp";
 
 /**
- * The state of a record. The rows for current records are in the table `NAME`. The rows for removed records are in
- * `NAME_removed`, which has the same columns plus `removed_at`. Child tables are split in the same way.
+ * Current records are in the table `NAME`, and removed records in `NAME_removed`, which has an additional column
+ * `removed_at`. Child tables are split in the same way.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];
@@ -43,7 +46,7 @@ export function createTableSql(
   return `${create} ${quote(tableName(shape, state))} (${definitions.join(", ")})`;
 }
 
-/** Returns a table's column names, in the order of `createTableSql`. */
+/** Returns a table's column names, in the same order as `createTableSql`. */
 export function columnNames(
   shape: TableShape,
   columns: readonly TableColumn[],
@@ -52,7 +55,7 @@ export function columnNames(
   return [...columns, ...addedColumns(shape, state)].map(({ name }) => name);
 }
 
-/** Returns the columns that the mirror adds to a table. The last column is the integer key. */
+/** Returns the columns that the mirror adds to every table. The integer key comes last. */
 function addedColumns(shape: TableShape, state: RecordState): { name: string; definition: string }[] {
   const rowId = rowIdColumn(shape);
   return [
@@ -63,7 +66,7 @@ function addedColumns(shape: TableShape, state: RecordState): { name: string; de
   ];
 }
 
-/** Returns the columns that are computed from the main date: its day, month and time in UTC. */
+/** Returns the columns for the main date in UTC: the day, the month and the time. */
 export function utcDateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
   const date = mainDateColumn(shape);
   if (!date) return [];
@@ -74,7 +77,7 @@ export function utcDateColumns(shape: TableShape): { name: string; type: ScalarT
   ];
 }
 
-/** Returns the timestamp column that `--since` and `--until` apply to, or undefined if the table has none. */
+/** Returns the timestamp column to which `--since` and `--until` apply, or undefined if the table has none. */
 export function mainDateColumn({ resource, list, columns }: TableShape): Column | undefined {
   if (list) return undefined;
   return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
@@ -85,8 +88,8 @@ export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "
 }
 
 /**
- * The `row_id` of a child row is the record's ID times this number, plus the row's position in the list. A record's
- * child rows are therefore a range of integers, which is faster to replace than rows with text keys.
+ * A child row's `row_id` is the record's ID times this number, plus the position in the list. A record's child rows are
+ * therefore a contiguous range of integer keys, which is faster to replace than rows with text keys.
  */
 export const positionsPerRecord = 2 ** 20;
 

@@ -43,47 +43,46 @@ import { formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
 
-/** The request budget for locating differing days. */
+/** The request budget for locating the days that differ. */
 const maxRequests = 100;
 
-/** A comparison of the API's daily totals with the totals from the last read of each day. */
+/** The API's current daily totals, compared with those from the time when each day was last read. */
 interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
   changed: string[];
-  /** The days that interrupted runs read only partially, so that no totals are stored for them. */
+  /** The days without stored totals, because an interrupted run read only part of them. */
   unknown: string[];
-  /** The drift that prevented a comparison of amounts, or null if amounts were compared. */
+  /** The drift that made it impossible to compare amounts, or null if amounts were compared. */
   drift: AmountDrift | null;
 }
 
-/** A day on which the mirror differs from the API, apart from counts. */
+/** A day that differs for a reason other than its record count. */
 interface DayDifference extends Range {
   day: string;
   text: string;
 }
 
 export interface DatedComparison {
-  /** The counts for each covered range, by filter. */
+  /** The counts for each covered range and filter. */
   counts: CountComparison[];
-  /** The names of the filters that were compared, starting with `all`. */
+  /** The names of the compared filters. The first is `all`. */
   filters: string[];
-  /** Null if the API returned no totals. */
+  /** Null if the API returned no daily totals. */
   dailyTotals: TotalsComparison | null;
   dayDifferences: DayDifference[];
-  /** The smallest ranges that were found to have differing counts, at least a day long. */
+  /** The smallest ranges with different counts. No range is shorter than a day. */
   differingParts: CountComparison[];
   /** The ranges with unread records, oldest first. */
   unread: CountComparison[];
   future: FutureRecords | null;
-  /** The count of all records, without a date range. */
+  /** The number of all records, counted without a date range. */
   allDates: CountComparison;
   /** The number of records that the API does not return in any date range (A11), or 0 if there are marked slices. */
   undatedCount: number;
   sums: CountSums;
 }
 
-/** Compares the daily totals and counts for covered ranges, and counts the records in unread ranges. */
 async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const remaining = startBudget(run, maxRequests);
@@ -91,7 +90,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
-  // During an outage, the requests for counts fail as well, so this warning would only repeat their error.
+  // If the API is down, the requests for counts fail as well, and that error is reported instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
@@ -103,7 +102,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const allDates = await compareCount(run, allTime);
   const sums = sumCounts(counts, differing.length);
   const datedCount = (sums.api_total ?? 0) + sumOf(allUnread, "apiCount");
-  // Marked slices are not covered, so the sums of the counts do not include their records.
+  // Marked slices are not covered, so the sums exclude their records.
   const hasMarked = state.markedSlices().length > 0;
   const allTotals = {
     api_total: allDates.apiCount,
@@ -142,14 +141,16 @@ function changedDifferences(dailyTotals: TotalsComparison | null): DayDifference
   return changed.map((day) => dayDifference(day, "totals have changed since the last read"));
 }
 
-/** Returns a difference for each missing record, except for records that the API returned in a marked slice. */
+/** Returns a difference for each missing record that the API did not return in a marked slice. */
 function missingDifferences({ state }: DatedRun): DayDifference[] {
   const markedIds = state.markedIds();
   const dates = state.missing.all().flatMap(({ id, dated }) => (markedIds.has(id) ? [] : (dated ?? [])));
   return dates.map((date) => dayDifference(utcDay(date), "the API no longer returns a record"));
 }
 
-/** Reads the oldest of the given days, and writes nothing. */
+/**
+ * True if the oldest of the given days are identical in the API and in the mirror. Reads them without writing anything.
+ */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
@@ -172,7 +173,7 @@ function dayDifference(day: string, text: string): DayDifference {
   return { ...dayRange(day), day, text };
 }
 
-/** The maximum number of count differences listed for a month. */
+/** The maximum number of different counts listed for a month. */
 const maxListedCounts = 3;
 
 function summarize(days: readonly DayDifference[], counts: readonly CountComparison[]): string {
@@ -193,7 +194,7 @@ function describeCount(count: CountComparison): string {
   return `${describeRange(count)}: ${filter.name}: ${text}`;
 }
 
-/** Compares counts and daily totals. Records are read only if the amounts have drifted. */
+/** Compares counts and daily totals with the API. Records are requested only if the amounts have drifted. */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor();
@@ -235,7 +236,7 @@ function unreadPart(
   return unprovenPart("unread", describeRange(range), why);
 }
 
-/** Returns the results for all months between the oldest and the newest covered date. */
+/** Returns the result for each month from the oldest to the newest covered date. */
 function verifyMonths(
   { mirror, resource, state }: DatedRun,
   { dayDifferences, differingParts, filters, dailyTotals, unread }: DatedComparison,
@@ -261,7 +262,8 @@ function verifyMonths(
       return { state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, month)))
       return { state: "unproven", why: "contains records with unexpected dates or IDs" };
-    // If there are no newer records, the last month need not be covered beyond the newest date read.
+    // If there are no newer records, the last month is complete even though it is covered only up to the newest date
+    // read.
     const toCover = hasNewer ? month : { from: month.from, to: Math.min(month.to, newestRead) };
     if (!contains(covered, toCover)) return { state: "unproven", why: "not read completely" };
     return { state: "proven", why: agreement };

@@ -17,8 +17,8 @@ import type { DatedComparison } from "./dated-check.js";
 const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
- * Returns a curl command that prints one number. The key and the base URL remain shell variables. The key is passed on
- * stdin, because other users can see a process's arguments.
+ * Returns a curl command that prints one number. The command refers to the key and the base URL as shell variables, and
+ * passes the key on stdin, because other users can see a process's arguments.
  */
 function curlLine(path: string, query: QueryParameters, filter: string): string {
   const parameters = new URLSearchParams();
@@ -28,13 +28,12 @@ function curlLine(path: string, query: QueryParameters, filter: string): string 
   return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${url}" | ${filter}`;
 }
 
-/** Returns an sqlite3 command that opens the mirror read-only. */
 function sqliteLine({ path }: Mirror, sql: string): string {
   const escaped = encodeURI(path).replace(/[?#']/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
 
-/** Returns SQL that counts a resource's current records in a range of complete seconds. */
+/** Returns SQL that counts a resource's current records in a range. The range must not split a second. */
 function countingSql({ date, table }: Resource, { from, to }: Range, moreConditions: string[] = []): string {
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
   const conditions = [...moreConditions];
@@ -44,7 +43,7 @@ function countingSql({ date, table }: Resource, { from, to }: Range, moreConditi
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of all checks except the counts for filters. */
+/** The names of all checks, except for the count of each filter. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
@@ -54,19 +53,16 @@ export const checks = {
   undetected: "blind spot",
 } as const;
 
-/** A number from the API, the corresponding number from the mirror, and the commands that print both. */
+/** A number from the API and its counterpart in the mirror, with the commands that print them. */
 export interface Evidence {
   resource: string;
   check: string;
-  /** The first and last dates of the range (ISO 8601). A date is null if the range is open at that end. */
+  /** The first and last dates of the range (ISO 8601), or null at an open end. */
   from: string | null;
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /**
-   * True if the two numbers are consistent, or null if they cannot be compared. If it is null, `note` contains the
-   * reason.
-   */
+  /** True if the two numbers agree, or null if they cannot be compared for the reason given in `note`. */
   agrees: boolean | null;
   asked_at: string | null;
   request: string | null;
@@ -84,7 +80,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** @param known the fields that are not null; `sql` is the bare SQL statement */
+/** @param known the fields that are not null; `sql` is a plain SQL statement */
 export function createEvidence(
   run: SyncRun,
   check: string,
@@ -96,7 +92,10 @@ export function createEvidence(
   return { resource: run.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
 }
 
-/** Returns the evidence for a list without dates. The request has no page parameters, because not every list is paginated. */
+/**
+ * Returns the evidence for a list without dates. The request has no page parameters, because some lists are not
+ * paginated.
+ */
 export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
   const request = curlLine(run.resource.path, run.resource.query, counting);
@@ -112,14 +111,14 @@ export function restatedEvidence(run: SyncRun): Evidence {
   return createEvidence(run, checks.restated, allTime, { mirror, sql, note });
 }
 
-/** The number of records per audit request, not counting records that two adjacent pages share. */
+/** The number of records that one audit request reads, excluding the overlap between adjacent pages. */
 const recordsPerRequest = 98;
 
-/** Returns every number that was compared, and the dates by which undetectable changes will have been read. */
+/** Returns every compared number, and the dates by which undetectable changes will have been read. */
 export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evidence[] {
   const { allDates, counts, dayDifferences, differingParts, filters, future, undatedCount, unread } =
     comparison;
-  // A range that was not split is in both lists.
+  // The set removes duplicates, because a range that could not be split is in both lists.
   const allCounts = new Set([...counts, ...differingParts]);
   const notRead =
     undatedCount > 0
@@ -138,7 +137,7 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
     ),
     ...unread.map((count) => countEvidence(run, count, { note: "never read" })),
     ...(future ? [countEvidence(run, future.count, { note: "dated in the future, so not due yet" })] : []),
-    // If all dates have been read, a difference here means that some records have no date.
+    // If everything has been read, a difference means that some records have no date.
     countEvidence(run, allDates, {
       check: checks.allDates,
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
@@ -166,7 +165,7 @@ function filterSql({ resource, state }: DatedRun, range: Range, filter?: string)
   return countingSql(resource, range, conditions);
 }
 
-/** Returns the evidence for the number of days with totals, for each range of days that were read completely. */
+/** Returns the number of days with totals in the API and in the mirror, for each range of complete days. */
 function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = run;
   const { totalsSource } = resource.strategy;
@@ -201,9 +200,9 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
 }
 
 /**
- * Returns the evidence for undetectable changes: the dates by which all records will have been re-read, assuming one
- * sync per day. The next sync re-reads the window. The audit re-reads older records from its cursor down to the oldest
- * date, and then from the window down to its cursor.
+ * Returns the dates by which all records will have been re-read, which bounds the time until an otherwise undetectable
+ * change is found. Assumes one sync per day. The next sync re-reads the window. The audit re-reads older records from
+ * its cursor down to the oldest date, and then from the window down to the cursor.
  */
 function undetectedEvidence(run: DatedRun): Evidence[] {
   const { clock, mirror, resource, state } = run;
@@ -218,8 +217,8 @@ function undetectedEvidence(run: DatedRun): Evidence[] {
   const above = { from: cursor + 1, to: since - 1 };
   const daysFor = (records: number) => Math.ceil(records / (options.audit * recordsPerRequest));
   const daysBelow = daysFor(state.count(below));
-  // While the audit moves down to the oldest date, more records leave the window. The audit then reads these records
-  // before the ones above the cursor.
+  // While the audit moves down to the oldest date, more records leave the window. The audit reads those before it reads
+  // the records above the cursor.
   const leaving = (state.count(window) * daysBelow * dayMs) / Math.max(options.windowMs, 1);
   const daysAbove = daysBelow + daysFor(state.count(above)) + daysFor(leaving);
   const parts = [{ ...window, days: 1 }];

@@ -9,7 +9,7 @@ import { checks, createEvidence, listEvidence } from "./evidence.js";
 import type { PartResult, RecordsResult } from "./result.js";
 
 /**
- * Reads a complete list, and compares every record with the mirror.
+ * Reads a complete list and compares every record with the mirror.
  * @param details the number of records with outdated details, or null if the resource has no details
  */
 export async function verifyList(run: SyncRun, details: number | null): Promise<RecordsResult> {

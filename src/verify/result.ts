@@ -5,22 +5,22 @@ import { pluralize } from "../util/text.js";
 import type { Evidence } from "./evidence.js";
 
 /**
- * What a partial result covers:
- * - `month`: the records of a calendar month
+ * What a part of a result covers:
+ * - `month`: the records in a calendar month
  * - `list`: a complete list without dates
- * - `unread`: a date range that was never read
+ * - `unread`: a date range that has never been read
  * - `undated`: records that the API counts but does not return in any date range
- * - `unexpected-dates`: records with unreadable dates, or with dates outside the requested range
+ * - `unexpected-dates`: records with unreadable dates or dates outside the requested range
  */
 type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
 
 export interface PartResult {
   kind: PartKind;
-  /** The name of the part of the data: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
+  /** A month (`2026-01`), a date range, `all`, `undated` or `dates`. */
   month: string;
   state: "proven" | "unproven" | "different";
   why: string;
-  /** The time of the least recent read (ISO 8601), or null if it is unknown. */
+  /** When the least recently read date in this part was read (ISO 8601), or null if this is unknown. */
   read_at: string | null;
 }
 
@@ -28,14 +28,14 @@ export interface RecordsResult extends CountSums {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
-  /** The changes that the verification cannot detect, or an empty string if it detects all changes. */
+  /** The changes that the verification cannot detect. Empty if it detects all changes. */
   blind_spot: string;
-  /** The number of unread records that are not older than the floor. */
+  /** The number of unread records, excluding those from before the floor. */
   unread?: number;
   future?: { records: number; until: string } | null;
-  /** The number of mirrored records that have no readable date. */
+  /** The number of mirrored records without a readable date. */
   undated?: number;
-  /** True if the API's counts contradict each other, or if the API's list changed every time it was read. */
+  /** True if the API's counts contradict each other, or if a list never settled. */
   unsettled?: boolean;
   repaired?: Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
   readEvidence?: () => Evidence[];
@@ -43,7 +43,7 @@ export interface RecordsResult extends CountSums {
 
 export interface TablesResult {
   state: "proven" | "different" | "repaired";
-  /** The tables that differ from the records, including tables that were rebuilt. */
+  /** The tables that differed from the records, even if they have been rebuilt. */
   differences: (TableDifference & { why: string })[];
 }
 
@@ -53,7 +53,7 @@ export interface Problem {
 }
 
 export interface VerificationResult extends RecordsResult {
-  /** Includes the repair's requests. */
+  /** The number of requests, including those for the repair. */
   requests: number;
   tables: TablesResult;
   problems: Problem[];
@@ -80,7 +80,10 @@ export function combineParts(parts: readonly PartResult[]): PartResult["state"] 
   return states.has("unproven") || parts.length === 0 ? "unproven" : "proven";
 }
 
-/** Lists the problems in a result. @param tableError a description of inconsistent tables, or null */
+/**
+ * Lists the problems in a result.
+ * @param tableError a description of tables that differ from the records, or null
+ */
 export function listProblems(records: RecordsResult, tableError: string | null): Problem[] {
   const { months: parts, resource, unread, unsettled } = records;
   const problems: Problem[] = [];
@@ -108,7 +111,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   return problems;
 }
 
-/** True if there are problems, all of which must be corrected in the API. */
+/** True if every problem must be fixed in the API. False if there are no problems. */
 export function needsApi(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(({ kind }) => kind === "unexpected-dates");
 }

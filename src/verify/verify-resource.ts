@@ -27,7 +27,10 @@ interface Verifier<How extends Strategy = Strategy> {
   verify(run: SyncRun<How>): Promise<RecordsResult>;
 }
 
-/** The verifier for each kind of resource, or null if the API may restate its values at any time. */
+/**
+ * The verifier for each kind of resource. Null means that the API may restate the values at any time, so they cannot be
+ * verified.
+ */
 const verifiers: Record<Strategy["kind"], Verifier | null> = {
   dated: { verify: verifyDated },
   full: { verify: (run) => verifyList(run, null) },
@@ -37,8 +40,8 @@ const verifiers: Record<Strategy["kind"], Verifier | null> = {
 } satisfies { [Kind in Strategy["kind"]]: Verifier<Strategy & { kind: Kind }> | null };
 
 /**
- * Compares a resource's tables with its records, and its records with the API. Records the run in `sync_runs`.
- * @param repair true to re-read differing records and rebuild differing tables
+ * Compares a resource's tables with its records, and the records with the API. Records the run in `sync_runs`.
+ * @param repair true to re-read records and rebuild tables that differ
  * @returns the result, and the error that ended the verification, or null
  * @throws errors that affect every resource, such as a rejected key
  */
@@ -57,7 +60,7 @@ export async function verifyResource(
       return { records: unprovenResult(resource.name, why), error: toError(thrown) };
     },
   );
-  // A repair includes a sync, which prints the same warning.
+  // With `--repair`, the sync prints the same warning.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
   const problems = listProblems(records, tableError);
@@ -65,7 +68,6 @@ export async function verifyResource(
   return { result: { ...records, state, requests, tables, problems }, error };
 }
 
-/** Compares the tables with the records they are built from. */
 function verifyTables(
   { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
   resource: Resource,
@@ -91,7 +93,7 @@ function combineStates(
   return records === "proven" ? tables : records;
 }
 
-/** @param tableError a description of inconsistent tables, which is recorded with the run, or null */
+/** @param tableError a description of tables that differ from the records, which is stored with the run, or null */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
@@ -109,7 +111,7 @@ async function verifyRecords(
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
   const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
-  // The second verification lists the months that could not be repaired.
+  // Verify again after the repair, to find the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const newSession = { ...session, dailyPoints: new Map() };
   const after = await recordVerification(newSession, resource, verifier, tableError);
@@ -118,7 +120,10 @@ async function verifyRecords(
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, repaired };
 }
 
-/** Compares the records with the API, and records the run. @throws the error that ended the verification */
+/**
+ * Compares the records with the API and records the run.
+ * @throws the error that ended the verification
+ */
 async function recordVerification(
   session: SyncSession,
   resource: Resource,
