@@ -26,7 +26,7 @@ export class RateLimiter {
   /** Null if the rate-limit file is unusable. The process then counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if counted requests are lost when a new file is created. */
+  /** True if creating a new file would lose counted requests. */
   #replacesFile = false;
   /** The end of a wait requested by the server, in monotonic time. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
@@ -76,7 +76,8 @@ export class RateLimiter {
     const now = this.clock.monotonic();
     const ownRemaining =
       (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit, now);
-    // The server's count is higher if another machine uses the same key, or if the actual limit is lower.
+    // The server allows fewer requests than the local count if another machine uses the same key, or if the actual
+    // limit is lower.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }

@@ -90,14 +90,14 @@ export const analyticsClicks = {
     }),
     list("top_hosts", {
       table: "analytics_clicks_top_hosts",
-      about: "one row per host in a month's top 100 by clicks; not a total",
+      about: "one row per host in a month's top 100 by clicks; other hosts are not included",
       parent: parentOfHosts,
       position: true,
       fields: [object("host", baseHost), ...clicks, integer("unique_sessions"), integer("orders"), ...sales],
     }),
     list("top_products", {
       table: "analytics_clicks_top_products",
-      about: "one row per product in a month's top 100 by clicks; not a total",
+      about: "one row per product in a month's top 100 by clicks; other products are not included",
       parent,
       position: true,
       fields: [text("product_id"), text("title"), text("brand_name", "the product's brand"), ...clicks],

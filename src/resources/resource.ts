@@ -23,11 +23,11 @@ export interface DatedStrategy {
   /** The parameters for a date range. The range includes the first instant. */
   fromParameter: string;
   untilParameter: string;
-  /** Inclusive if the range includes the instant in `untilParameter`. */
+  /** `inclusive` if the range includes the instant in `untilParameter`. */
   untilBound: "inclusive" | "exclusive";
   /**
-   * Filters whose counts are compared with the mirror's. Append new filters and never reorder them, because mirrors
-   * store the positions of matching filters (`filterBits`).
+   * Filters whose counts in the API are compared with the mirror. Append new filters and never reorder them, because
+   * mirrors store the positions of matching filters (`filterBits`).
    */
   countedFilters?: readonly CountedFilter[];
   totalsSource?: TotalsSource;
@@ -121,7 +121,7 @@ export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns null if the details are not separate records. */
+/** Returns the resource of the details, or null if the details are not separate records. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }

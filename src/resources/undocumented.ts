@@ -26,7 +26,7 @@ const undocumentedCodes = undocumentedResource("codes", "discount codes that hos
 
 export const codes = {
   ...undocumentedCodes,
-  tableAbout: `${undocumentedCodes.tableAbout}; orders do not contain a code`,
+  tableAbout: `${undocumentedCodes.tableAbout}; orders do not record which code was used`,
 } as const satisfies Resource;
 
 export const surveyResults = {

@@ -6,7 +6,7 @@ import { createHash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
 import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
-/** Counts, and amounts in hundredths that are summed across currencies. */
+/** Counts and amounts for a period. Amounts are in hundredths and summed across currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
 /** One host's activity on one day. `hostId` is empty for orders without a host. */

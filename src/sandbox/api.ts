@@ -20,11 +20,11 @@ const retiredFeeds = [
 ];
 
 export interface SandboxApiOptions {
-  /** The first brand handles requests without a known key. */
+  /** Requests with an unknown key or no key are handled for the first brand. */
   brands: readonly Brand[];
   now(): number;
   monotonic?(): number;
-  /** Requests per minute for each key. Default: no limit. */
+  /** The maximum number of requests per minute for each key. Default: no limit. */
   rateLimit?: number | null;
   /** Lets tests replace `respond` to simulate API variants. */
   respond?: typeof respond;

@@ -63,7 +63,7 @@ export type RosterEntry = UnreadFields & {
 
 export type Recommendation = UnreadFields & { host: HostProfile; products: { id: string; title: string }[] };
 
-/** A gift, code or survey. The API document does not describe the fields, so these are invented. */
+/** A gift, code or survey. The API document does not describe the fields, so the sandbox invents them. */
 export type OpenRecord = UnreadFields & { id: string | number };
 
 /** A brand's lists. The most recently added record comes first. */
@@ -80,7 +80,7 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A host, who may be on the roster or not. */
+/** A host, whether on the roster or not. */
 export interface Person {
   profile: HostProfile;
   motto: string | null;

@@ -62,7 +62,7 @@ function explainSystem(cause: unknown): BrandapiError | undefined {
   if (reason === undefined) return undefined;
   if (/\buv_cwd\b/.test(String(cause)))
     return new ConfigurationError("The current folder no longer exists.", {
-      hint: "change to an existing folder, such as `cd ~`, and run the command again",
+      hint: "change to an existing folder, for example with `cd ~`, and run the command again",
       cause,
     });
   const isPort = code === "EACCES" && cause instanceof Error && "port" in cause;

@@ -14,7 +14,7 @@ function setTimer(_ms: number, call: () => void) {
   return () => clearTimeout(timer);
 }
 
-/** Creates a client with a `--max-wait` of one minute and a clock that never really waits. */
+/** Creates a client with a `--max-wait` of one minute and a clock whose waits take no real time. */
 function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
   const clock = new FakeClock();
   const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });

@@ -2,7 +2,7 @@ import type { Measured } from "./measure.js";
 
 export interface Line {
   what: string;
-  /** The baseline of the ratio. */
+  /** The baseline for the ratio. */
   ratio?: number;
   to?: string;
   goal?: string;

@@ -143,7 +143,7 @@ test("tables NAME shows the number of rows with a value in each column", async (
   expect(out).toMatch(/^fulfillment_status +text +none /m);
   expect(out).toMatch(/^commission_rate +number +all +percentage$/m);
   expect((await brandapi(["tables", "codes", "--db", mirror.path])).out).toContain(
-    "orders do not contain a code",
+    "orders do not record which code was used",
   );
 });
 

@@ -3,7 +3,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
 import { grown } from "./grown.js";
 
-/** Returns all of the API's records by table. */
+/** Returns all of the API's records, grouped by table. */
 function served({ data }: TestBrand): Record<string, readonly Row[]> {
   const surveys = data.surveys.map(({ id }) => ({ survey_id: id, ...(data.results[id] as Row) }));
   const { orders, roster, recommendations, opportunities, content, gifts, codes } = data;

@@ -41,7 +41,7 @@ test.each(Object.entries(bodies))(
 
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-test("a sync skips the Analytics resources and prints the reason if the plan lacks them, and reads all other resources", async () => {
+test("a sync skips the Analytics resources if the plan lacks them, prints the reason, and reads all other resources", async () => {
   const brand = makeBrand({ history: 20, listLimit: 5 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");

@@ -115,7 +115,7 @@ test("requests are checked in this order: misplaced key, key, address, scope, pl
   expect(statuses).toEqual([400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("unknown IDs and sources get 404, and so do those from another brand", () => {
+test("unknown IDs and sources, and IDs from another brand, get 404", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";

@@ -81,7 +81,7 @@ function oneOf<const V>(value: V, ..._others: V[]): V {
 }
 
 export interface VariantApi extends SandboxApi {
-  /** Can be changed between requests. */
+  /** The variants, which a test can change between requests. */
   variants: Partial<ApiVariants>;
 }
 
@@ -236,7 +236,7 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The brand was changed only to select the right orders, so the response contains the original orders.
+  // The changed orders are needed only for the selection, so the response contains the original orders.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }

@@ -18,7 +18,7 @@ function get(url: string, headers: SandboxRequest["headers"] = {}, now = noon, m
   return api.handleFile({ method, url: pathname + search, headers, address: "127.0.0.1" });
 }
 
-test("a download responds with a signed URL on the file host that is valid for 300 seconds", () => {
+test("a download request returns a signed URL on the file host, which is valid for 300 seconds", () => {
   const { one } = ask(item?.download_path ?? "");
   expect(one).toEqual({
     url: expect.stringMatching(/^https:\/\/files\.brand\.test\//),
@@ -38,7 +38,7 @@ test("a file has the size stated in its record, and its bytes never change", () 
   expect(fileBytes(item?.id ?? "", 0, size).equals(body)).toBe(true);
 });
 
-test("a range request returns the rest of the file, or 416 past the end, and ranges in other forms are ignored", () => {
+test("a range request returns the rest of the file, or 416 past the end, and other range formats are ignored", () => {
   const { body } = get(signed());
   const rest = get(signed(), { range: "bytes=4999-" });
   expect([rest.status, rest.headers["content-range"]]).toEqual([206, `bytes 4999-${size - 1}/${size}`]);

@@ -36,7 +36,7 @@ test("orders can be refunded in parts up to the full amount, which reduces their
   expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
 });
 
-test("orders lose their commission when cancelled, and can change their rate or lose their host", () => {
+test("cancelling an order removes its commission, and events can change its rate or remove its host", () => {
   expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
   expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
   expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();

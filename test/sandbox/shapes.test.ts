@@ -51,7 +51,7 @@ test("a roster entry's count of active campaigns equals its count of active assi
   }
 });
 
-test("a roster entry's campaign status is active if any campaign is active, then invited, then completed", () => {
+test("a roster entry's campaign status is active, invited or completed, in this order of precedence", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");

@@ -58,7 +58,7 @@ test.each(
   expect(sqlite.get(text)).toBeNull();
 });
 
-test("SQL and JavaScript parse any string as the same number", () => {
+test("SQL and JavaScript parse every string to the same number", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {

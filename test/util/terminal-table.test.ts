@@ -10,7 +10,7 @@ const rows = [
   ["b2", "北京 \u001b[2J", null],
 ];
 
-test("a table outside a terminal has its full width, with right-aligned numbers and escaped cells", () => {
+test("a table that is not printed to a terminal has its full width, right-aligned numbers and escaped cells", () => {
   expect(renderTable(titles, rows)).toBe(
     [
       "id  title                              total",
@@ -36,7 +36,7 @@ test("a table that is too wide omits optional columns one by one before it trunc
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("a table that is too wide omits its optional columns, even if it lacks some of them", () => {
+test("a table that is too wide ignores optional columns that it does not have", () => {
   expect(renderTable(titles, rows, { width: 30, optionalColumns: ["absent", "title"] })).toBe(
     "id  total\na1   12.5\nb2",
   );

@@ -64,6 +64,6 @@ function lineOf(what: string, sent: number, least: number): Line {
     ratio: sent / least,
     to: "least possible",
     goal: "1.02 + a constant",
-    note: `${sent} requests, at least ${least} needed; ${Math.max(0, beyond)} above a ratio of 1.02`,
+    note: `${sent} requests, with a minimum of ${least}; ${Math.max(0, beyond)} requests above a ratio of 1.02`,
   };
 }
