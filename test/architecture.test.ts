@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 
 const src = fileURLToPath(new URL("../src", import.meta.url));
 
 /**
- * The modules that each folder or file in `src` may import, besides itself, `errors.ts`, `version.ts` and the types in
- * `deps.ts`.
+ * The modules that each folder or file in `src` may import. Every file may also import `errors.ts`, `version.ts`, the
+ * types in `deps.ts`, and other files in the same folder.
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["program.ts", "signals.ts", "heap.ts", "deps.ts", "cli", "config", "util", "api"],
@@ -53,7 +53,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 interface Import {
   /** The imported file, relative to `src`. */
   path: string;
-  /** True if only types are imported, so that nothing is loaded at runtime. */
+  /** Type imports load nothing at runtime. */
   isTypeOnly: boolean;
   isDynamic: boolean;
 }
@@ -78,7 +78,7 @@ function importsOf(file: string): Import[] {
 const layerOf = (file: string) =>
   file.startsWith("store/views/") ? "store/views" : (file.split("/")[0] ?? "");
 
-/** Returns the import cycles between files, such as `a > b > a`, with at most one per file. */
+/** Returns import cycles such as `a > b > a`, at most one per file. */
 function findCycles(): string[] {
   const loads = (file: string) =>
     (imports.get(file) ?? []).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic);
@@ -94,24 +94,22 @@ function findCycles(): string[] {
   return cycles;
 }
 
-describe("the files in src", () => {
-  it("import only from lower layers", () => {
-    const forbidden = files.flatMap((file) =>
-      (imports.get(file) ?? [])
-        .filter(({ path }) => !["errors.ts", "version.ts"].includes(path) && layerOf(path) !== layerOf(file))
-        .filter(({ path, isTypeOnly }) => path !== "deps.ts" || !isTypeOnly)
-        .filter(({ path }) => !allowed[layerOf(file)]?.includes(layerOf(path)))
-        .map(({ path }) => `${file} imports ${path}`),
-    );
-    expect(forbidden).toEqual([]);
-  });
+test("files in src import only from lower layers", () => {
+  const forbidden = files.flatMap((file) =>
+    (imports.get(file) ?? [])
+      .filter(({ path }) => !["errors.ts", "version.ts"].includes(path) && layerOf(path) !== layerOf(file))
+      .filter(({ path, isTypeOnly }) => path !== "deps.ts" || !isTypeOnly)
+      .filter(({ path }) => !allowed[layerOf(file)]?.includes(layerOf(path)))
+      .map(({ path }) => `${file} imports ${path}`),
+  );
+  expect(forbidden).toEqual([]);
+});
 
-  it("have no import cycles", () => {
-    expect(findCycles()).toEqual([]);
-  });
+test("files in src have no import cycles", () => {
+  expect(findCycles()).toEqual([]);
+});
 
-  it("have unique names", () => {
-    const names = files.map((file) => file.split("/").at(-1));
-    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-  });
+test("files in src have unique names", () => {
+  const names = files.map((file) => file.split("/").at(-1));
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });

@@ -52,7 +52,7 @@ test.each<[string, Error, string]>([
   expect(error.cause).toBe(thrown);
 });
 
-test("an operating system error is reported as a configuration error, not as a bug", () => {
+test("operating system errors are reported as configuration errors, not as bugs", () => {
   const said = (code: string) => asBrandapiError(withCode(`x`, code, { syscall: "open", path: "/d/x" }));
   for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
     const { exitCode, hint, message } = said(code);

@@ -1,44 +1,45 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { durationFormats, timeFormats } from "../../src/util/time-input.js";
 import { commands, examplesOf } from "../support/commands.js";
 import { brandapi } from "../support/program.js";
 
-describe("brandapi --help", () => {
-  test("brandapi --help lists every command under its group's heading", async () => {
-    const { out, code, err } = await brandapi("--help");
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    const headings = ["Options:", ...new Set(commands.map((command) => command.helpGroup())), "Help:"];
-    const positions = headings.map((heading) => out.indexOf(`${heading}\n`));
-    expect(positions).not.toContain(-1);
-    expect(positions).toEqual([...positions].sort((a, b) => a - b));
-    for (const command of commands)
-      expect(out).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary().split(" ")[0]}`, "m"));
-  });
-
-  test("brandapi --help describes the global options, and each command's help refers to `brandapi --help`", async () => {
-    const { out } = await brandapi("--help");
-    const options = ["--profile", "--db", "--base-url", "--key-file", "--max-wait", "--json", "--quiet"];
-    for (const option of options) expect(out).toContain(`  ${option}`);
-    for (const command of ["sync --help", "help whoami"]) {
-      const help = (await brandapi(command)).out;
-      expect(help).toContain("`brandapi --help`");
-      expect(help).not.toMatch(/^ {2}--(?:profile|key-file|no-color)/m);
-    }
-  });
-
-  test("--help states for which Node versions the installation compiles SQLite", async () => {
-    const { out } = await brandapi("--help");
-    expect(out.replace(/\s+/g, " ")).toContain("on Node 22 and later, nothing is compiled. On Node 20, ");
-  });
-
-  test("`brandapi` and `brandapi help` print the same output as --help", async () => {
-    const { out } = await brandapi("--help");
-    expect(await brandapi("help")).toMatchObject({ code: 0, out });
-    expect(await brandapi("")).toMatchObject({ code: 0, out });
-  });
+test("brandapi --help lists every command under its group's heading", async () => {
+  const { out, code, err } = await brandapi("--help");
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const headings = ["Options:", ...new Set(commands.map((command) => command.helpGroup())), "Help:"];
+  const positions = headings.map((heading) => out.indexOf(`${heading}\n`));
+  expect(positions).not.toContain(-1);
+  expect(positions).toEqual([...positions].sort((a, b) => a - b));
+  for (const command of commands)
+    expect(out).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary().split(" ")[0]}`, "m"));
 });
 
-/** Returns the number of lines in the list of resources, not counting the first line. The list grows with the API. */
+test("brandapi --help describes the global options, and each command's help refers to `brandapi --help`", async () => {
+  const { out } = await brandapi("--help");
+  const options = ["--profile", "--db", "--base-url", "--key-file", "--max-wait", "--json", "--quiet"];
+  for (const option of options) expect(out).toContain(`  ${option}`);
+  for (const command of ["sync --help", "help whoami"]) {
+    const help = (await brandapi(command)).out;
+    expect(help).toContain("`brandapi --help`");
+    expect(help).not.toMatch(/^ {2}--(?:profile|key-file|no-color)/m);
+  }
+});
+
+test("brandapi --help names the Node versions for which the installation compiles SQLite", async () => {
+  const { out } = await brandapi("--help");
+  expect(out.replace(/\s+/g, " ")).toContain("on Node 22 and later, nothing is compiled. On Node 20, ");
+});
+
+test("`brandapi` and `brandapi help` print the same output as --help", async () => {
+  const { out } = await brandapi("--help");
+  expect(await brandapi("help")).toMatchObject({ code: 0, out });
+  expect(await brandapi("")).toMatchObject({ code: 0, out });
+});
+
+/**
+ * Returns the number of lines in the list of resources after the first line. The list grows with the number of
+ * resources, so it is not counted.
+ */
 function extraResourceLines(lines: readonly string[]): number {
   const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));
   if (first === -1) return 0;
@@ -216,7 +217,7 @@ test.each(["demo", "demo --challenge", "completion bash"])(
   },
 );
 
-test("global options work before and after the command's name, and the last one wins", async () => {
+test("global options work before and after the command's name, and the last value applies", async () => {
   const before = await brandapi("--profile acme whoami");
   expect(before.err).toContain("`acme`");
   expect((await brandapi("whoami --profile acme")).err).toBe(before.err);

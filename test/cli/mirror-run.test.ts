@@ -43,7 +43,7 @@ test("sync --wait waits for another run on a mirror from an older version", asyn
   expect(code).toBe(0);
 });
 
-test("the error for a locked mirror suggests --wait only for commands that have --wait", async () => {
+test("the error for a locked mirror suggests --wait only for commands that accept it", async () => {
   const { path, options } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { clock: systemClock, signal });

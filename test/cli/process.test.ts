@@ -48,7 +48,7 @@ test.each([
   expect(ended.err).toBe("brandapi: Stopped.\n");
 });
 
-test("a second Ctrl-C ends the program if it ignores the first Ctrl-C", async () => {
+test("a second Ctrl-C ends a program that has not responded to the first", async () => {
   const deaf = join(makeHome(), "deaf.cjs");
   writeFileSync(deaf, "AbortController.prototype.abort = () => console.error('first');");
   const program = await startWaitingProgram([process.execPath, "--require", deaf]);

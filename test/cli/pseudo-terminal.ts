@@ -5,7 +5,7 @@ import { quoteShellWord } from "../../src/util/text.js";
 import { makeHome } from "../support/home.js";
 import { binPath } from "../support/process.js";
 
-/** True if this machine has util-linux's `script`, which runs a command in a pseudo-terminal. */
+/** True if this machine has the `script` command from util-linux, which runs a program in a pseudo-terminal. */
 export const hasTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
 
 export interface TerminalOptions {

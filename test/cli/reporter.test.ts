@@ -47,7 +47,7 @@ test("the reporter escapes control characters, and prints details only with --ve
   expect(silent.text).toBe("");
 });
 
-test("with --quiet, the reporter prints nothing but warnings, and each warning only once", () => {
+test("with --quiet, the reporter prints only warnings, and each warning only once", () => {
   const seen = reporterFor({ quiet: true }, terminal);
   seen.reporter.begin({ name: "orders" }).end("done");
   seen.reporter.note("a note");
@@ -152,7 +152,7 @@ test("the progress line shows a countdown during a wait", async () => {
   seen.reporter.close();
 });
 
-test("a countdown is shown on a separate line during a wait between two tasks, and then disappears", async () => {
+test("a wait between two tasks shows a countdown, which disappears after the wait", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.waiting(42_000, "rate limit");
   await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");

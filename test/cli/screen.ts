@@ -1,4 +1,4 @@
-// The character is built from its code, because linters reject control characters in regular expressions.
+// Linters reject control characters in regular expressions, so the escape character is built from its code.
 const esc = String.fromCharCode(27);
 const tokens = new RegExp(`${esc}\\[\\??[\\d;]*[A-Za-z]|[\\s\\S]`, "gu");
 const parts = new RegExp(`^${esc}\\[(\\??)([\\d;]*)([A-Za-z])$`);

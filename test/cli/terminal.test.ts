@@ -4,7 +4,7 @@ import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
 const esc = String.fromCharCode(27);
 
-describe.skipIf(!hasTerminal)("commands on a pseudo-terminal", () => {
+describe.skipIf(!hasTerminal)("a command in a pseudo-terminal", () => {
   test.each([
     ["sync roster", 0],
     ["whoami", 0],

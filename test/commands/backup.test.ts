@@ -128,7 +128,7 @@ test("backup removes a copy that fails its check, and keeps older backups", asyn
   const brand = await mirrored();
   await backUp(brand);
   const before = backups(brand);
-  // An index does not match its table, so the copy is as damaged as the mirror.
+  // This damages an index, so that the check of the copy fails.
   const mirror = new Sqlite(brand.db);
   mirror.unsafeMode().pragma("writable_schema = 1");
   mirror.exec(
@@ -198,7 +198,7 @@ test("backup --restore replaces a damaged mirror", async () => {
   expect((await brand.run("status")).code).toBe(0);
 });
 
-test("backups are named after the mirror's file, so backups of two mirrors have different names", async () => {
+test("backup names its files after the mirror, so backups of two mirrors have different names", async () => {
   const brand = await mirrored();
   const other = { env: { BRANDAPI_DB: join(brand.home, "other.sqlite") } };
   await brand.run("sync orders", other);
@@ -223,7 +223,7 @@ test("backup --restore warns about a backup of a different mirror of the same br
   ]);
 });
 
-test("two backups made within the same second have different names", async () => {
+test("backup uses different names for two backups in the same second", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(1);
@@ -242,7 +242,7 @@ test("backup removes the new copy if the backup cannot be recorded in the mirror
   expect([code, readdirSync(join(brand.home, "backups"))]).toEqual([1, []]);
 });
 
-test("backup --keep never removes the mirror itself, whatever the mirror is called", async () => {
+test("backup --keep never removes the mirror itself, whatever its name", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -293,7 +293,7 @@ test("backup --restore rejects a damaged backup and a backup of another brand, a
   expect(readdirSync(brand.home).filter((name) => /before/.test(name))).toEqual([]);
 });
 
-test("backup --restore warns about forgotten hosts if it cannot read their IDs from a damaged mirror", async () => {
+test("backup --restore warns that hosts must be forgotten again if the damaged mirror cannot provide their IDs", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   damage(brand.db, "mirror_info");
@@ -407,7 +407,7 @@ async function restoreUpTo(step: number | "never", brand: TestBrand, path: strin
   }).ended;
 }
 
-test("a complete mirror remains if backup --restore is killed at any step", async () => {
+test("backup --restore leaves a complete mirror if it is killed at any step", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const note = "INSERT OR REPLACE INTO notices VALUES ('test', ?)";
@@ -483,7 +483,7 @@ test("backup copies a read-only mirror, and reports that the mirror does not rec
   expect(readdirSync(folder)).toHaveLength(1);
 });
 
-test("an interrupted backup leaves no incomplete copy", async () => {
+test("backup leaves no incomplete copy when it is interrupted", async () => {
   const brand = await mirrored(3_000);
   const folder = join(brand.home, "copies");
   mkdirSync(folder);

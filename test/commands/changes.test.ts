@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
@@ -24,13 +24,12 @@ async function mirrorWithChanges(): Promise<string> {
   return mirror.path;
 }
 
-describe("brandapi changes", () => {
-  it("changes lists each change with its interval, field, old value and new value, newest last", async () => {
-    const path = await mirrorWithChanges();
-    const run = await brandapi(["changes", "--db", path], { clock });
-    expect(run.code).toBe(0);
-    expect(run.out).toBe(
-      `orders 2026-10-20 02:00 to 2026-11-03 02:00 UTC
+test("brandapi changes lists each change with its interval, field, old value and new value, newest last", async () => {
+  const path = await mirrorWithChanges();
+  const run = await brandapi(["changes", "--db", path], { clock });
+  expect(run.code).toBe(0);
+  expect(run.out).toBe(
+    `orders 2026-10-20 02:00 to 2026-11-03 02:00 UTC
 record  what              was      is now              key
 #2      refund_amount     0     →  45.5                order-2
 #2      financial_status  paid  →  partially_refunded  order-2
@@ -43,91 +42,90 @@ orders 2026-10-20 02:00 to 2026-11-04 02:00 UTC
 record  what     was    is now  key
 #3      removed                 order-3
 `,
-    );
-  });
+  );
+});
 
-  it("changes groups changes with the same interval under one heading", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:10.000Z" });
-    writeRead(mirror, "orders", [anOrder(2, { refund_amount: null })], { at: "2026-11-01T02:00:20.000Z" });
-    const refund = { refund_amount: 45.5, financial_status: "partially_refunded" };
-    writeRead(mirror, "orders", [anOrder(1, refund)], { at: "2026-11-03T02:00:10.000Z" });
-    writeRead(mirror, "orders", [anOrder(2, refund)], { at: "2026-11-03T02:00:20.000Z" });
-    mirror.db.close();
-    const run = await brandapi(["changes", "--db", mirror.path], { clock });
-    expect(run.out).toBe(`orders 2026-11-01 02:00 to 2026-11-03 02:00 UTC
+test("brandapi changes groups changes with the same interval under one heading", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:10.000Z" });
+  writeRead(mirror, "orders", [anOrder(2, { refund_amount: null })], { at: "2026-11-01T02:00:20.000Z" });
+  const refund = { refund_amount: 45.5, financial_status: "partially_refunded" };
+  writeRead(mirror, "orders", [anOrder(1, refund)], { at: "2026-11-03T02:00:10.000Z" });
+  writeRead(mirror, "orders", [anOrder(2, refund)], { at: "2026-11-03T02:00:20.000Z" });
+  mirror.db.close();
+  const run = await brandapi(["changes", "--db", mirror.path], { clock });
+  expect(run.out).toBe(`orders 2026-11-01 02:00 to 2026-11-03 02:00 UTC
 record  what              was      is now              key
 #1      refund_amount     0     →  45.5                order-1
 #1      financial_status  paid  →  partially_refunded  order-1
 #2      refund_amount     null  →  45.5                order-2
 #2      financial_status  paid  →  partially_refunded  order-2
 `);
-    const one = await brandapi(["changes", "--limit", "1", "--db", mirror.path], { clock });
-    expect(one.out.split("\n").slice(2)).toEqual([
-      "#2      financial_status  paid  →  partially_refunded  order-2",
-      "",
-    ]);
-    expect(one.err).toContain("newest 1 of 4 changes");
-    const csv = await brandapi(["changes", "--limit", "1", "--csv", "--db", mirror.path], { clock });
-    expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
-  });
+  const one = await brandapi(["changes", "--limit", "1", "--db", mirror.path], { clock });
+  expect(one.out.split("\n").slice(2)).toEqual([
+    "#2      financial_status  paid  →  partially_refunded  order-2",
+    "",
+  ]);
+  expect(one.err).toContain("newest 1 of 4 changes");
+  const csv = await brandapi(["changes", "--limit", "1", "--csv", "--db", mirror.path], { clock });
+  expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
+});
 
-  it("changes filters by resource and time, and limits the number of changes", async () => {
-    const path = await mirrorWithChanges();
-    const lines = async (...args: string[]) =>
-      (
-        parse((await brandapi(["changes", ...args, "--csv", "--db", path], { clock })).out, {
-          columns: true,
-        }) as {
-          field: string;
-          kind: string;
-        }[]
-      ).map(({ field, kind }) => field || kind);
-    expect(await lines("roster")).toEqual(["commission_rate"]);
-    expect(await lines("orders", "--since", "30d")).toEqual([
-      "currency",
-      "refund_amount",
-      "financial_status",
-      "removed",
-    ]);
-    expect(await lines("--limit", "2")).toEqual(["commission_rate", "removed"]);
-    const json = await brandapi(["changes", "--json", "--limit", "1", "--db", path], { clock });
-    expect(JSON.parse(json.out)).toMatchObject([
-      { resource: "orders", key: "order-3", kind: "removed", field: null },
-    ]);
-    const cut = await brandapi(["changes", "--limit", "1", "--db", path], { clock });
-    expect(cut.err).toContain("newest 1 of 4 changes");
-  });
+test("brandapi changes filters by resource and time, and limits the number of changes", async () => {
+  const path = await mirrorWithChanges();
+  const lines = async (...args: string[]) =>
+    (
+      parse((await brandapi(["changes", ...args, "--csv", "--db", path], { clock })).out, {
+        columns: true,
+      }) as {
+        field: string;
+        kind: string;
+      }[]
+    ).map(({ field, kind }) => field || kind);
+  expect(await lines("roster")).toEqual(["commission_rate"]);
+  expect(await lines("orders", "--since", "30d")).toEqual([
+    "currency",
+    "refund_amount",
+    "financial_status",
+    "removed",
+  ]);
+  expect(await lines("--limit", "2")).toEqual(["commission_rate", "removed"]);
+  const json = await brandapi(["changes", "--json", "--limit", "1", "--db", path], { clock });
+  expect(JSON.parse(json.out)).toMatchObject([
+    { resource: "orders", key: "order-3", kind: "removed", field: null },
+  ]);
+  const cut = await brandapi(["changes", "--limit", "1", "--db", path], { clock });
+  expect(cut.err).toContain("newest 1 of 4 changes");
+});
 
-  it("changes prints a note if there are no changes, and rejects an unknown resource", async () => {
-    const mirror = await makeMirror();
-    mirror.db.close();
-    const none = await brandapi(["changes", "--db", mirror.path], { clock });
-    expect(none).toMatchObject({
-      code: 0,
-      out: "",
-      err: expect.stringMatching(/^No changes were found since \d{4}-\d\d-\d\d; use `--since`/),
-    });
-    expect((await brandapi(["changes", "--json", "--db", mirror.path], { clock })).out).toBe("[]\n");
-    const unknown = await brandapi(["changes", "oders", "--db", mirror.path]);
-    expect(unknown.code).toBe(2);
-    expect(unknown.err).toContain("did you mean `orders`?");
-    const run = await brandapi(["changes", "--run", "9", "--db", mirror.path], { clock });
+test("brandapi changes prints a note if there are no changes, and rejects an unknown resource", async () => {
+  const mirror = await makeMirror();
+  mirror.db.close();
+  const none = await brandapi(["changes", "--db", mirror.path], { clock });
+  expect(none).toMatchObject({
+    code: 0,
+    out: "",
+    err: expect.stringMatching(/^No changes were found since \d{4}-\d\d-\d\d; use `--since`/),
+  });
+  expect((await brandapi(["changes", "--json", "--db", mirror.path], { clock })).out).toBe("[]\n");
+  const unknown = await brandapi(["changes", "oders", "--db", mirror.path]);
+  expect(unknown.code).toBe(2);
+  expect(unknown.err).toContain("did you mean `orders`?");
+  const run = await brandapi(["changes", "--run", "9", "--db", mirror.path], { clock });
+  expect(run).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/no run 9\.\n.*newest run is 0/),
+  });
+});
+
+test.each(["analytics-hosts", "analytics-clicks"])(
+  "brandapi changes rejects %s, because it has no change log",
+  async (name) => {
+    const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
     expect(run).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/no run 9\.\n.*newest run is 0/),
+      out: "",
+      err: expect.stringContaining(`Unknown resource: \`${name}\`.`),
     });
-  });
-
-  it.each(["analytics-hosts", "analytics-clicks"])(
-    "changes rejects %s, because it has no change log",
-    async (name) => {
-      const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
-      expect(run).toMatchObject({
-        code: 2,
-        out: "",
-        err: expect.stringContaining(`Unknown resource: \`${name}\`.`),
-      });
-    },
-  );
-});
+  },
+);

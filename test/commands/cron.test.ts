@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { makeBrand, testBaseUrl } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
@@ -14,7 +14,7 @@ mkdirSync(trap);
 afterAll(() => rmSync(join(trap, ".."), { recursive: true }));
 
 /**
- * Returns a crontab's commands as cron passes them to the shell. Cron unescapes `\\%`, and ends a command at an
+ * Returns the commands that cron passes to the shell for a crontab. Cron unescapes `\\%`, and ends a command at an
  * unescaped `%`.
  */
 function commandsOf(crontab: string): string[] {
@@ -26,7 +26,7 @@ function commandsOf(crontab: string): string[] {
   });
 }
 
-/** Runs a command with cron's minimal environment. */
+/** Runs a command with the minimal environment of a cron job. */
 function runBare(command: string, home: string) {
   const env = { HOME: home, LOGNAME: "ada", PATH: "/usr/bin:/bin", SHELL: "/bin/sh" };
   const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
@@ -45,109 +45,105 @@ async function startSandbox() {
   return JSON.parse(line ?? "") as { baseUrl: string; key: string };
 }
 
-describe("brandapi cron", () => {
-  test("cron prints lines that work in a minimal environment, whatever characters the paths contain", async () => {
-    const { baseUrl, key } = await startSandbox();
-    const nobody = makeHome();
-    const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
-    const login = ["login", "--base-url", baseUrl, "--key-stdin"];
-    expect((await brandapi(login, { home: trap, env, stdin: key })).code).toBe(0);
-    const { code, out, err } = await brandapi("cron", { home: trap, env });
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    const [sync = "", check = ""] = commandsOf(out);
+test("cron prints lines that work in a minimal environment, whatever characters the paths contain", async () => {
+  const { baseUrl, key } = await startSandbox();
+  const nobody = makeHome();
+  const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
+  const login = ["login", "--base-url", baseUrl, "--key-stdin"];
+  expect((await brandapi(login, { home: trap, env, stdin: key })).code).toBe(0);
+  const { code, out, err } = await brandapi("cron", { home: trap, env });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const [sync = "", check = ""] = commandsOf(out);
 
-    const early = runBare(check, nobody);
-    expect(early).toMatchObject({ status: 10, out: "" });
-    expect(early.err).toContain("This mirror has never been synced");
-    expect(runBare(sync, nobody)).toEqual({ status: 0, out: "", err: "" });
-    expect(runBare(check, nobody)).toEqual({ status: 0, out: "", err: "" });
-    const log = readFileSync(join(trap, ".local/state/brandapi/default.log"), "utf8");
-    expect(log).toMatch(/^\w{3} .*UTC.*\nroster: [\s\S]*orders: 50 read/);
-    expect(readdirSync(join(trap, ".local/share/brandapi"))).toContain("default.sqlite");
-    expect(readdirSync(nobody)).toEqual([]);
-    expect(out).not.toContain(key);
-  });
+  const early = runBare(check, nobody);
+  expect(early).toMatchObject({ status: 10, out: "" });
+  expect(early.err).toContain("This mirror has never been synced");
+  expect(runBare(sync, nobody)).toEqual({ status: 0, out: "", err: "" });
+  expect(runBare(check, nobody)).toEqual({ status: 0, out: "", err: "" });
+  const log = readFileSync(join(trap, ".local/state/brandapi/default.log"), "utf8");
+  expect(log).toMatch(/^\w{3} .*UTC.*\nroster: [\s\S]*orders: 50 read/);
+  expect(readdirSync(join(trap, ".local/share/brandapi"))).toContain("default.sqlite");
+  expect(readdirSync(nobody)).toEqual([]);
+  expect(out).not.toContain(key);
+});
 
-  test("cron prints two lines with comments and absolute paths, and writes no files", async () => {
-    const home = makeHome();
-    const { out, code } = await brandapi("cron", { home });
-    expect(code).toBe(0);
-    expect(readdirSync(home)).toEqual([]);
-    const lines = out.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    expect(lines).toHaveLength(2);
-    const log = join(home, ".local/state/brandapi");
-    expect(lines[0]).toMatch(/^\d+ 4 \* \* \* {2}mkdir -pm 700 /);
-    expect(lines[0]).toContain(
-      `HOME=${home} ${process.execPath} ${binPath} sync; } >> ${log}/default.log 2>&1`,
-    );
-    expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}HOME=\/.* status --max-age 26h --quiet$/);
-  });
+test("cron prints two lines with comments and absolute paths, and writes no files", async () => {
+  const home = makeHome();
+  const { out, code } = await brandapi("cron", { home });
+  expect(code).toBe(0);
+  expect(readdirSync(home)).toEqual([]);
+  const lines = out.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  expect(lines).toHaveLength(2);
+  const log = join(home, ".local/state/brandapi");
+  expect(lines[0]).toMatch(/^\d+ 4 \* \* \* {2}mkdir -pm 700 /);
+  expect(lines[0]).toContain(
+    `HOME=${home} ${process.execPath} ${binPath} sync; } >> ${log}/default.log 2>&1`,
+  );
+  expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}HOME=\/.* status --max-age 26h --quiet$/);
+});
 
-  test("cron copies options and environment variables into the lines, with absolute paths, but never copies the key", async () => {
-    const home = makeHome();
-    writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
-    const env = {
-      BRANDAPI_KEY: "brk_from_environment",
-      BRANDAPI_PROFILE: "acme",
-      BRANDAPI_DB: "acme@eu.sqlite",
-      BRANDAPI_CONFIG_DIR: "~/settings",
-      BRANDAPI_RATE_LIMIT: "30",
-      XDG_STATE_HOME: "/var/state",
-      NO_PROXY: "localhost",
-      HTTPS_PROXY: "http://ada:secret@proxy:8080",
-    };
-    const base = "https://platform.example/api/brand/v1";
-    const { out, err } = await brandapi(`cron --base-url ${base} --key-file key`, { home, env });
-    const flags = `--base-url ${base} --key-file ${home}/key`;
-    const brand = `BRANDAPI_PROFILE=acme BRANDAPI_DB=${home}/acme@eu.sqlite BRANDAPI_CONFIG_DIR=${home}/settings`;
-    const set = `HOME=${home} ${brand} BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
-    const program = `${process.execPath} ${binPath}`;
-    expect(commandsOf(out)).toEqual([
-      `mkdir -pm 700 /var/state/brandapi && { date -u; ${set} ${program} sync ${flags}; } >> /var/state/brandapi/acme.log 2>&1`,
-      `${set} ${program} status ${flags} --max-age 26h --quiet`,
-    ]);
-    expect(out).toContain(`(crontab -l 2>/dev/null; ${brand} BRANDAPI_RATE_LIMIT=30 brandapi cron `);
-    expect(out).not.toMatch(/brk_|secret/);
-    expect(err).toMatch(/^warning: HTTPS_PROXY contains a password .*\n$/);
-  });
+test("cron copies options and environment variables into the lines, with absolute paths, but never copies the key", async () => {
+  const home = makeHome();
+  writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
+  const env = {
+    BRANDAPI_KEY: "brk_from_environment",
+    BRANDAPI_PROFILE: "acme",
+    BRANDAPI_DB: "acme@eu.sqlite",
+    BRANDAPI_CONFIG_DIR: "~/settings",
+    BRANDAPI_RATE_LIMIT: "30",
+    XDG_STATE_HOME: "/var/state",
+    NO_PROXY: "localhost",
+    HTTPS_PROXY: "http://ada:secret@proxy:8080",
+  };
+  const base = "https://platform.example/api/brand/v1";
+  const { out, err } = await brandapi(`cron --base-url ${base} --key-file key`, { home, env });
+  const flags = `--base-url ${base} --key-file ${home}/key`;
+  const brand = `BRANDAPI_PROFILE=acme BRANDAPI_DB=${home}/acme@eu.sqlite BRANDAPI_CONFIG_DIR=${home}/settings`;
+  const set = `HOME=${home} ${brand} BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
+  const program = `${process.execPath} ${binPath}`;
+  expect(commandsOf(out)).toEqual([
+    `mkdir -pm 700 /var/state/brandapi && { date -u; ${set} ${program} sync ${flags}; } >> /var/state/brandapi/acme.log 2>&1`,
+    `${set} ${program} status ${flags} --max-age 26h --quiet`,
+  ]);
+  expect(out).toContain(`(crontab -l 2>/dev/null; ${brand} BRANDAPI_RATE_LIMIT=30 brandapi cron `);
+  expect(out).not.toMatch(/brk_|secret/);
+  expect(err).toMatch(/^warning: HTTPS_PROXY contains a password .*\n$/);
+});
 
-  test("cron puts the named resources into both lines and into the command that adds the lines", async () => {
-    const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
-    expect(code).toBe(0);
-    const [sync, check] = commandsOf(out);
-    expect(sync).toContain(`${binPath} sync orders roster;`);
-    expect(check).toMatch(/ status orders roster --max-age 26h --quiet$/);
-    expect(out).toContain("brandapi cron orders roster) | crontab -");
-    expect((await brandapi("cron oders")).err).toContain("did you mean `orders`?");
-  });
+test("cron includes the named resources in both lines, and in the command that adds the lines to the crontab", async () => {
+  const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
+  expect(code).toBe(0);
+  const [sync, check] = commandsOf(out);
+  expect(sync).toContain(`${binPath} sync orders roster;`);
+  expect(check).toMatch(/ status orders roster --max-age 26h --quiet$/);
+  expect(out).toContain("brandapi cron orders roster) | crontab -");
+  expect((await brandapi("cron oders")).err).toContain("did you mean `orders`?");
+});
 
-  test("if the key is set only in the environment, cron prints the lines with a warning", async () => {
-    const env = {
-      BRANDAPI_KEY: "brk_environment",
-      BRANDAPI_PROFILE: "acme",
-      BRANDAPI_BASE_URL: "https://platform.example/api/brand/v1",
-    };
-    const { code, out, err } = await brandapi("cron", { env });
-    expect(code).toBe(0);
-    expect(err).toMatch(
-      /^warning: The profile `acme` has no key, .* Run `brandapi login --profile acme`\.\n$/,
-    );
-    expect(commandsOf(out)).toHaveLength(2);
-    expect(out + err).not.toContain("brk_");
-  });
+test("cron warns if the key is set only in the environment", async () => {
+  const env = {
+    BRANDAPI_KEY: "brk_environment",
+    BRANDAPI_PROFILE: "acme",
+    BRANDAPI_BASE_URL: "https://platform.example/api/brand/v1",
+  };
+  const { code, out, err } = await brandapi("cron", { env });
+  expect(code).toBe(0);
+  expect(err).toMatch(/^warning: The profile `acme` has no key, .* Run `brandapi login --profile acme`\.\n$/);
+  expect(commandsOf(out)).toHaveLength(2);
+  expect(out + err).not.toContain("brk_");
+});
 
-  test("cron --all-profiles covers every brand, and rejects options for a single brand", async () => {
-    const brand = makeBrand();
-    const noVariables = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_DB: "" };
-    const run = (command: string) => brand.run(command, { stdin: brand.key, env: noVariables });
-    const login = await run(`login --profile acme --base-url ${testBaseUrl} --key-stdin`);
-    expect(login.code, login.err).toBe(0);
-    const { out, err } = await run("cron --all-profiles");
-    expect(err).toBe("");
-    expect(commandsOf(out).map((line) => / (sync|status) --all-profiles/.test(line))).toEqual([true, true]);
-    expect((await run("cron --all-profiles --db x.sqlite")).code).toBe(2);
-    expect((await run("cron --systemd --launchd")).code).toBe(2);
-  });
+test("cron --all-profiles prints lines for all brands, and rejects options for a single brand", async () => {
+  const brand = makeBrand();
+  const noVariables = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_DB: "" };
+  const run = (command: string) => brand.run(command, { stdin: brand.key, env: noVariables });
+  const login = await run(`login --profile acme --base-url ${testBaseUrl} --key-stdin`);
+  expect(login.code, login.err).toBe(0);
+  const { out, err } = await run("cron --all-profiles");
+  expect(err).toBe("");
+  expect(commandsOf(out).map((line) => / (sync|status) --all-profiles/.test(line))).toEqual([true, true]);
+  expect((await run("cron --all-profiles --db x.sqlite")).code).toBe(2);
+  expect((await run("cron --systemd --launchd")).code).toBe(2);
 });
 
 test("cron --json prints the same lines as JSON", async () => {
@@ -167,7 +163,7 @@ test("cron --json prints the same lines as JSON", async () => {
   expect(lines[0]).toContain(log);
 });
 
-test("if brandapi runs from npm's cache, cron prints the command that installs it instead of crontab lines", async () => {
+test("cron prints an install command instead of crontab lines if brandapi runs from npm's cache", async () => {
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
   const { code, out, err } = await brandapi("cron", { machine: { script } });
   expect({ code, out }).toEqual({ code: 3, out: "" });

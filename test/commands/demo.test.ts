@@ -15,7 +15,6 @@ test("demo --quiet prints only warnings, writes all of its files, and replaces a
   };
   await runDemo();
   for (const name of ["orders.csv", "report.html"]) expect(existsSync(file(name)), name).toBe(true);
-  // The mirror can be copied as a single file.
   expect(existsSync(file("demo.sqlite-wal"))).toBe(false);
 
   writeFileSync(file("notes.txt"), "mine");
@@ -39,7 +38,6 @@ test("demo explains its purpose before the first command, and prints consistent 
   const [introduction = "", ...commands] = out.split("\n$ ");
   expect(introduction).toMatch(/^brandapi copies .+You get:\n- tables to query/s);
   expect(commands[0]).toMatch(/^brandapi sync\n/);
-  // Numbers in the output are not in quotes.
   expect(out).not.toMatch(/^'\d/m);
   expect(err).toMatch(/^surveys: 9 surveys and 9 results read/m);
   expect(out).toMatch(/^surveys +9 /m);

@@ -48,7 +48,7 @@ test("export rejects --include-removed if none of the exported tables can contai
   for (const table of ["sales-by-month", "sync-runs"]) expect(await run(table)).toMatchObject(refused);
 });
 
-test("export suggests the column that a name means with or without the table's noun", async () => {
+test("export suggests `id` for the column `order_id` and `order_date` for `date`", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();

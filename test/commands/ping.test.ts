@@ -68,7 +68,7 @@ test("sync sends the failure ping if the API refuses a resource that was synced 
   expect([(await sync()).code, ...heard]).toEqual([8, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 8"]);
 });
 
-test("sync retries a failed ping once, warns, and does not change its exit code", async () => {
+test("sync retries a failed ping once, prints a warning, and does not change its exit code", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => 500);
   const ran = await brandapi(["sync", "orders", "--quiet", "--ping", url], { env, home: brand.home });
@@ -77,7 +77,7 @@ test("sync retries a failed ping once, warns, and does not change its exit code"
   expect(ran.err).toMatch(/^warning: .*HTTP 500\n$/);
 });
 
-test("the warning about an unreachable service does not contain the password from the service's URL", async () => {
+test("sync does not print the password from the ping URL if the service is unreachable", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
     const { code, err } = await brandapi("sync orders --quiet", {
@@ -96,7 +96,7 @@ test("the warning about an unreachable service does not contain the password fro
   expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
 });
 
-test("after a signal, sync tries only once to send the failure ping, and gives up after a second", async () => {
+test("sync sends the failure ping only once after a signal, and gives up after a second", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 500, 60_000) });
   const env = await brand.served({ latency: 300 });
   const { heard, url } = await startSwitch(() => (heard.length > 1 ? "hang" : 200));

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
 import { type Sandbox, type SandboxOptions, sandboxForTest } from "../support/sandbox.js";
 
-/** Several profiles on one machine, without environment variables. */
+/** A machine with several profiles and no environment variables. */
 interface Profiles {
   sandbox: Sandbox;
   home: string;
@@ -54,96 +54,92 @@ async function list(brands: Profiles): Promise<Listed[]> {
   return JSON.parse(out) as Listed[];
 }
 
-describe("brandapi profiles", () => {
-  test("profiles lists each brand's mirror, the age of its data and the days until its key expires, without a network or a key", async () => {
-    const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
-    const { secretOf, key } = brands.sandbox;
-    await brands.login("default", key);
-    await brands.login("basalt", secretOf("other-brand"));
-    expect((await brands.run("sync roster")).code).toBe(0);
-    brands.sandbox.advance(4 * 3_600_000);
-    const { code, out, err } = await brands.run("profiles", { fetch: noNetwork });
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    const lines = out.trimEnd().split("\n");
-    expect(lines[0]).toMatch(/^profile +brand +mirror +age +key$/);
-    expect(lines[1]).toMatch(/^default +Fjell & Fern +\/\S+\/default\.sqlite +4h +1,094 days left$/);
-    expect(lines[2]).toMatch(/^basalt +Basalt Cycling +\/\S+\/basalt\.sqlite +none +1,094 days left$/);
-    expect(lines).toHaveLength(3);
-    const json = await brands.run("profiles --json");
-    expect(JSON.parse(json.out)[0]).toEqual({
-      profile: "default",
-      brand: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Fjell & Fern" },
-      base_url: brands.sandbox.baseUrl,
-      mirror: brands.mirrorOf("default"),
-      last_success_at: expect.stringMatching(/^2026-11-21T00:00:/),
-      age_seconds: expect.closeTo(4 * 3_600, -1),
-      key: { expires_at: expect.stringMatching(/^2029-/), days_left: 1094 },
-    });
-    for (const secret of [key, secretOf("other-brand")]) expect(out + json.out).not.toContain(secret);
+test("brandapi profiles lists each brand's mirror, the age of its data and the days until its key expires, without a network or a key", async () => {
+  const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
+  const { secretOf, key } = brands.sandbox;
+  await brands.login("default", key);
+  await brands.login("basalt", secretOf("other-brand"));
+  expect((await brands.run("sync roster")).code).toBe(0);
+  brands.sandbox.advance(4 * 3_600_000);
+  const { code, out, err } = await brands.run("profiles", { fetch: noNetwork });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const lines = out.trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^profile +brand +mirror +age +key$/);
+  expect(lines[1]).toMatch(/^default +Fjell & Fern +\/\S+\/default\.sqlite +4h +1,094 days left$/);
+  expect(lines[2]).toMatch(/^basalt +Basalt Cycling +\/\S+\/basalt\.sqlite +none +1,094 days left$/);
+  expect(lines).toHaveLength(3);
+  const json = await brands.run("profiles --json");
+  expect(JSON.parse(json.out)[0]).toEqual({
+    profile: "default",
+    brand: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Fjell & Fern" },
+    base_url: brands.sandbox.baseUrl,
+    mirror: brands.mirrorOf("default"),
+    last_success_at: expect.stringMatching(/^2026-11-21T00:00:/),
+    age_seconds: expect.closeTo(4 * 3_600, -1),
+    key: { expires_at: expect.stringMatching(/^2029-/), days_left: 1094 },
   });
-
-  test("profiles lists only brands with a stored key", async () => {
-    const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
-    await brands.login("acme", brands.sandbox.secretOf("expiring"));
-    expect(await list(brands)).toMatchObject([{ profile: "acme", key: { days_left: 2 } }]);
-    expect((await brands.run("logout --profile acme")).code).toBe(0);
-    expect(await list(brands)).toEqual([]);
-  });
-
-  test("if a mirror is unreadable, profiles warns about it and lists the other brands", async () => {
-    const brands = await makeProfiles();
-    await brands.login("acme", brands.sandbox.key);
-    await brands.login("basalt", brands.sandbox.secretOf("other-brand"));
-    await brands.run("sync roster --profile basalt");
-    writeFileSync(
-      brands.mirrorOf("acme"),
-      "not a mirror, and long enough to be looked at as a database file".repeat(20),
-    );
-    const { code, out, err } = await brands.run("profiles");
-    expect(code).toBe(0);
-    expect(out).toMatch(/^acme .* none +1,094 days left$/m);
-    expect(out).toMatch(/^basalt +Basalt Cycling .*0s/m);
-    expect(err).toMatch(/^warning: acme: .*is not an SQLite database/m);
-    expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);
-  });
-
-  test("profiles prints the command to run next if no brand is configured", async () => {
-    const { code, out, err } = await brandapi("profiles");
-    expect({ code, out }).toEqual({ code: 0, out: "" });
-    expect(err).toContain("run `brandapi login`");
-    expect(JSON.parse((await brandapi("profiles --json")).out)).toEqual([]);
-  });
+  for (const secret of [key, secretOf("other-brand")]) expect(out + json.out).not.toContain(secret);
 });
 
-describe("a mistyped profile", () => {
-  test("a mistyped profile is rejected with a suggestion of the closest name, even if BRANDAPI_KEY is set, and creates no mirror", async () => {
-    const brands = await makeProfiles();
-    await brands.login("fernwood", brands.sandbox.key);
-    const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    const requestsBefore = brands.sandbox.requests();
-    for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout", "cron"])
-      for (const [flag, env] of [
-        [" --profile fernwod", access],
-        [" --profile fernwod", {}],
-        ["", { ...access, BRANDAPI_PROFILE: "fernwod" }],
-      ] as const) {
-        const { code, err } = await brands.run(command + flag, { env });
-        expect(err, command).toMatch(/did you mean `fernwood`\?.*`brandapi login --profile fernwod`/);
-        expect(code).toBe(2);
-      }
-    expect(brands.sandbox.requests()).toBe(requestsBefore);
-    expect(await list(brands)).toHaveLength(1);
-  });
+test("brandapi profiles lists only brands with a stored key", async () => {
+  const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
+  await brands.login("acme", brands.sandbox.secretOf("expiring"));
+  expect(await list(brands)).toMatchObject([{ profile: "acme", key: { days_left: 2 } }]);
+  expect((await brands.run("logout --profile acme")).code).toBe(0);
+  expect(await list(brands)).toEqual([]);
+});
 
-  test("a profile whose name is similar to another profile's is accepted after `login`, or if its mirror exists", async () => {
-    const brands = await makeProfiles();
-    const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
-    await brands.login("shop-us", brands.sandbox.key);
-    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
-    await brands.login("shop-uk", brands.sandbox.key);
-    expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
-    // With a key from the environment, a name that resembles no other name is accepted.
-    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
-  });
+test("brandapi profiles warns about an unreadable mirror and lists the other brands", async () => {
+  const brands = await makeProfiles();
+  await brands.login("acme", brands.sandbox.key);
+  await brands.login("basalt", brands.sandbox.secretOf("other-brand"));
+  await brands.run("sync roster --profile basalt");
+  writeFileSync(
+    brands.mirrorOf("acme"),
+    "not a mirror, and long enough to be looked at as a database file".repeat(20),
+  );
+  const { code, out, err } = await brands.run("profiles");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^acme .* none +1,094 days left$/m);
+  expect(out).toMatch(/^basalt +Basalt Cycling .*0s/m);
+  expect(err).toMatch(/^warning: acme: .*is not an SQLite database/m);
+  expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);
+});
+
+test("brandapi profiles prints the command to run next if no brand is configured", async () => {
+  const { code, out, err } = await brandapi("profiles");
+  expect({ code, out }).toEqual({ code: 0, out: "" });
+  expect(err).toContain("run `brandapi login`");
+  expect(JSON.parse((await brandapi("profiles --json")).out)).toEqual([]);
+});
+
+test("the error for a mistyped profile suggests the closest name, even if BRANDAPI_KEY is set, and no mirror is created", async () => {
+  const brands = await makeProfiles();
+  await brands.login("fernwood", brands.sandbox.key);
+  const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+  const requestsBefore = brands.sandbox.requests();
+  for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout", "cron"])
+    for (const [flag, env] of [
+      [" --profile fernwod", access],
+      [" --profile fernwod", {}],
+      ["", { ...access, BRANDAPI_PROFILE: "fernwod" }],
+    ] as const) {
+      const { code, err } = await brands.run(command + flag, { env });
+      expect(err, command).toMatch(/did you mean `fernwood`\?.*`brandapi login --profile fernwod`/);
+      expect(code).toBe(2);
+    }
+  expect(brands.sandbox.requests()).toBe(requestsBefore);
+  expect(await list(brands)).toHaveLength(1);
+});
+
+test("a profile with a name similar to another is accepted if `login` stored it or its mirror exists", async () => {
+  const brands = await makeProfiles();
+  const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+  expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
+  await brands.login("shop-us", brands.sandbox.key);
+  expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
+  await brands.login("shop-uk", brands.sandbox.key);
+  expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
+  // A name that is not similar to any other name is accepted without `login`.
+  expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
 });

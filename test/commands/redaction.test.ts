@@ -20,7 +20,7 @@ async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
   return Object.assign(makeBrand({ copyOf: brand }), { hostId });
 }
 
-/** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy of this brand. */
+/** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy of the result. */
 async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   const brand = makeBrand({ history: 60, listLimit: 30 });
   const hostId = brand.data.roster[0]?.host?.id ?? "";
@@ -36,7 +36,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   await brand.run("sync");
   brand.pass(day);
   rename(brand, hostId, name(2));
-  // Adding a host to an order is recorded as a single change.
+  // Adding a host to an order counts as a single change.
   brand.data.orders = brand.data.orders.map((one) =>
     one.id === unattributed ? { ...one, host: { id: hostId, ...name(2) } } : one,
   );
@@ -66,7 +66,7 @@ function countInFiles(brand: TestBrand, text: string): number {
   return countIn(files.map((path) => readFileSync(path, "latin1")).join("\n"), text);
 }
 
-/** Counts the occurrences of a string in exports of all tables, and of the orders at an earlier time. */
+/** Counts the occurrences of a string in exports of all tables, including the orders at an earlier time. */
 async function countInExports(brand: TestBrand, text: string): Promise<number> {
   const texts: string[] = [];
   for (const table of tables) texts.push((await brand.run(`export ${table} --ndjson`)).out);
@@ -200,7 +200,7 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   expect(countInFiles(brand, secret)).toBe(count);
   const done = await brand.run(`forget --host ${prefix.toUpperCase()} --yes`);
   expect([done.code, done.out]).toEqual([0, expect.stringContaining(`Forgot the host ${brand.hostId}`)]);
-  // A second `forget` with the same handle does not suggest a different host.
+  // The handle of a forgotten host must not lead to a suggestion of another host.
   const again = await brand.run(`forget --host ${secret}-u2 --yes`);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("forgotten hosts have no handle")]);
   expect(again.err).not.toContain("did you mean");
@@ -231,7 +231,7 @@ test("backup --restore does not restore the data of a host that was forgotten af
   expect(countInFiles(brand, secret)).toBe(0);
 });
 
-test("the next sync rewrites the mirror's file if a reader prevented forget from doing so", async () => {
+test("sync rewrites the mirror's file if a reader prevented forget from doing so", async () => {
   const brand = await brandWithHost();
   const other = new Sqlite(brand.db);
   other.exec("BEGIN");
@@ -283,7 +283,7 @@ test("sync removes an omitted field from stored data and does not store it again
   expect(brand.sql("SELECT count(host_socials) > 0 AS others FROM recommendations")).toEqual([{ others: 1 }]);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
 
-  // A new list replaces the old list. Fields that are no longer in the list are stored the next time they are read.
+  // A new list replaces the old list. Fields that are no longer in the list are stored when they are next read.
   expect((await brand.run("login --omit host.first_name")).err).toContain("Stored in ");
   const other = await brand.run("sync roster");
   expect(other.err).toMatch(/^omits host\.first_name: \d+ records rewritten$/m);
@@ -308,7 +308,7 @@ test("views do not show the display names of library files if first or last name
   expect(labels()).toEqual([{ host_label: "named-he" }]);
   expect(brand.sql("SELECT 1 FROM host_names WHERE name IS NOT NULL")).toEqual([]);
 
-  // An earlier version of the program stored the name.
+  // Earlier versions of the program stored this name.
   const mirror = await openMirror(brand.db);
   mirror.db.exec(
     `UPDATE host_names SET name = 'Ada' WHERE host_id = 'named-here-only';
@@ -329,7 +329,7 @@ test("login warns that display names of library files still contain an omitted n
   expect((await login("title")).err).not.toContain("content:host.name");
 });
 
-test("changes does not list a field that is stored again after having been omitted", async () => {
+test("brandapi changes does not list a field that is stored again after having been omitted", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit host.last_name,host.socials");
   await brand.run("sync");
@@ -351,7 +351,7 @@ test("changes does not list a field that is stored again after having been omitt
   expect(changes().at(-1)).toEqual({ kind: "changed", field: "host_last_name", new: "Murray" });
 });
 
-test("sync does not report a field as no longer omitted if a shorter rule still omits it", async () => {
+test("sync does not report a field as no longer omitted if a more general rule omits it", async () => {
   const brand = makeBrand({ history: 30, listLimit: 10 });
   await logIn(brand, "--omit host.last_name,roster:host.first_name");
   await brand.run("sync roster");
@@ -379,8 +379,8 @@ test("backup --restore does not restore fields that were omitted after the backu
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect(countInFiles(brand, `${secret}-l2`)).toBe(0);
 
-  // If the current mirror has no list of omitted fields, the backup's list applies. The next sync reports the
-  // fields that are no longer omitted.
+  // If the current mirror has no list of omitted fields, the backup's list applies until the next sync, which reports
+  // the fields that are no longer omitted.
   const copy = JSON.parse((await brand.run("backup --json")).out).path;
   await logIn(brand, "--omit=");
   await brand.run("sync roster");

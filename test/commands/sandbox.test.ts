@@ -3,7 +3,7 @@ import { Stopped } from "../../src/errors.js";
 import { run } from "../../src/main.js";
 import { testDeps } from "../support/program.js";
 
-/** Starts `brandapi sandbox` at a time, requests its orders, and stops it with SIGINT. */
+/** Starts `brandapi sandbox` at the given time, requests its orders, and stops it with SIGINT. */
 async function readSandboxOrders(time: string): Promise<unknown[]> {
   const stop = new AbortController();
   const deps = testDeps({ clock: { now: () => Date.parse(time) }, signal: stop.signal });

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { resources } from "../../src/resources/registry.js";
 import { writeInfo } from "../../src/store/database.js";
 import { beginRun, updateRun } from "../../src/store/runs.js";
@@ -20,216 +20,212 @@ const covered = (from: string, to: string) => ({
 
 const others = resources.map(({ name }) => name).filter((name) => name !== "orders");
 
-describe("brandapi status", () => {
-  it("status shows each synced resource's row count, covered range, last success and age", async () => {
-    const mirror = await makeMirror();
-    writeInfo(mirror, "brand_id", "b");
-    writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
-    writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T06:00:00.000Z" });
-    writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z", remove: ["order-1"] });
-    recordCoverage(mirror, "orders", {
-      ...covered("2026-01-01", "2026-03-01"),
-      from: Number.NEGATIVE_INFINITY,
-    });
-    recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02"), runId: 2 });
-    mirror.db.close();
-    const run = await brandapi(["status", "--db", mirror.path], { clock });
-    expect(run.code).toBe(0);
-    expect(run.out).toBe(
-      `Mirror of Fjell & Fern\\u001b[31m, ${mirror.path}\n\n` +
-        "resource  rows  removed  read completely        last success      age\n" +
-        "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n" +
-        `Never read: ${others.join(", ")}\n\n` +
-        "! orders: not read: 2026-03-01 00:00 to 2026-03-31 23:59\n",
-    );
+test("status shows each synced resource's row count, covered range, last success and age", async () => {
+  const mirror = await makeMirror();
+  writeInfo(mirror, "brand_id", "b");
+  writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T06:00:00.000Z" });
+  writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z", remove: ["order-1"] });
+  recordCoverage(mirror, "orders", {
+    ...covered("2026-01-01", "2026-03-01"),
+    from: Number.NEGATIVE_INFINITY,
   });
+  recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02"), runId: 2 });
+  mirror.db.close();
+  const run = await brandapi(["status", "--db", mirror.path], { clock });
+  expect(run.code).toBe(0);
+  expect(run.out).toBe(
+    `Mirror of Fjell & Fern\\u001b[31m, ${mirror.path}\n\n` +
+      "resource  rows  removed  read completely        last success      age\n" +
+      "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n" +
+      `Never read: ${others.join(", ")}\n\n` +
+      "! orders: not read: 2026-03-01 00:00 to 2026-03-31 23:59\n",
+  );
+});
 
-  it("status --json prints the same data with stable field names", async () => {
-    const mirror = await makeMirror();
-    writeInfo(mirror, "brand_id", "b");
-    writeInfo(mirror, "brand_name", "Fjell");
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-    recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
-    mirror.db.transaction(() =>
-      new SyncState(mirror, "orders").setLastOptions({ windowMs: 30 * 86_400_000, audit: 5 }),
-    )();
-    mirror.db.close();
-    const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
-    expect(JSON.parse(run.out)).toEqual({
-      db: mirror.path,
-      brand: { id: "b", name: "Fjell" },
-      under_way: null,
-      failed_run: null,
-      checked_at: "2026-11-02T06:00:00.000Z",
-      max_age_seconds: null,
-      stale: [],
-      never_read: others,
-      resources: [
-        {
-          resource: "orders",
-          rows: 1,
-          removed: 0,
-          undated: 0,
-          covered: [{ from: "2026-04-01T00:00:00.000Z", to: "2026-11-02T02:00:00.000Z" }],
-          gaps: [],
-          last_success_at: "2026-11-02T02:00:00.000Z",
-          age_seconds: 14_400,
-          last_run: {
-            run_id: 1,
-            started_at: "2026-11-02T02:00:00.000Z",
-            finished_at: "2026-11-02T02:00:00.000Z",
-            outcome: "done",
-            error: null,
-          },
-          last_error: null,
-          found: null,
-          refused: null,
-          running: null,
-          unexpected_columns: [],
-          oldest_read_at: "2026-11-02T06:00:00.000Z",
-          stale: false,
+test("status --json prints the same data with stable field names", async () => {
+  const mirror = await makeMirror();
+  writeInfo(mirror, "brand_id", "b");
+  writeInfo(mirror, "brand_name", "Fjell");
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+  recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
+  mirror.db.transaction(() =>
+    new SyncState(mirror, "orders").setLastOptions({ windowMs: 30 * 86_400_000, audit: 5 }),
+  )();
+  mirror.db.close();
+  const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
+  expect(JSON.parse(run.out)).toEqual({
+    db: mirror.path,
+    brand: { id: "b", name: "Fjell" },
+    under_way: null,
+    failed_run: null,
+    checked_at: "2026-11-02T06:00:00.000Z",
+    max_age_seconds: null,
+    stale: [],
+    never_read: others,
+    resources: [
+      {
+        resource: "orders",
+        rows: 1,
+        removed: 0,
+        undated: 0,
+        covered: [{ from: "2026-04-01T00:00:00.000Z", to: "2026-11-02T02:00:00.000Z" }],
+        gaps: [],
+        last_success_at: "2026-11-02T02:00:00.000Z",
+        age_seconds: 14_400,
+        last_run: {
+          run_id: 1,
+          started_at: "2026-11-02T02:00:00.000Z",
+          finished_at: "2026-11-02T02:00:00.000Z",
+          outcome: "done",
+          error: null,
         },
-      ],
-      last_backup: null,
-      omit: [],
-      forgotten: [],
-    });
+        last_error: null,
+        found: null,
+        refused: null,
+        running: null,
+        unexpected_columns: [],
+        oldest_read_at: "2026-11-02T06:00:00.000Z",
+        stale: false,
+      },
+    ],
+    last_backup: null,
+    omit: [],
+    forgotten: [],
   });
+});
 
-  it("status exits with code 10 and names only the resources whose data is older than --max-age", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-    writeRead(mirror, "roster", [], { at: "2026-11-01T02:00:00.000Z" });
-    mirror.db.close();
-    const fresh = await brandapi(["status", "--max-age", "28h", "--db", mirror.path], { clock });
-    expect({ code: fresh.code, err: fresh.err }).toEqual({ code: 0, err: "" });
-    const stale = await brandapi(["status", "--max-age", "26h", "--quiet", "--db", mirror.path], { clock });
-    expect(stale.code).toBe(10);
-    expect(stale.out).toBe("");
-    expect(stale.err).toMatch(/Older than 26h: roster\.\n.*`brandapi sync roster --db /);
-    const json = await brandapi(["status", "--max-age", "26h", "--json", "--db", mirror.path], { clock });
-    const [health, error] = json.out
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(health.stale).toEqual(["roster"]);
-    expect(error.error.code).toBe("stale");
+test("status exits with code 10 and names only the resources whose data is older than --max-age", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+  writeRead(mirror, "roster", [], { at: "2026-11-01T02:00:00.000Z" });
+  mirror.db.close();
+  const fresh = await brandapi(["status", "--max-age", "28h", "--db", mirror.path], { clock });
+  expect({ code: fresh.code, err: fresh.err }).toEqual({ code: 0, err: "" });
+  const stale = await brandapi(["status", "--max-age", "26h", "--quiet", "--db", mirror.path], { clock });
+  expect(stale.code).toBe(10);
+  expect(stale.out).toBe("");
+  expect(stale.err).toMatch(/Older than 26h: roster\.\n.*`brandapi sync roster --db /);
+  const json = await brandapi(["status", "--max-age", "26h", "--json", "--db", mirror.path], { clock });
+  const [health, error] = json.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(health.stale).toEqual(["roster"]);
+  expect(error.error.code).toBe("stale");
+});
+
+test("status checks only the named resources", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+  writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
+  mirror.db.close();
+  const status = (words: string) =>
+    brandapi(["status", ...words.split(" "), "--max-age", "26h", "--db", mirror.path], { clock });
+  const fresh = await status("orders");
+  expect([fresh.code, fresh.err]).toEqual([0, ""]);
+  expect(fresh.out).not.toContain("gifts");
+  expect((await status("gifts")).code).toBe(10);
+  const both = await status("orders roster");
+  expect([both.code, both.err]).toEqual([10, expect.stringContaining("Never synced: roster.")]);
+  expect(both.err).toContain("`brandapi sync roster --db");
+  expect((await status("oders")).err).toContain("did you mean `orders`?");
+});
+
+test("status treats data as stale if the clock was fast during the sync, and never shows a negative age", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
+  writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
+  mirror.db.close();
+  const { out, code } = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
+  expect(out).toMatch(/^orders .* 365d ahead !$/m);
+  expect(out).toMatch(/^roster .* \dh ahead$/m);
+  expect(out).not.toMatch(/\W-\d+[smhd]/);
+  expect(code).toBe(10);
+});
+
+test("status shows the last error until a run succeeds", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
+  const run = beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
+  updateRun(mirror, run, {
+    finished_at: "2026-11-02T02:00:10.000Z",
+    outcome: "failed",
+    error: "The API is away.",
   });
-
-  it("status checks only the named resources", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-    writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
-    mirror.db.close();
-    const status = (words: string) =>
-      brandapi(["status", ...words.split(" "), "--max-age", "26h", "--db", mirror.path], { clock });
-    const fresh = await status("orders");
-    expect([fresh.code, fresh.err]).toEqual([0, ""]);
-    expect(fresh.out).not.toContain("gifts");
-    expect((await status("gifts")).code).toBe(10);
-    const both = await status("orders roster");
-    expect([both.code, both.err]).toEqual([10, expect.stringContaining("Never synced: roster.")]);
-    expect(both.err).toContain("`brandapi sync roster --db");
-    expect((await status("oders")).err).toContain("did you mean `orders`?");
-  });
-
-  it("status never shows a negative age, and treats data as stale if the clock was fast during the sync", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
-    writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
-    mirror.db.close();
-    const { out, code } = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
-    expect(out).toMatch(/^orders .* 365d ahead !$/m);
-    expect(out).toMatch(/^roster .* \dh ahead$/m);
-    expect(out).not.toMatch(/\W-\d+[smhd]/);
-    expect(code).toBe(10);
-  });
-
-  it("status shows the last error until a run succeeds", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
-    const run = beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
-    updateRun(mirror, run, {
-      finished_at: "2026-11-02T02:00:10.000Z",
-      outcome: "failed",
-      error: "The API is away.",
-    });
-    const text = await brandapi(["status", "--db", mirror.path], { clock });
-    expect(text.out).toContain("! orders: the last run failed: The API is away.");
-    const stale = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
-    expect(stale.code).toBe(10);
-    for (const [outcome, error, says] of [
-      ["stopped", "killed", "was stopped"],
-      ["incomplete", "A page is missing.", "was incomplete: A page is missing."],
-    ] as const) {
-      updateRun(mirror, run, { finished_at: "2026-11-02T02:00:10.000Z", outcome, error });
-      expect((await brandapi(["status", "--db", mirror.path], { clock })).out).toContain(
-        `! orders: the last run ${says}\n`,
-      );
-    }
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T03:00:00.000Z" });
-    mirror.db.close();
-    expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
-  });
-
-  it("status shows the findings from `verify` until a later sync replaces them", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
-    const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
-      const at = `2026-11-02T0${hour}:00:00.000Z`;
-      updateRun(mirror, beginRun(mirror, "orders", at), { finished_at: at, outcome, error });
-    };
-    const said = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
-    end(1, "verified", "orders has 15228 records that have not been read yet");
-    expect(await said()).toContain("15228 records");
-    end(2, "incomplete", "The list never settled.");
-    expect(await said()).not.toContain("15228 records");
-    expect(await said()).toContain("! orders: the last run was incomplete: The list never settled.");
-    mirror.db.close();
-  });
-
-  it("status reports that a named resource has never been read, but does not claim that nothing has been synced", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)]);
-    mirror.db.close();
-    const { code, out } = await brandapi(["status", "roster", "--db", mirror.path]);
-    expect([code, out]).toEqual([0, expect.stringContaining("Never read: roster")]);
-  });
-
-  it("status reports stale data if nothing has been synced yet, whether or not there is a mirror", async () => {
-    const mirror = await makeMirror();
-    mirror.db.close();
-    expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing has been synced yet");
-    expect((await brandapi(["status", "--max-age", "1d", "--db", mirror.path])).code).toBe(10);
-    const nowhere = join(makeHome(), "none.sqlite");
-    expect((await brandapi(["status", "--max-age", "1d", "--db", nowhere])).code).toBe(10);
-    const plain = await brandapi(["status", "--db", nowhere]);
-    expect(plain.code).toBe(3);
-    expect(plain.err).toContain("No mirror yet");
-  });
-
-  it("status wraps its lines between words in a narrow terminal", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)]);
-    mirror.db.close();
-    const names = ["status", "roster", "gifts", "codes", "surveys", "content", "--db", mirror.path];
-    const { out } = await brandapi(names, { tty: true, columns: 40 });
-    expect(out).toContain("Never read: roster, content, gifts,\n  codes, surveys\n");
-  });
-
-  it("the error for a missing mirror suggests the demo's mirror, `login` or `sync`", async () => {
-    const home = makeHome();
-    expect((await brandapi(["tables"], { home })).err).toContain(
-      "run `brandapi login`, then `brandapi sync`",
+  const text = await brandapi(["status", "--db", mirror.path], { clock });
+  expect(text.out).toContain("! orders: the last run failed: The API is away.");
+  const stale = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
+  expect(stale.code).toBe(10);
+  for (const [outcome, error, says] of [
+    ["stopped", "killed", "was stopped"],
+    ["incomplete", "A page is missing.", "was incomplete: A page is missing."],
+  ] as const) {
+    updateRun(mirror, run, { finished_at: "2026-11-02T02:00:10.000Z", outcome, error });
+    expect((await brandapi(["status", "--db", mirror.path], { clock })).out).toContain(
+      `! orders: the last run ${says}\n`,
     );
-    const env = { BRANDAPI_KEY: "test-key", BRANDAPI_BASE_URL: "https://platform.invalid/api/brand/v1" };
-    expect((await brandapi(["tables"], { home, env })).err).toContain("hint: run `brandapi sync` first\n");
-    mkdirSync(join(home, "brandapi-demo"));
-    writeFileSync(join(home, "brandapi-demo", "demo.sqlite"), "");
-    const afterDemo = await brandapi(["status"], { home });
-    expect(afterDemo.code).toBe(3);
-    expect(afterDemo.err).toContain("add `--db brandapi-demo/demo.sqlite`");
-    const named = await brandapi(["status", "--db", join(home, "none.sqlite")], { home });
-    expect(named.err).not.toContain("demo.sqlite");
-  });
+  }
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T03:00:00.000Z" });
+  mirror.db.close();
+  expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
+});
+
+test("status shows the findings of the last `verify` until a later sync replaces them", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
+  const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
+    const at = `2026-11-02T0${hour}:00:00.000Z`;
+    updateRun(mirror, beginRun(mirror, "orders", at), { finished_at: at, outcome, error });
+  };
+  const said = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
+  end(1, "verified", "orders has 15228 records that have not been read yet");
+  expect(await said()).toContain("15228 records");
+  end(2, "incomplete", "The list never settled.");
+  expect(await said()).not.toContain("15228 records");
+  expect(await said()).toContain("! orders: the last run was incomplete: The list never settled.");
+  mirror.db.close();
+});
+
+test("status reports a named resource that has never been read, even if other resources have been synced", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.db.close();
+  const { code, out } = await brandapi(["status", "roster", "--db", mirror.path]);
+  expect([code, out]).toEqual([0, expect.stringContaining("Never read: roster")]);
+});
+
+test("status --max-age exits with code 10 if nothing has been synced yet, even without a mirror", async () => {
+  const mirror = await makeMirror();
+  mirror.db.close();
+  expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing has been synced yet");
+  expect((await brandapi(["status", "--max-age", "1d", "--db", mirror.path])).code).toBe(10);
+  const nowhere = join(makeHome(), "none.sqlite");
+  expect((await brandapi(["status", "--max-age", "1d", "--db", nowhere])).code).toBe(10);
+  const plain = await brandapi(["status", "--db", nowhere]);
+  expect(plain.code).toBe(3);
+  expect(plain.err).toContain("No mirror yet");
+});
+
+test("status wraps its lines between words in a narrow terminal", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.db.close();
+  const names = ["status", "roster", "gifts", "codes", "surveys", "content", "--db", mirror.path];
+  const { out } = await brandapi(names, { tty: true, columns: 40 });
+  expect(out).toContain("Never read: roster, content, gifts,\n  codes, surveys\n");
+});
+
+test("the error for a missing mirror suggests the demo's mirror, `login` or `sync`", async () => {
+  const home = makeHome();
+  expect((await brandapi(["tables"], { home })).err).toContain("run `brandapi login`, then `brandapi sync`");
+  const env = { BRANDAPI_KEY: "test-key", BRANDAPI_BASE_URL: "https://platform.invalid/api/brand/v1" };
+  expect((await brandapi(["tables"], { home, env })).err).toContain("hint: run `brandapi sync` first\n");
+  mkdirSync(join(home, "brandapi-demo"));
+  writeFileSync(join(home, "brandapi-demo", "demo.sqlite"), "");
+  const afterDemo = await brandapi(["status"], { home });
+  expect(afterDemo.code).toBe(3);
+  expect(afterDemo.err).toContain("add `--db brandapi-demo/demo.sqlite`");
+  const named = await brandapi(["status", "--db", join(home, "none.sqlite")], { home });
+  expect(named.err).not.toContain("demo.sqlite");
 });

@@ -12,7 +12,7 @@ async function mirrorOfTwo(): Promise<string> {
   return mirror.path;
 }
 
-test("tables lists every table and view with its explanation and row count", async () => {
+test("brandapi tables lists every table and view with its explanation and row count", async () => {
   const db = await mirrorOfTwo();
   const { out, code } = await brandapi(["tables", "--db", db]);
   expect(code).toBe(0);
@@ -28,7 +28,7 @@ const computedColumns: Readonly<Record<string, string[]>> = {
   "order-line-items": ["row_id"],
 };
 
-test("tables NAME lists every column that `SELECT *` returns, including the mirror's own keys", async () => {
+test("brandapi tables NAME lists every column that `SELECT *` returns, including the mirror's own keys", async () => {
   const db = await mirrorOfTwo();
   const { out } = await brandapi(["tables", "--all", "--json", "--db", db]);
   for (const { name, columns } of JSON.parse(out) as { name: string; columns: { name: string }[] }[]) {
@@ -42,7 +42,7 @@ test("tables NAME lists every column that `SELECT *` returns, including the mirr
   }
 });
 
-test("tables NAME shows columns, types and an example query that runs", async () => {
+test("brandapi tables NAME shows columns, types and an example query that runs", async () => {
   const db = await mirrorOfTwo();
   for (const name of ["orders", "order-line-items", "sales_by_month", "changes"]) {
     const { out } = await brandapi(["tables", name, "--json", "--db", db]);
@@ -50,7 +50,7 @@ test("tables NAME shows columns, types and an example query that runs", async ()
     expect(facts.name).toBe(name.replaceAll("-", "_"));
     const header = (await brandapi(["export", name, "--csv", "--limit", "0", "--db", db])).out.trim();
     const names = facts.columns.map((column: { name: string }) => column.name) as string[];
-    // Exports contain only the API's fields, unless computed columns are named.
+    // A CSV export contains only fields from the API unless computed columns are named.
     const computed = computedColumns[name] ?? [];
     expect(names.filter((one) => !computed.includes(one))).toEqual(header.split(","));
     expect(names).toEqual(expect.arrayContaining(computed));
@@ -64,7 +64,7 @@ test("tables NAME shows columns, types and an example query that runs", async ()
   }
 });
 
-test("tables --json describes each table, but does not count the rows in views", async () => {
+test("brandapi tables --json describes each table, but does not count the rows in views", async () => {
   const all = JSON.parse((await brandapi(["tables", "--json", "--db", await mirrorOfTwo()])).out) as {
     name: string;
     kind: string;
@@ -78,7 +78,7 @@ test("tables --json describes each table, but does not count the rows in views",
   expect(all.every(({ columns }) => columns.length > 0)).toBe(true);
 });
 
-test("tables --all adds helper views, and does not truncate explanations", async () => {
+test("brandapi tables --all adds helper views, and does not truncate explanations", async () => {
   const run = async (...flags: string[]) =>
     await brandapi(["tables", ...flags, "--no-color", "--db", await mirrorOfTwo()], {
       tty: true,
@@ -107,7 +107,7 @@ test("the example query for orders counts orders that are neither removed nor ca
   }
 });
 
-test("tables rejects a misspelled name and suggests the closest name", async () => {
+test("brandapi tables rejects a misspelled name and suggests the closest name", async () => {
   const { code, err } = await brandapi(["tables", "oders", "--db", await mirrorOfTwo()]);
   expect({ code, err }).toEqual({
     code: 2,
@@ -115,7 +115,7 @@ test("tables rejects a misspelled name and suggests the closest name", async () 
   });
 });
 
-test("tables NAME shows the number of rows with a value in each column", async () => {
+test("brandapi tables NAME shows the number of rows with a value in each column", async () => {
   const mirror = await makeMirror();
   const amounts = [1, 0, null, null];
   writeRead(
@@ -147,7 +147,7 @@ test("tables NAME shows the number of rows with a value in each column", async (
   );
 });
 
-test.each([120, 80, 50, 44])("tables wraps explanations to fit %i columns", async (columns) => {
+test.each([120, 80, 50, 44])("brandapi tables wraps explanations to fit %i columns", async (columns) => {
   const db = await mirrorOfTwo();
   for (const words of [["tables"], ["tables", "orders"], ["tables", "restatements"]]) {
     const { out } = await brandapi([...words, "--no-color", "--db", db], { tty: true, columns });

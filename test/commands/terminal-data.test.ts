@@ -8,7 +8,7 @@ import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
 const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zoë 北京\tx\ny";
-// Matches control characters other than line breaks and tabs, which must not reach a terminal.
+// Control characters that must not reach a terminal: all except line breaks and tabs.
 const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
 // Runs a process that treats its stdout as a terminal.

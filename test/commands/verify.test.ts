@@ -55,12 +55,12 @@ test("verify reports a named resource that has never been synced, and --repair r
   expect(last).toHaveProperty("error.code", "incomplete");
   expect(err).toMatch(/50 records .*not been read.*\n.*`brandapi verify orders --repair`/);
   expect(code).toBe(8);
-  // A resource that has never been synced is verified only if it is named. The verification does not count as a sync.
+  // An unnamed resource that has never been synced is not verified. Verifying a named one does not count as a sync.
   expect((await brand.run("verify")).code).toBe(0);
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("verify states which changes it cannot detect, but only once", async () => {
+test("verify prints one line about the changes that it cannot detect", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");
@@ -73,7 +73,7 @@ test("verify states which changes it cannot detect, but only once", async () => 
   ]);
 });
 
-test("verify exits with code 0 and reports click totals as unproven, because the API can restate them", async () => {
+test("verify reports click totals as unproven with exit code 0, because the API can restate them", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {

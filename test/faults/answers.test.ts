@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
@@ -16,7 +16,7 @@ function brandWith(fault: Fault) {
   return brand;
 }
 
-/** Checks that only complete responses are stored: at least the first page, and nothing from the third page on. */
+/** Checks that the first page is stored, and nothing from the third page on. */
 function expectFirstPages(brand: TestBrand): void {
   const stored = brand.mirrored().length;
   expect(stored).toBeGreaterThanOrEqual(100);
@@ -34,8 +34,8 @@ const data = (value: unknown) => change((one) => ({ ...one, data: value }));
 const first = (fields: object) =>
   change((one) => ({ ...one, data: [{ ...one.data[0], ...fields }, ...one.data.slice(1)] }));
 
-/** Temporary faults. After each of them, the request is retried. */
-const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
+/** Faults after which the request is retried. */
+const temporary: [name: string, fault: Fault, message: string, code: number][] = [
   ["the connection is reset", "reset", "connection", 6],
   ["the response is cut off", "cut", "", 6],
   ["the API returns 429", { status: 429, headers: { "retry-after": "2" } }, "HTTP 429", 6],
@@ -49,8 +49,9 @@ const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
   ["the API returns 200 with truncated JSON", { body: '{"success":true,"da' }, "", 7],
 ];
 
-describe.each(temporary)("after a temporary fault (%s)", (_, fault, says, code) => {
-  test("a sync retries the request once and completes", async () => {
+test.each(temporary)(
+  "a sync retries a request once after a temporary fault, and completes: %s",
+  async (_, fault) => {
     const brand = makeBrand({ orders });
     brand.once(
       ({ path, query }) => path === "/orders" && query.end_date !== undefined,
@@ -59,24 +60,27 @@ describe.each(temporary)("after a temporary fault (%s)", (_, fault, says, code) 
     const { code, err } = await brand.run("sync orders");
     expect([code, brand.mirrored().length], err).toEqual([0, 350]);
     expect(brand.lastRun()).toMatchObject({ outcome: "done", verified: 1, retries: 1 });
-  });
+  },
+);
 
-  test(`a sync exits with code ${code} when --max-wait expires, and keeps the first pages`, async () => {
+test.each(temporary)(
+  "a sync gives up when a temporary fault lasts longer than --max-wait, and keeps the first pages: %s",
+  async (_, fault, message, code) => {
     const brand = brandWith(fault);
     const begun = brand.now();
     const ran = await brand.run("sync orders");
     expect(ran.code, ran.err).toBe(code);
     expectFirstPages(brand);
-    expect(ran.err).toContain(says);
+    expect(ran.err).toContain(message);
     expect(brand.now() - begun).toBeLessThan(6 * 60_000);
     brand.before = undefined;
     const next = await brand.run("sync orders");
     expect([next.code, brand.mirrored().length]).toEqual([0, 350]);
-  });
-});
+  },
+);
 
-/** Permanent faults. Nothing from the response is stored, and the request is not retried. */
-const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
+/** Faults after which the request is not retried, and nothing from the response is stored. */
+const permanent: [name: string, fault: Fault, code: number, message: RegExp][] = [
   ["400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
   [
     "401",
@@ -125,12 +129,12 @@ const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
 
 test.each(permanent)(
   "a sync does not retry after a permanent fault, and keeps the first pages: %s",
-  async (_, fault, code, says) => {
+  async (_, fault, code, message) => {
     const brand = brandWith(fault);
     const { code: exitCode, err, out } = await brand.run("sync orders");
     expect(exitCode, err).toBe(code);
     expectFirstPages(brand);
-    expect(err).toMatch(says);
+    expect(err).toMatch(message);
     expect(err.split("\n").filter((line) => line.startsWith("brandapi: "))).toHaveLength(1);
     expect(out + err).not.toMatch(/\bat .*:\d+:\d+|undefined|\[object/);
     expect(brand.lastRun()).toMatchObject({ outcome: "failed", verified: 0 });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
@@ -15,26 +15,25 @@ async function slowBrand() {
   return { brand, start };
 }
 
-describe.each([
+test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s", (signal, code) => {
-  test("a sync stops gracefully, and the next sync continues from there", async () => {
-    const { brand, start } = await slowBrand();
-    const running = start("sync", "orders");
-    await brand.until(() => brand.servedCount() > 8);
-    running.child.kill(signal);
-    const ended = await running.ended;
-    expect([ended.code, ended.signal], ended.err).toEqual([code, null]);
-    expect(ended.err).toContain("everything read so far is kept");
-    const stored = brand.mirrored().length;
-    expect(stored).toBeGreaterThan(0);
-    const before = brand.servedCount();
-    expect((await start("sync", "orders").ended).code).toBe(0);
-    expect(brand.mirrored()).toHaveLength(3_000);
-    // The second sync does not start over.
-    expect(brand.servedCount() - before).toBeLessThan(30 - Math.floor(stored / 100) + 12);
-  });
+] as const)("a sync stops gracefully on %s, and the next sync continues from there", async (signal, code) => {
+  const { brand, start } = await slowBrand();
+  const running = start("sync", "orders");
+  await brand.until(() => brand.servedCount() > 8);
+  running.child.kill(signal);
+  const ended = await running.ended;
+  expect([ended.code, ended.signal], ended.err).toEqual([code, null]);
+  expect(ended.err).toContain("everything read so far is kept");
+  const stored = brand.mirrored().length;
+  expect(stored).toBeGreaterThan(0);
+  const before = brand.servedCount();
+  expect((await start("sync", "orders").ended).code).toBe(0);
+  expect(brand.mirrored()).toHaveLength(3_000);
+  expect(brand.servedCount() - before, "the second sync starts over").toBeLessThan(
+    30 - Math.floor(stored / 100) + 12,
+  );
 });
 
 test("an interrupted sync --dry-run does not claim that data was kept", async () => {

@@ -1,6 +1,6 @@
-// `npm run test:nodes` installs the tarball globally with several Node versions, each in a separate folder, and runs
-// the demo. Node 22 and later get a PATH without a compiler. Works only on Linux x64. Takes minutes, because npm may
-// have to compile SQLite on Node 20.
+// `npm run test:nodes` packs the program, installs the tarball globally with several Node versions, each in a separate
+// folder, and runs the demo. For Node 22 and later, the PATH contains no compiler. Works only on Linux x64. Takes
+// minutes if npm has to compile SQLite for Node 20.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ function print(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Runs this npm under another Node, because the Node packages in the registry do not contain npm. */
+/** Runs the current npm with a different Node, because the Node packages in the registry do not include npm. */
 function npm(node, args, options = {}) {
   return run(node, [npmCli, ...args], options);
 }
@@ -51,7 +51,7 @@ function tryNode(version, tarball, shell) {
     PATH: `${join(prefix, "bin")}${delimiter}${tools}`,
     HOME: join(place, "home"),
     NPM_CONFIG_USERCONFIG: process.env.npm_config_userconfig ?? "",
-    // The headers for this Node version, which are needed to compile.
+    // The headers of this Node version, which are needed to compile SQLite.
     npm_config_nodedir: prefix,
   };
   const global = join(place, "global");

@@ -13,7 +13,7 @@ interface Packed {
   files: { path: string; mode: number }[];
 }
 
-/** Returns the tarball's contents without rebuilding the program. */
+/** Lists the files in the tarball, without rebuilding the program. */
 function pack(): Packed {
   const text = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: root,
@@ -64,8 +64,8 @@ test("the program's file is executable, and no dependency is a local folder", ()
 });
 
 test("npm ci compiles nothing on Node 22 and later", () => {
-  // Before npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file says otherwise. `npm install`
-  // removes this line from package-lock.json, so it has to be restored afterwards.
+  // Before npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file says that it has no install
+  // script. `npm install` removes this line from package-lock.json, so it has to be restored afterwards.
   const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, "utf8"));
   expect(packages["node_modules/better-sqlite3"].gypfile).toBe(false);
 });

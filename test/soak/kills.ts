@@ -13,9 +13,9 @@ export interface Strikes {
 }
 
 export interface Report {
-  /** Attempts that hit a process while it was running. */
+  /** The number of strikes while the process was running. */
   landed: number;
-  /** Attempts that came after the process had ended. */
+  /** The number of strikes after the process had ended. */
   late: number;
   lost: string[];
 }
@@ -26,7 +26,7 @@ interface Ended {
   out: string;
 }
 
-/** Runs the program, and calls `strike` after `afterMs` milliseconds unless `afterMs` is null. */
+/** Runs the program, and calls `strike` after `afterMs` milliseconds; null means never. */
 function run(
   bin: string,
   args: string[],
@@ -100,7 +100,7 @@ export async function strikeProcesses(
 
 /** Syncs everything and compares the mirror with the API. */
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
-  // A run reads up to the last complete second, so wait until the newest order's second has passed.
+  // A run reads up to the last complete second, so the newest order's second must have passed.
   await sleep(1_000);
   for (const job of [
     ["sync", "orders"],

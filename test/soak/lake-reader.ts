@@ -53,7 +53,7 @@ const duckDbReader: LakeReader = {
   },
 };
 
-/** Formats values as text, because engines represent large integers differently. */
+/** Engines represent large integers differently, so values are compared as text. */
 export function toText(values: readonly unknown[]): string[] {
   return values.map((value) => (value === null ? "" : String(value)));
 }

@@ -26,7 +26,7 @@ interface LakeBrand {
   /** The path of the brand's mirror. */
   path: string;
   orders: JsonObject[];
-  /** Orders that the API reports on a later day. */
+  /** Orders that the API returns only from a later day on. */
   later: JsonObject[];
   backup?: { orders: JsonObject[]; later: JsonObject[] };
 }
@@ -44,8 +44,8 @@ const ordersPerDay = 10;
 const allTables = ["orders", "orders_removed", "order_line_items", "sales_by_month"];
 
 /**
- * A moment at which an export is killed: when a file that matches the pattern changes. PID stands for the export's
- * process ID.
+ * A moment at which an export is killed: when a file that matches the pattern changes. In a pattern, PID stands for the
+ * process ID of the export.
  */
 interface Strike {
   name: string;
@@ -61,17 +61,17 @@ const strikes: readonly Strike[] = [
   { name: "after a version", pattern: "_delta_log/\\d{20}\\.json$" },
 ];
 
-/** These strikes are used if a checkpoint is due. */
+/** These strikes need an export that writes a checkpoint. */
 const checkpointStrikes: readonly Strike[] = [
   { name: "while a checkpoint is written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
   { name: "after a checkpoint", pattern: "\\d{20}\\.checkpoint\\.parquet$" },
   { name: "while the pointer to a checkpoint is written", pattern: "_last_checkpoint\\.[^/]+-PID-[^/]+$" },
 ];
 
-/*
- * Simulates three machines that export many brands into one lake every day. Each export is killed once and repeated.
- * After each day, the rows and sums of each brand are compared with its mirror. At the end, the answers to ten
- * questions about all brands are compared. Returns the differences.
+/**
+ * Simulates three machines that export many brands to one set of Delta tables every day. Each export is killed once and
+ * repeated. After each day, the rows and sums of each brand are compared with its mirror. At the end, the results of
+ * ten queries across all brands are compared. Returns the differences.
  */
 export async function soakLake({ bin, days, say, seed, ...size }: LakeOptions): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "brandapi-lake-"));
@@ -319,8 +319,12 @@ async function compareOrders(
 }
 
 function differences(inLake: readonly string[], inMirrors: readonly string[]): string[] {
-  const missing = inMirrors.filter((row) => !inLake.includes(row)).map((row) => `not in the lake: ${row}`);
-  const surplus = inLake.filter((row) => !inMirrors.includes(row)).map((row) => `only in the lake: ${row}`);
+  const missing = inMirrors
+    .filter((row) => !inLake.includes(row))
+    .map((row) => `not in the Delta table: ${row}`);
+  const surplus = inLake
+    .filter((row) => !inMirrors.includes(row))
+    .map((row) => `only in the Delta table: ${row}`);
   return [...missing, ...surplus].slice(0, 3);
 }
 

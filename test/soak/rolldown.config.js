@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
 
-/** Bundles the soak tests next to the installed packages. The program under test runs from `dist`. */
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
+// The bundle is written to a folder from which Node finds the installed packages. The program under test runs from
+// `dist`.
 export default defineConfig({
   input: { run: at("run.ts") },
   platform: "node",

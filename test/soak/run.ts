@@ -5,11 +5,12 @@ import { soakLake } from "./lake.js";
 import { measureLakeCost } from "./lake-cost.js";
 
 /**
+ * Runs a soak test, and exits with code 1 if records were lost or a false success was reported.
+ *
  * `npm run soak -- kill 1000 [seed]` sends `kill -9` at random times. `npm run soak -- swap 200 [seed]` replaces, moves
- * or deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands into one lake for 30 days
- * and kills the exports; LAKE_BRANDS and LAKE_ORDERS set its size, and CHDB names a `node_modules` folder with
- * ClickHouse. `npm run soak -- lake-cost 100` measures an export into a table of 100 brands. Exits with code 1 if
- * records were lost or a false success was reported.
+ * or deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands to one set of Delta tables
+ * for 30 days, and kills the exports; LAKE_BRANDS and LAKE_ORDERS set the size, and CHDB names a `node_modules` folder
+ * with ClickHouse. `npm run soak -- lake-cost 100` measures an export to a table with 100 brands.
  */
 const [what = "kill", amount = "100", seedText = "20261124"] = process.argv.slice(2);
 const seed = Number(seedText);
