@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** The README, the map of the code, and the pages next to the code. */
 const paths = [
   "README.md",
   "src/README.md",
@@ -23,7 +22,6 @@ export interface Document {
   text: string;
 }
 
-/** The root of the repository, which is the working directory of scripts and tests. */
 export const root = pathToFileURL(`${process.cwd()}/`);
 
 export const documents: readonly Document[] = paths.map((path) => {

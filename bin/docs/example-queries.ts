@@ -1,4 +1,3 @@
-/** A common question with a SELECT statement of at most three lines that answers it. */
 export interface ExampleQuery {
   name: string;
   question: string;

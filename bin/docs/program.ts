@@ -5,7 +5,6 @@ import { exitCodes } from "../../src/errors.js";
 import { run } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
-/** Returns commander's tree of commands without running a command. */
 export async function programTree(): Promise<Command> {
   return await buildProgram({ deps: realDeps(), argv: [], brandapi: async () => exitCodes.done });
 }
@@ -46,7 +45,6 @@ function realDeps(): Deps {
   });
 }
 
-/** Returns a stream that collects the text written to it. If `columns` is set, the stream behaves like a terminal. */
 function keep(columns?: number): { stream: OutputStream; text(): string } {
   const pieces: string[] = [];
   const stream = new Writable({

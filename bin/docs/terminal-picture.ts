@@ -4,7 +4,6 @@ const colors: Readonly<Record<string, string>> = { "36": "#5bb8d6" };
 // Built from a string, because linters reject control characters in regular expressions.
 const colorCode = new RegExp(`${String.fromCharCode(27)}\\[(\\d+)m`);
 
-/** Draws a terminal as SVG: a prompt with a command, followed by the command's colored output. */
 export function drawTerminal(command: string, lines: readonly string[]): string {
   const all = [`\u001b[2m$\u001b[22m ${command}`, ...lines];
   const [width, height] = [80 * letter + 2 * edge, all.length * line + 2 * edge];

@@ -13,12 +13,10 @@ export interface ApiSettings {
   key: string;
   /** The hint for a rejected key (401), which depends on the source of the key. */
   rejectedKeyHint: string;
-  /** The maximum number of requests per minute with this key, or null for no limit. */
   rateLimit: number | null;
   /** The maximum duration of an outage before the run gives up; 0 disables retries. */
   maxWaitMs: number;
   userAgent: string;
-  /** The folder that contains `rate.sqlite`, which all processes share. */
   statePath: string;
 }
 
@@ -58,11 +56,7 @@ export class ApiClient {
     this.#outage = new OutageTimer(deps.clock, settings.maxWaitMs);
   }
 
-  /**
-   * Requests a path relative to the base URL, with retries.
-   * @param scope the endpoint's required scope, used in the error message after a 403
-   * @throws BrandapiError with a hint, or the signal's abort reason
-   */
+  /** @throws BrandapiError with a hint, or the signal's abort reason */
   async get(path: string, query: QueryParameters = {}, scope?: string): Promise<ApiResponse> {
     const { clock, random, signal } = this.deps;
     const request: ApiRequest = {

@@ -9,7 +9,6 @@ import { classifyError, type RequestFailure, RequestTimeout, statusFailure } fro
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
 
 export interface ApiRequest {
-  /** The path relative to the base URL, used in messages. */
   path: string;
   url: URL;
   headers: Record<string, string>;

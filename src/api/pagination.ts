@@ -80,7 +80,6 @@ async function fetchPage(
   throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
 }
 
-/** @throws UnexpectedResponse if the response is not page 1 of a list */
 export function firstPage(path: string, response: ApiResponse): Page {
   const page = toPage(path, response);
   if (page.page !== 1) throw paginationError(path, `is page ${page.page}, but page 1 was requested`);

@@ -28,7 +28,6 @@ export class RateLimiter {
   #file: RateLimitFile | null = null;
   /** True if creating a new file would lose counted requests. */
   #replacesFile = false;
-  /** The end of a wait requested by the server, in monotonic time. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The server's limit, if it allows fewer requests than the local count. */
   #serverLimit: { remaining: number; until: number } | null = null;
@@ -119,7 +118,7 @@ export class RateLimiter {
     }
   }
 
-  /** Opens the rate-limit file. If it replaces a lost file, the entire quota counts as used. */
+  /** If the file replaces a lost one, the entire quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -132,7 +131,6 @@ export class RateLimiter {
     return file;
   }
 
-  /** Deletes a damaged file. Falls back to counting in memory if the file cannot be used at all. */
   #repair(path: string, error: unknown): void {
     const code = errorCode(error);
     // The file was deleted while it was open. The next attempt recreates it.
@@ -203,7 +201,6 @@ class RateLimitFile {
   readonly #db: Database;
   readonly #statements = new Map<string, Statement>();
 
-  /** @param path null to count in memory */
   constructor(
     Sqlite: SqliteConstructor,
     path: string | null,
@@ -234,7 +231,6 @@ class RateLimitFile {
     return transaction.immediate();
   }
 
-  /** Restarts a request's window. Returns the number of requests with this key in the window. */
   restartWindow(id: number, now: number): number {
     const transaction = this.#db.transaction(() => {
       this.#get(renewRequest, { now, id, ms: this.quota.windowMs + marginMs });

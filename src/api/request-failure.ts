@@ -6,7 +6,6 @@ import { InvalidBody } from "./response.js";
 /** The reason completes the sentence "The API is unavailable: …". */
 export type RequestFailure = Refusal | Outage;
 
-/** An error status that is not retried, such as 403. */
 interface Refusal {
   kind: "refused";
   reason: string;
@@ -61,7 +60,6 @@ const tlsCodes = /^(EPROTO$|ERR_(SSL|OSSL)_)/;
 const certificateCodes =
   /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
-/** Excludes codes for invalid function calls, because those are bugs in this program. */
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
 /** Classifies an error from a request. Returns null for a bug in this program. */

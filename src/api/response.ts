@@ -5,7 +5,6 @@ import type { QueryParameters } from "../util/urls.js";
 
 export interface ApiResponse {
   readonly data: Json;
-  /** The array in `data`, or null if `data` is an object. */
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
   /** The local time when the request was sent, in milliseconds since 1970. */
@@ -23,7 +22,6 @@ export interface Pagination {
   has_prev: boolean;
 }
 
-/** Responses that exceed one of these limits are rejected without being stored. */
 export const responseLimits = {
   /** The maximum size after decompression. A page of 100 orders takes about 100 kB. */
   bytes: 16 * 2 ** 20,
@@ -42,7 +40,7 @@ export class InvalidBody extends Error {}
 
 const baseUrlHint = "check that the base URL belongs to the brand API and ends in /api/brand/v1";
 
-/** Returns the error for an undocumented response. The message never quotes the response, which may contain the key. */
+/** The message never quotes a response, because it may contain the key. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
@@ -144,7 +142,7 @@ function readPagination(value: Json | undefined, path: string): Pagination | nul
   const { total_items, total_pages, per_page } = pagination;
   if (total_items > maxTotalItems || Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
     const claim = `${pluralize(total_pages, "page")} for ${pluralize(total_items, "item")} at ${per_page} per page`;
-    throw unexpectedResponse(path, `has an impossible \`pagination\`: ${claim}`);
+    throw unexpectedResponse(path, `has an inconsistent \`pagination\`: ${claim}`);
   }
   return pagination;
 }

@@ -7,7 +7,6 @@ import type { Outage } from "./request-failure.js";
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
-  /** The start of the current outage, or null while the API responds. */
   #startedAt: number | null = null;
   readonly #failedEndpoints = new Set<string>();
 

@@ -51,7 +51,6 @@ function asProxyError(error: unknown, { protocol, port }: URL, proxyUrl: string 
   if (!proxyUrl || protocol !== "https:") return error;
   const proxy = new URL(proxyUrl);
   const proxyPort = proxy.port || (proxy.protocol === "https:" ? "443" : "80");
-  // An AggregateError contains one error for each address of the host.
   const attempts: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const attempt = (attempts[0] ?? {}) as NodeJS.ErrnoException & { port?: number; hostname?: string };
   const isPort =
@@ -70,7 +69,6 @@ function createDecoder(coding: string) {
   return isGzipOrDeflate ? createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }) : null;
 }
 
-/** Returns the proxy's URL, "" if no proxy is set, or null if the URL is invalid. */
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";

@@ -14,7 +14,6 @@ import { dayMs } from "../util/timestamp.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
-/** The script's copy of the records, by ID. */
 interface ScriptCopy {
   orders: Map<string, object>;
   roster: Map<string, object>;
@@ -53,7 +52,6 @@ interface SilentChange {
   check: string;
 }
 
-/** Changes seven records in different ways. `seed` selects the records. */
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
   /** `change` returns the ID of the changed record if it is not the order itself. */
@@ -113,7 +111,6 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   const copy: ScriptCopy = { orders: new Map(), roster: new Map() };
   const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
-  /** Runs a command and parses its output as JSON lines. */
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
     await brandapi([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch((error: unknown) => {
@@ -165,7 +162,6 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   }
 }
 
-/** Describes the evidence for a change, or states when a sync will have re-read the order. */
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);

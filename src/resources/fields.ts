@@ -8,7 +8,6 @@ export interface ScalarField {
   about: string;
   /** `context` means a request parameter, such as the month. */
   from: "record" | "context";
-  /** Spreadsheets show amounts with two decimal places. */
   isAmount?: true | undefined;
   /** A signed URL has a query string that differs between responses. */
   isSignedUrl?: true;
@@ -22,7 +21,6 @@ interface ObjectField {
   fields: readonly Field[];
 }
 
-/** An array of objects, which become the rows of a child table. */
 export interface ListField {
   kind: "list";
   name: string;
@@ -35,7 +33,6 @@ export interface ListField {
   /** True if items have no ID and are identified by a 0-based `position` column. */
   position: boolean;
   fields: readonly Field[];
-  /** True if an undocumented scalar gets a column when it first appears. */
   discoversColumns: boolean;
 }
 

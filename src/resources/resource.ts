@@ -45,7 +45,6 @@ export interface DetailsStrategy {
 export interface MonthlyStrategy {
   kind: "monthly";
   totalsSource: TotalsSource;
-  /** The resource that lists the hosts for `sync --per-host`. */
   hostList: string;
 }
 
@@ -84,19 +83,16 @@ export interface Resource<How extends Strategy = Strategy> {
    * identified by its position in the list.
    */
   key: readonly string[];
-  /** Parameters that are sent with every list request. */
   query: QueryParameters;
   /** The main table. Each list in `fields` declares a child table. */
   table: string;
   tableAbout: string;
   fields: readonly Field[];
-  /** True if an undocumented scalar gets a column when it first appears. */
   discoversColumns: boolean;
   /** The main table's date column for `--since` and `--until`, if any. */
   date: string | null;
   /** True if earlier versions of records are kept for `changes` and `--as-of`. */
   history: boolean;
-  /** Indexes that speed up users' queries. */
   indexes: readonly (readonly string[])[];
 }
 
@@ -116,7 +112,6 @@ export function filterBits({ strategy }: Resource): (CountedFilter & { bit: numb
   return filters.map((filter, position) => ({ ...filter, bit: 1 << position }));
 }
 
-/** True for a resource that supports `sync --since` and `--until`. */
 export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }

@@ -20,7 +20,6 @@ export interface TableShape {
   /** The list whose items become rows; null for the main table. */
   list: { path: readonly string[]; field: ListField } | null;
   columns: readonly Column[];
-  /** True if an undocumented scalar gets a column when it first appears. */
   discoversColumns: boolean;
   indexes: readonly (readonly string[])[];
 }

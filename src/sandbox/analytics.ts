@@ -13,7 +13,6 @@ type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" 
 type HostDay = Activity & { hostId: string };
 
 interface Day {
-  /** Midnight UTC in milliseconds since 1970. */
   start: number;
   hosts: readonly HostDay[];
 }
@@ -53,7 +52,6 @@ export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParam
   };
 }
 
-/** Returns the unsorted rows of `GET /analytics/hosts`. */
 export function createHostRanking(brand: Brand, now: number) {
   const hosts = collectHosts(brand);
   return sumHosts(computeDays(brand, { from: null, to: null }, null, now)).map(([id, sum]) => {
@@ -132,7 +130,6 @@ function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
-/** The number of days is needed to estimate unique counts, which cannot be summed. */
 type ActivitySum = Activity & { days: number };
 
 function sumDays(days: readonly Day[]): ActivitySum {

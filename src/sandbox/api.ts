@@ -24,9 +24,7 @@ export interface SandboxApiOptions {
   brands: readonly Brand[];
   now(): number;
   monotonic?(): number;
-  /** The maximum number of requests per minute for each key. Default: no limit. */
   rateLimit?: number | null;
-  /** Lets tests replace `respond` to simulate API variants. */
   respond?: typeof respond;
 }
 
@@ -70,7 +68,6 @@ export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
   return api;
 }
 
-/** @throws ErrorResponse if the API rejects the request */
 export function respond(
   request: SandboxRequest,
   brand: Brand,

@@ -80,13 +80,11 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A host, whether on the roster or not. */
 export interface Person {
   profile: HostProfile;
   motto: string | null;
   /** The agreed commission rate in percent, or null if the default applies. */
   rate: number | null;
-  /** The host's relative share of sales and clicks. */
   weight: number;
 }
 
@@ -98,7 +96,6 @@ export interface Product {
   /** The unit price in hundredths of the order's currency. */
   cents: number;
   variants: readonly (string | null)[];
-  /** The product's relative share of orders and views. */
   weight: number;
 }
 
@@ -109,10 +106,8 @@ export interface ApiKey {
   note: string;
   id: string;
   scopes: readonly string[];
-  /** The time of expiry in milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
-  /** The allowed IP addresses, or null if all are allowed. */
   allowlist: readonly string[] | null;
   hasAnalyticsPlan: boolean;
 }
@@ -128,10 +123,8 @@ export interface Brand extends Lists {
   nextNumber: number;
 }
 
-/** The parts of a brand that new records are generated from. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
-/** The commission rate in percent for hosts without an agreed rate. */
 export const defaultRate = 12;
 
 export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {

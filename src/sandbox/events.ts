@@ -88,7 +88,6 @@ function createListEdits(brand: Brand) {
     replace(list, records.with(index, typeof to === "function" ? to(record) : { ...record, ...to }));
   }
 
-  /** Returns the removed records, so that `add` can restore them. */
   function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
     const records: readonly RecordOf<L>[] = brand[list];
     const removed = records.filter((record) => keys.includes(sandboxRecordKey(list, record)));

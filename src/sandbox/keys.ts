@@ -8,7 +8,6 @@ export const scopes: readonly string[] = [
   ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),
 ];
 
-/** Creates a key with all scopes, unless `overrides` restricts them. */
 export function createKey(seed: number, name: string, now: number, overrides: Partial<ApiKey> = {}): ApiKey {
   const random = createRandom(seed, `key ${name}`);
   return {

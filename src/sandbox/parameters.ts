@@ -4,7 +4,6 @@ import type { InstantRange } from "./listing.js";
 import { ErrorResponse } from "./protocol.js";
 
 export interface Parameter<T> {
-  /** The value if the parameter is missing. */
   absent: T;
   /** Completes the error message "page must be …". */
   expected: string;

@@ -28,7 +28,6 @@ export interface EndpointContext {
   query: URLSearchParams;
   /** The values for the `{…}` segments of the path. */
   params: readonly string[];
-  /** The file host's origin, for signed URLs. */
   filesUrl: string;
   now: number;
 }

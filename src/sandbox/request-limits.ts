@@ -10,7 +10,6 @@ const windowMs = 60_000;
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();
 
-  /** @param perMinute the limit per key, or null for no limit */
   constructor(private readonly perMinute: number | null) {}
 
   /** Counts a request. Returns the response headers, with an error if the request exceeds a limit. */

@@ -36,10 +36,6 @@ export function readTextFile(path: string): string {
   throw tooLong(path);
 }
 
-/**
- * @param name the stream's name, used in the error message
- * @throws UsageError if the stream is larger than `maxInputBytes`
- */
 export async function readStream(stream: AsyncIterable<Uint8Array | string>, name: string): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -4,7 +4,6 @@ export interface JsonObject {
   [member: string]: Json;
 }
 
-/** True for a JSON object, but not for null or an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -56,7 +55,6 @@ function containsLargeNumber(value: unknown): boolean {
   return false;
 }
 
-/** Returns the value at a path of field names, or undefined if a field is missing. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {

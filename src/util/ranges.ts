@@ -105,7 +105,6 @@ export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   return months;
 }
 
-/** Formats a range for messages, to the minute. */
 export function describeRange({ from, to }: Range): string {
   const end = Number.isFinite(to) ? formatMinute(to) : "now";
   return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;

@@ -25,7 +25,6 @@ export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<
       });
 }
 
-/** Replaces keys in use with `[key hidden]`. */
 export function hideKeys(text: string, keys: ReadonlySet<string>): string {
   return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }

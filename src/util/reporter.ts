@@ -14,14 +14,12 @@ export interface Reporter {
 
 export interface ExpectedTask {
   name: string;
-  /** The number of requests in the previous run, if known. */
   requests: number | undefined;
 }
 
 export interface Task {
   /** Sets the progress, measured in requests or files. */
   update(progress: { done: number; total?: number }): void;
-  /** Reports a wait for the rate limit, the server or a retry. */
   waiting(ms: number, reason: string): void;
   /** Ends the task and prints `summary`, if any. */
   end(summary: string | null): void;

@@ -61,7 +61,6 @@ function nameWithWords(typed: string, names: Iterable<string>): string | undefin
     });
 }
 
-/** Returns the Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (const letter of a) {

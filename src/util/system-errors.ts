@@ -77,7 +77,6 @@ function failedAction(cause: unknown): string {
   return cause instanceof Error && "port" in cause ? `Cannot use port ${cause.port}` : "A system call failed";
 }
 
-/** Replacements for unclear messages from Node. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "already in use",
@@ -103,7 +102,6 @@ function systemReason(error: unknown): string | undefined {
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 
-/** Describes the problem, naming the part of the path that is a file instead of a folder. */
 function notFolderReason(path: string): string {
   let file = path;
   while (dirname(file) !== file && !isFile(file)) file = dirname(file);
@@ -124,7 +122,6 @@ export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** Returns the code of a system or SQLite error, or an empty string for other errors. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -10,7 +10,6 @@ export interface TableOptions {
   style?: Style | undefined;
   /** The titles of right-aligned columns. By default, columns that contain only numbers are right-aligned. */
   rightAligned?: readonly string[];
-  /** The text for null values, by default an empty string. */
   nullText?: string;
   /** The titles of columns that are omitted, one by one, if the table is too wide. */
   optionalColumns?: readonly string[];
@@ -128,7 +127,6 @@ export function renderBlocks(
   return rows.map(block).join("\n\n");
 }
 
-/** Returns the lines of each escaped cell, and the width that each column needs. */
 function measure(titles: readonly string[], rows: Rows, nullText = "") {
   const lines = [titles, ...rows].map((row) =>
     titles.map((_, index) => escapeText(String(row[index] ?? nullText))),
@@ -142,7 +140,6 @@ function widthOf(columns: readonly number[]): number {
   return columns.reduce((sum, width) => sum + width, 0) + gap.length * (columns.length - 1);
 }
 
-/** Shrinks the widest column repeatedly until the table fits. */
 function narrow(widths: number[], width: number): void {
   for (let over = widthOf(widths) - width; over > 0; over--) {
     const widest = Math.max(...widths);

@@ -28,7 +28,6 @@ export function escapeText(text: string): string {
   return short.replace(unsafe, (character) => shortEscapes[character] ?? escapeUnits(character));
 }
 
-/** Escapes a multi-line message and indents its continuation lines. */
 export function escapeLines(text: string): string {
   return text.split("\n").map(escapeText).join("\n  ");
 }
@@ -70,7 +69,6 @@ export function displayWidth(text: string): number {
   return stringWidth(text);
 }
 
-/** Cuts the end of a string to fit into `width` columns. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let columnsLeft = width - 1;
@@ -81,7 +79,6 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? "" : `${graphemes(text).slice(0, end).join("")}…`;
 }
 
-/** Cuts the start of a string, such as a path, to fit into `width` columns. */
 export function truncateStart(text: string, width: number): string {
   const reverse = (string: string) => graphemes(string).reverse().join("");
   return displayWidth(text) <= width ? text : reverse(truncate(reverse(text), width));

@@ -3,7 +3,6 @@ export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Formats an instant, or returns null for an open end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }

@@ -71,7 +71,6 @@ export function daysSince1970(text: string): number | undefined {
   return start === undefined ? undefined : start / dayMs;
 }
 
-/** Returns the start of a UTC day in milliseconds since 1970, or undefined for a day that does not exist. */
 function dayStart(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];

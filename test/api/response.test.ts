@@ -41,13 +41,13 @@ it.each([
   [list({ has_next: "false" }), "has no boolean `has_next` in its `pagination`"],
   [
     list({ total_items: 1e9 + 1, total_pages: 1e7 }),
-    "has an impossible `pagination`: 10,000,000 pages for 1,000,000,001 items at 100 per page",
+    "has an inconsistent `pagination`: 10,000,000 pages for 1,000,000,001 items at 100 per page",
   ],
   [
     list({ total_pages: 1e9 }),
-    "has an impossible `pagination`: 1,000,000,000 pages for 250 items at 100 per page",
+    "has an inconsistent `pagination`: 1,000,000,000 pages for 250 items at 100 per page",
   ],
-  [list({ total_pages: 5 }), "has an impossible `pagination`: 5 pages for 250 items at 100 per page"],
+  [list({ total_pages: 5 }), "has an inconsistent `pagination`: 5 pages for 250 items at 100 per page"],
   [nested(101), "is nested more than 100 levels deep; it was rejected"],
   ['{"success":true,"data":[1,2,3]}', "contains more than the 2 items requested; it was rejected"],
 ])("readEnvelope rejects %s, because it %s", (text, problem) => {

@@ -81,7 +81,6 @@ export function testApi(
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
-/** Starts an HTTP server on loopback that records the requests it receives in `requests`. */
 export async function serve(
   handler: Handler,
 ): Promise<{ baseUrl: string; port: number; requests: IncomingMessage[] }> {
@@ -138,7 +137,6 @@ export function pagination(page: number, per_page: number, total_items: number) 
   return { page, per_page, total_items, total_pages, has_next: page < total_pages, has_prev: page > 1 };
 }
 
-/** Returns the error of a rejected promise. */
 export async function rejection(
   promise: Promise<unknown>,
 ): Promise<Error & { hint?: string; exitCode?: number }> {

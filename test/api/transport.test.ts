@@ -9,7 +9,6 @@ import { classifyError } from "../../src/api/request-failure.js";
 import { createFetch } from "../../src/api/transport.js";
 import { freePort, rejection, sendJson, serve, serveBytes } from "./support.js";
 
-/** Starts a proxy that records every request and refuses it. */
 async function serveProxy(status = 502) {
   const received: string[] = [];
   const proxy = createServer((request, response) => {

@@ -8,9 +8,7 @@ import { type Measured, measure, type Program } from "./measure.js";
 import type { Line } from "./table.js";
 
 export interface Bench {
-  /** A temporary folder, which is deleted after the scenario. */
   folder: string;
-  /** The number of times to run each program. */
   rounds: number;
   serve(options: { orders: number; latency?: number }): Promise<Served>;
   say(text: string): void;
@@ -24,15 +22,12 @@ export interface Scenario {
   run(bench: Bench): Promise<Line[]>;
 }
 
-/** A sandbox in a separate process. */
 export interface Served {
   /** Environment variables that point the program to the sandbox. */
   env: Record<string, string>;
-  /** The total size of the orders as JSON, in bytes. */
   bytes: number;
 }
 
-/** The bundled programs are in one folder. */
 const own = fileURLToPath(new URL(".", import.meta.url));
 export const bin = join(own, "../../../bin/brandapi.js");
 
@@ -68,7 +63,6 @@ export function peer(name: "floor" | "fill", args: readonly string[], env: Recor
   return { command: process.execPath, args: [join(own, `${name}.mjs`), ...args], env } satisfies Program;
 }
 
-/** Runs the program with a separate home folder. */
 export async function runBrandapi(
   { folder }: Bench,
   args: readonly string[],

@@ -24,7 +24,6 @@ const usage =
      process.on("exit", () => { try { writeSync(3, JSON.stringify(process.resourceUsage())); } catch {} });`,
   );
 
-/** @throws Error if the process fails */
 export async function measure(program: Program): Promise<Measured> {
   const isNode = program.command === process.execPath;
   const args = isNode ? ["--import", usage, ...program.args] : [...program.args];
@@ -74,7 +73,6 @@ export async function interleaved<Name extends string>(
   >;
 }
 
-/** Returns the median times and the highest peak memory. */
 export function medianOf(runs: readonly Measured[]): Measured {
   const last = runs.at(-1);
   if (!last) throw new Error("no runs");

@@ -4,7 +4,6 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
-/** A realistic brand served on loopback, with the status of each response. */
 export interface ServedBrand {
   brand: Brand;
   baseUrl: string;

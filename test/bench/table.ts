@@ -2,7 +2,6 @@ import type { Measured } from "./measure.js";
 
 export interface Line {
   what: string;
-  /** The baseline for the ratio. */
   ratio?: number;
   to?: string;
   goal?: string;

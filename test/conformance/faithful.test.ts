@@ -3,7 +3,6 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
 import { grown } from "./grown.js";
 
-/** Returns all of the API's records, grouped by table. */
 function served({ data }: TestBrand): Record<string, readonly Row[]> {
   const surveys = data.surveys.map(({ id }) => ({ survey_id: id, ...(data.results[id] as Row) }));
   const { orders, roster, recommendations, opportunities, content, gifts, codes } = data;
@@ -47,7 +46,6 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
   ["opportunity_assignments", "opportunities", "assignments", { opportunity_id: "id" }],
   ["opportunity_attachments", "opportunities", "attachments", { opportunity_id: "id" }],
 ];
-/** Columns that are not API fields. */
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 

@@ -60,7 +60,6 @@ test.each(demoLines)("the demo or sandbox example `%s` ends normally", async (li
     "4010": "0",
   };
   const argv = words.map((word) => values[word] ?? word);
-  // The sandbox runs until it receives a signal.
   const signal = argv[0] === "sandbox" ? AbortSignal.abort(new Stopped("SIGINT")) : undefined;
   const { code, err } = await brandapi(argv, { home, ...(signal ? { signal } : {}) });
   expect(code, err).toBe(signal ? 130 : 0);

@@ -41,7 +41,6 @@ export const documentedBehavior = {
   ),
   /** Whether records without a date are listed in every range, or only if no range is requested. */
   undated: oneOf("without range", "in every range"),
-  /** Whether date ranges are accepted but ignored. */
   ignoresDateFilters: oneOf(false, true),
   /** Whether each list includes one record from before the requested range. */
   includesRecordBelow: oneOf(false, true),
@@ -68,7 +67,6 @@ export const documentedBehavior = {
   statusFilters: oneOf("overlap", "partition"),
   /** Whether a page past the end is an empty list or an error with status 400. */
   pastEnd: oneOf("empty", "refused"),
-  /** The value of `total_pages` for an empty list. */
   pagesWhenEmpty: oneOf(0, 1),
   /** Whether gifts, codes and surveys are paginated, or returned in a single response. */
   undocumentedLists: oneOf("paged", "complete"),
@@ -81,7 +79,6 @@ function oneOf<const V>(value: V, ..._others: V[]): V {
 }
 
 export interface VariantApi extends SandboxApi {
-  /** The variants, which a test can change between requests. */
   variants: Partial<ApiVariants>;
 }
 
@@ -117,7 +114,7 @@ function respondWithVariants(
   if (!documented.pagination) return documented;
   if (behavior.undocumentedLists === "complete" && ["gifts", "codes", "surveys"].includes(name)) {
     if (request.url.includes("?"))
-      throw new ErrorResponse(400, "unknown_parameter", "Every parameter is unknown.");
+      throw new ErrorResponse(400, "unknown_parameter", "This endpoint accepts no parameters.");
     return { data: brand[name as "gifts"] };
   }
   const records = selectRecords({ request, brand, context, behavior, name });
@@ -199,7 +196,6 @@ const dateMembers: Record<string, { date: string; from: string; to: string }> = 
   content: { date: "created_at", from: "uploaded_after", to: "uploaded_before" },
 };
 
-/** Returns the complete list that a request selects, as the variant returns it. */
 function selectRecords(list: ListRequest): Fields[] {
   const { behavior, name } = list;
   const members = dateMembers[name];

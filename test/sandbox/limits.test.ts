@@ -3,7 +3,6 @@ import { createSandboxApi } from "../../src/sandbox/api.js";
 import { noon } from "../support/records.js";
 import { history } from "./support.js";
 
-/** Creates an API with a rate limit, and a client whose clock the test advances. */
 function limited(rateLimit: number) {
   let now = noon;
   const api = createSandboxApi({ brands: [history], now: () => now, rateLimit });

@@ -231,7 +231,6 @@ function note(nulls: Set<string>, at: string): string[] {
   return [];
 }
 
-/** Returns the paths of a shape's nullable values. */
 export function nullablesOf(shape: Shape, at: string): string[] {
   if (typeof shape === "string") return shape.endsWith("?") ? [at] : [];
   if (Array.isArray(shape)) return nullablesOf(shape[0], `${at}[]`);

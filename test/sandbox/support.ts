@@ -14,9 +14,7 @@ export interface SandboxResponse {
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** The rows in a list response. */
   data: Row[];
-  /** The object in a response that is not a list. */
   one: Row;
   pagination: { page: number; per_page: number; total_items: number; total_pages: number; has_next: boolean };
 }
@@ -30,7 +28,6 @@ export interface RequestOptions {
   request?: Partial<SandboxRequest>;
 }
 
-/** Requests a path relative to the API's root. */
 export function ask(
   path: string,
   { brand = history, key = "all", variants, now = noon, request }: RequestOptions = {},
@@ -57,14 +54,12 @@ export function askAll(path: string, options: RequestOptions = {}, perPage = 100
   }
 }
 
-/** An example path for each endpoint that contains an ID. */
 const pathsWithIds: Readonly<Record<string, string | undefined>> = {
   "/opportunities/{id}": `/opportunities/${history.opportunities[0]?.id}`,
   "/content/{source}/{item_id}/download": history.content[0]?.download_path,
   "/surveys/{id}/results": `/surveys/${history.surveys[0]?.id}/results`,
 };
 
-/** Each endpoint's scope, with an example path. */
 export const paths: readonly (readonly [path: string, scope: string | null])[] = endpoints.map(
   ({ path, scope }) => [pathsWithIds[path] ?? path, scope],
 );

@@ -17,7 +17,6 @@ test("the program loads better-sqlite3 13 on Node 22 and later, and 12 on Node 2
   db.close();
 });
 
-/** Copies the built program, with all installed packages except better-sqlite3. */
 function installWithoutSqlite(): string {
   const folder = join(makeHome(), "brandapi");
   mkdirSync(join(folder, "node_modules"), { recursive: true });

@@ -13,7 +13,6 @@ const counts = { people: 130, campaigns: 46, content: 400, gifts: 64, codes: 47,
 export interface BrandOptions {
   seed: number;
   orders: number;
-  /** The end of the history in milliseconds since 1970. */
   now: number;
   name?: string;
 }
@@ -76,7 +75,6 @@ function createRecommendations({ seed, people, products }: BrandMaterial) {
   });
 }
 
-/** Spreads the files over 600 days, with a few identical timestamps. */
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(

@@ -14,7 +14,6 @@ import {
   randomUuid,
 } from "./random.js";
 
-/** See "States and transitions" in the API document. */
 const assignmentStates = ["DRAFT", "READY", "PROPOSED", "ACTIVE", "COMPLETED", "DECLINED"];
 export const campaignStates = [...assignmentStates, "ARCHIVED"];
 const brandPayments = ["NOT_INVOICED", "INVOICED", "PAYMENT_PENDING", "PAID", "FAILED", "REFUNDED"];

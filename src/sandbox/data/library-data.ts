@@ -40,7 +40,6 @@ export function createContent(
     media_type: media,
     filename: orNull(random, 0.05, `${pick(random, stems.split("|"))}.${extension}`),
     mime_type: orNull(random, 0.05, mime),
-    // Most files are small. The largest are 2 MB.
     file_size_bytes: orNull(
       random,
       0.05,

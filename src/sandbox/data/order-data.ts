@@ -14,7 +14,6 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** The conventions of a connected store or an affiliate network. */
 interface Store {
   currency: string;
   paid: string | null;
@@ -158,7 +157,6 @@ function createLine(random: RandomStream, weightedProducts: readonly Product[]) 
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Refunds an additional amount, or the full amount by default. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -180,7 +178,6 @@ export function withCommission(order: Order): Order {
   return { ...order, commission_amount: Math.round(subtotal * share * order.commission_rate) / 100 };
 }
 
-/** Creates orders, newest first, spread over the history that ends at `now`. */
 export function createOrders(source: BrandMaterial, count: number, now: number): Order[] {
   const { seed } = source;
   const createOrder = createOrderFactory(source);

@@ -80,7 +80,6 @@ export function toContentHost({ id, username, first_name, last_name }: Host): Co
   return { id, username, name: name === "" ? null : name };
 }
 
-/** Repeats each item according to its weight, to allow weighted random picks. */
 export function repeatByWeight<T extends { weight: number }>(items: readonly T[]): T[] {
   return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
 }
@@ -102,7 +101,6 @@ export function createRosterEntry(
   };
 }
 
-/** Counts a host's assignments by status. Returns null for some hosts without assignments. */
 function campaignsOf(hostId: string, opportunities: readonly Campaign[]): RosterEntry["campaigns"] {
   const counts = { PROPOSED: 0, ACTIVE: 0, COMPLETED: 0, DECLINED: 0 };
   const all = opportunities.flatMap(({ assignments }) => assignments);

@@ -11,7 +11,6 @@ export function hash(seed: number, topic: string, index: number): number {
   return createHash(seed, topic)(index);
 }
 
-/** Returns a function that hashes the indexes of one topic to 32 bits. */
 export function createHash(seed: number, topic: string): (index: number) => number {
   let h = Math.imul(seed + 1, 0x9e3779b1);
   for (let n = 0; n < topic.length; n++) h = Math.imul(h ^ topic.charCodeAt(n), 0x01000193);
@@ -35,7 +34,6 @@ export function randomFloat(random: RandomStream): number {
   return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
 }
 
-/** Returns an integer from `from` to `to`, including both ends. */
 export function randomInteger(random: RandomStream, from: number, to: number): number {
   return from + Math.floor(randomFloat(random) * (to - from + 1));
 }

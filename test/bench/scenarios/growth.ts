@@ -3,7 +3,6 @@ import { type Bench, removeDatabase, runBrandapi, type Scenario } from "../bench
 import { type Measured, medianOf } from "../measure.js";
 import type { Line } from "../table.js";
 
-/** Compares the time per order and the memory for 100,000 and for 1,000,000 orders. */
 export const growth: Scenario = {
   name: "growth",
   about: "Growth: 1,000,000 orders, compared with 100,000",

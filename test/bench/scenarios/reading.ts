@@ -5,7 +5,6 @@ import { compared } from "../table.js";
 
 const dayMs = 86_400_000;
 
-/** Syncs 100,000 orders in a first sync, a full sync and a nightly sync. */
 export const reading: Scenario = {
   name: "reading",
   about: "100,000 orders without a rate limit: first, again, the window",

@@ -3,7 +3,6 @@ import { type Bench, runBrandapi, type Scenario } from "../bench.js";
 import { type ServedBrand, serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
-/** Compares the number of requests with the smallest possible number. */
 export const requests: Scenario = {
   name: "requests",
   about: "Requests, compared with the minimum",
