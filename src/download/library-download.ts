@@ -71,7 +71,7 @@ export async function downloadFiles(
     const download = log.get(file);
     const path = download && findCompleteFile(file, download, folder);
     if (!download || path === undefined) incomplete.push(file);
-    // The folder has been moved since the download.
+    // The folder has been moved since the file was downloaded.
     else if (path !== download.path) log.save({ ...download, path });
   }
   const targets = assignPaths(incomplete.slice(0, limit), folder, log);
@@ -138,7 +138,7 @@ function assignPaths(files: readonly LibraryFile[], folder: string, log: Downloa
 }
 
 /**
- * Downloads a file and records it in the mirror.
+ * Downloads a file, and records it in the mirror if it is complete.
  * @throws errors that affect all files
  */
 async function downloadOne(
@@ -202,7 +202,7 @@ async function downloadWithRetries(
   }
 }
 
-/** The codes of system errors that affect only a single file. */
+/** System error codes that affect only a single file. */
 const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",
@@ -215,7 +215,7 @@ const fileErrorCodes = [
   "EFBIG",
 ];
 
-/** Returns undefined for an error that affects all files. */
+/** Converts an error to a DownloadFailure. Returns undefined for an error that affects all files. */
 function asDownloadFailure(error: unknown): DownloadFailure | undefined {
   if (error instanceof DownloadFailure) return error;
   if (!(error instanceof Error) || !fileErrorCodes.includes(errorCode(error))) return undefined;
@@ -234,7 +234,6 @@ export interface CompletedDownload {
 
 const columns = "source, id, path, bytes, sha256, downloaded_at";
 
-/** The completed downloads that are recorded in the mirror. */
 export class DownloadLog {
   readonly #completed: Map<string, CompletedDownload>;
 

@@ -4,7 +4,7 @@ import type { Mirror } from "../store/database.js";
 
 /** The filters for library files. Times are in milliseconds since 1970. */
 interface FileSelection {
-  /** An SQL condition on the columns of the `content` table. */
+  /** An SQL condition on columns of the `content` table. */
   where: string | undefined;
   since: number | undefined;
   until: number | undefined;

@@ -40,10 +40,7 @@ export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "sign
 
 /** The maximum file size in bytes, unless the library reports a larger size. */
 const maxBytes = 16 * 2 ** 30;
-/**
- * The minimum download speed, which determines the time limit for an attempt: `--max-wait` plus the time that the file
- * takes at this speed.
- */
+/** The minimum download speed. An attempt may take `--max-wait` plus the time that the file needs at this speed. */
 const minBytesPerMs = 64;
 const maxTimeoutMs = dayMs;
 const maxRedirects = 3;
@@ -88,7 +85,7 @@ export async function transfer(
     throw new DownloadFailure("the file host sent only part of the file", "retryable");
   } finally {
     cancelTimeout?.();
-    // Frees the connection if the body has not been read to the end.
+    // Closes the connection if the body has not been read to the end.
     timeout.abort();
   }
 
@@ -107,7 +104,10 @@ export async function transfer(
   }
 }
 
-/** @throws DownloadFailure if a redirect is invalid */
+/**
+ * Requests a file and follows redirects.
+ * @throws DownloadFailure if a redirect is invalid
+ */
 async function requestFile(url: URL, file: PartialFile, options: TransferOptions): Promise<HttpResponse> {
   const headers: Record<string, string> = { "user-agent": options.userAgent, "accept-encoding": "identity" };
   if (file.length > 0 && file.version) {
@@ -120,7 +120,7 @@ async function requestFile(url: URL, file: PartialFile, options: TransferOptions
     const signal = AbortSignal.any([options.signal, abort.signal]);
     const response = await unlessAborted(options.fetch(target, { headers, signal }), signal);
     if (![301, 302, 303, 307, 308].includes(response.status)) return response;
-    // Frees the connection without reading the body of the redirect.
+    // Closes the connection, because the body of a redirect is not read.
     abort.abort();
     if (redirects === maxRedirects)
       throw new DownloadFailure(`the file host redirects more than ${maxRedirects} times`);
@@ -175,7 +175,7 @@ function contentLength({ headers }: HttpResponse): number | null {
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
 
-/** Returns a response's strong validator (RFC 9110, 8.8) and length. A download can be resumed only with both. */
+/** Returns a response's strong validator (RFC 9110, 8.8) and length, which are both required to resume a download. */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);
   if (length === null) return undefined;

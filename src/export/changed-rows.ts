@@ -12,9 +12,7 @@ import {
 
 /** A point in a mirror's history up to which an incremental export has sent all changes. */
 export interface Bookmark {
-  /**
-   * The ID and times of the newest run. A mirror that does not contain this run is a different mirror or an old copy.
-   */
+  /** The ID and times of the mirror's newest run. A mirror without this run is a different mirror or an old copy. */
   run: string;
   /** The highest `record_id` in `records`, and the highest `version_id` in `record_versions`. */
   record_id: number;
@@ -24,14 +22,14 @@ export interface Bookmark {
 export interface ChangedRow {
   values: Row;
   key: string;
-  /** The position in the record's list, or null for a row in a main table. */
+  /** The row's position in its record's list, or null for a row in a main table. */
   position: number | null;
   removedAt: string | null;
 }
 
 /** The rows of a table that have been added, changed or removed since a bookmark. */
 export interface ChangedRows {
-  /** The columns that identify the record that a row belongs to. Empty if the API documents no ID. */
+  /** The columns that identify a row's record. Empty if the API documents no ID. */
   idColumns: readonly string[];
   isList: boolean;
   /** The current state of the mirror, or null for a table without a history, which is always exported in full. */
@@ -44,8 +42,8 @@ export interface ChangedRows {
    */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /**
-   * Reads the list items that have been removed since a bookmark. All values are null except the position and the
-   * values copied from the record.
+   * Reads the list items that have been removed since a bookmark. Only the position and the columns copied from the
+   * record have values.
    */
   removedItems(after: Bookmark): Iterable<ChangedRow[]>;
 }
@@ -89,7 +87,7 @@ export function openChangedRows(source: RowSource): ChangedRows | undefined {
     idColumns: idColumnsOf(shape),
     isList: shape.list !== null,
     bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
-    // The run may still have been in progress when the bookmark was created.
+    // The run in the bookmark may still have been in progress when the bookmark was created.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
     rows(after) {
@@ -127,9 +125,8 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 }
 
 /**
- * Selects the items that a record's list had at the last export but no longer has. The exported version of a record is
- * the first version that was stored after the bookmark, and the removed items are those beyond the end of the current
- * list.
+ * Selects the items that a record's list contained at the last export and no longer contains. The record's state at
+ * that time is the oldest version that was stored after the bookmark.
  */
 function removedItemsSql(
   { resource }: TableShape,

@@ -3,7 +3,7 @@ import type { Bookmark } from "./changed-rows.js";
 
 export interface Chunk {
   data: Uint8Array | string;
-  /** The number of rows that end in this chunk. */
+  /** The number of rows that are completed by this chunk. */
   rows: number;
   /** The name of the table; optional if only one table is exported. */
   table?: string;
@@ -27,7 +27,7 @@ export type RowSources = readonly [RowSource, ...RowSource[]];
 /** Generates the output in chunks. Keeps only a few batches of rows in memory. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
-/** An export format. The writer is the `write` function that the format's module exports. */
+/** An export format, whose module exports the writer as `write`. */
 export interface Format {
   name: string;
   flag: string;

@@ -121,7 +121,7 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 /** Finds the first candidate type that fits all values in each column. */
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
-  /** False for a query result's column that has contained only nulls so far. Such a column is stored as text. */
+  /** False for a column of a query result that has contained only nulls so far. The column is then stored as text. */
   readonly #isKnown: boolean[];
 
   /** @param currentType returns a column's type in existing files, which can be widened but not narrowed */
@@ -148,7 +148,7 @@ export class TypeFinder {
   }
 }
 
-/** The maximum number of rows and characters in a row group. Each row group is built in memory. */
+/** The maximum number of rows and characters in a row group, which is built in memory. */
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 
@@ -215,7 +215,10 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
   };
 }
 
-/** @param digest is stored in the file's footer */
+/**
+ * Writes a Parquet file.
+ * @param digest is stored in the file's footer
+ */
 export function* writeParquetFile(
   source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],
@@ -260,7 +263,6 @@ export class ParquetEncoder {
     });
   }
 
-  /** Adds rows, and returns any row groups that are now complete. */
   *add(batch: readonly Row[]): Iterable<Chunk> {
     for (const row of batch) {
       for (const [index, type] of this.types.entries()) {

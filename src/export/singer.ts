@@ -95,7 +95,7 @@ interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
   keys: readonly string[];
-  /** Key properties that are not columns in the table. */
+  /** The key properties that are not columns in the table. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }

@@ -11,9 +11,8 @@ import { quoteShellWord } from "../util/text.js";
 
 /** The destination of an export. The caller must always call either `finish` or `discard`. */
 export interface Sink {
-  /** Resolves once the sink can accept more data. */
   write(data: Uint8Array | string): Promise<void>;
-  /** Publishes the complete output at the target. */
+  /** Makes the complete output available at the target. */
   finish(): Promise<void>;
   /** Discards the output and leaves the target unchanged. */
   discard(): Promise<void>;
@@ -25,7 +24,7 @@ export interface WriteResult {
   isCutShort: boolean;
 }
 
-/** Thrown if the reader closes the output early (`| head`). This is not an error for the user. */
+/** Thrown if the reader closes the output early (`| head`), which is not a failure. */
 class OutputClosed extends Error {}
 
 /** Writes all data to a sink. Discards the output if an error is thrown. */
@@ -48,7 +47,7 @@ export async function writeAll(
   }
 }
 
-/** Returns a sink for a stream that stays open afterwards, such as stdout. */
+/** Returns a sink for a stream such as stdout, which stays open afterwards. */
 export function createStreamSink(stream: OutputStream): Sink {
   let failure: Error | undefined;
   const onError = (error: NodeJS.ErrnoException) => {
@@ -80,10 +79,9 @@ async function waitForDrain(stream: OutputStream): Promise<void> {
 /**
  * Opens a file that replaces the existing file at its path once it is complete. Devices and pipes are written to
  * directly.
- * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), without time to delete a
- * temporary file. The data is therefore written to a file that is unlinked right after it is opened, so that the
- * operating system frees its space in any case. `finish` copies the data to a named temporary file and renames that
- * file.
+ * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), which leaves no time to
+ * delete a temporary file. The data is therefore written to a file that is unlinked as soon as it is open, so that the
+ * operating system always frees its space. `finish` copies the data to a named temporary file and renames that file.
  * @param publish moves the complete temporary file to the path
  * @throws ConfigurationError if the file cannot be written
  */

@@ -16,10 +16,9 @@ export class ZipWriter {
     this.#output.push(data);
   });
 
-  /** Ends the current entry and starts the next one. */
   begin(name: string): void {
     this.#endEntry();
-    // A fixed modification time makes the output reproducible.
+    // A fixed modification time makes the file reproducible.
     this.#entry = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
     this.#zip.add(this.#entry);
   }

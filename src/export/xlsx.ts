@@ -17,7 +17,7 @@ import {
 
 /** The maximum number of rows in a sheet, including the header row. */
 const maxSheetRows = 1_048_576;
-/** The amount of text to collect before it is compressed, in characters. */
+/** The number of characters to collect before compressing them. */
 const flushLength = 256 * 1_024;
 
 /**
@@ -158,8 +158,8 @@ function booleanCell(value: number | bigint): string | undefined {
 }
 
 /**
- * Returns undefined for dates before March 1900, on which spreadsheets disagree, and after 9999. Spreadsheets count
- * days from the end of 1899.
+ * Spreadsheets count days from the end of 1899, disagree about dates before March 1900, and support no dates after
+ * 9999.
  */
 function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
   const serial = (daysSince1970 ?? Number.NaN) + 25_569;

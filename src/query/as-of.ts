@@ -19,7 +19,7 @@ const systemRowTimes: Readonly<Record<string, string>> = {
 
 const rankingTable = "analytics_hosts";
 
-/** @throws UsageError if the mirror keeps no history of one of these tables or views */
+/** Throws a UsageError if the mirror keeps no history of one of these tables or views. */
 export function checkHistory(names: readonly string[]): void {
   const withHistory = new Set([
     ...typedTables()
@@ -55,10 +55,10 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The data that the mirror cannot provide for an earlier time. */
+/** The limits of an earlier state: data that the mirror cannot reconstruct. */
 export interface AsOfLimits {
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** The tables without a history. Their rows that have changed since the earlier time are missing. */
+  /** Tables without a history. Rows in these tables that have changed since the requested time are missing. */
   withoutHistory: string[];
 }
 

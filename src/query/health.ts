@@ -32,7 +32,7 @@ export interface ResourceHealth {
   resource: string;
   rows: number;
   removed: number;
-  /** The number of records without a readable date; 0 if the resource is not read by date. */
+  /** The number of records that have no readable date. The number is 0 if the resource is not read by date. */
   undated: number;
   /**
    * The date ranges that have been read completely. Like `gaps`, this list is empty if the resource is not read by
@@ -51,7 +51,7 @@ export interface ResourceHealth {
   refused: Refusal | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
-  /** The time at which the oldest part of the covered range was read; null if the resource is not read by date. */
+  /** The time at which the oldest part of the covered range was read, or null if the resource is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
@@ -62,7 +62,7 @@ export interface Health {
   checked_at: string;
   max_age_seconds: number | null;
   stale: string[];
-  /** The run that currently has the mirror locked. */
+  /** The run that has locked the mirror. */
   under_way: CurrentRun | null;
   /** The last run, if it failed before reading anything or because the API rejected the key. */
   failed_run: FailedRun | null;
@@ -113,7 +113,7 @@ function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow |
   return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
-/** Returns null if the resource has never been read. */
+/** Returns a resource's health, or null if the resource has never been read. */
 export function readResourceHealth(
   mirror: Mirror,
   resource: Resource,
@@ -127,7 +127,7 @@ export function readResourceHealth(
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // Coverage is recorded for the list, even if the details have not been read yet.
+  // The coverage belongs to the list of records, whose details may not have been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);

@@ -35,10 +35,7 @@ export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
 
-/**
- * Returns the resource whose sync reads the given resource: the list for a details resource, otherwise the resource
- * itself.
- */
+/** Returns the resource whose sync reads the given one. Details are read by the sync of their list. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
@@ -87,9 +84,7 @@ export interface ReadableTable {
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
-  /**
-   * The names to select from in SQL: the table or view, followed by the table for removed records if it is included.
-   */
+  /** The tables to select from: the table or view itself, and the table for removed records if it is included. */
   sources: readonly [string, ...string[]];
 }
 
@@ -174,7 +169,7 @@ function rowIdOf(name: string): ReadableColumn {
   return { name, type: "integer", about, isComputed: true };
 }
 
-/** Returns the date column of a table. List items that have no date use the date of their record. */
+/** Returns a table's date column. List items without a date use the date of their record. */
 function dateOf(shape: TableShape): DateColumn | null {
   const { list, resource } = shape;
   if (!list) return recordDate(shape);

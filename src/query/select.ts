@@ -14,7 +14,7 @@ export interface Selection {
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` has accepted. */
   where?: string | undefined;
-  /** The inclusive date range, in milliseconds since 1970. */
+  /** The start and end of an inclusive date range, in milliseconds since 1970. */
   since?: number | undefined;
   until?: number | undefined;
   limit?: number | undefined;
@@ -25,9 +25,8 @@ export interface RowSource {
   /** The table name, or `answer` for a query result. */
   name: string;
   columns: readonly ReadableColumn[];
-  /** Reads the rows in batches. The values in each row are in the same order as `columns`. */
   rows(): Iterable<readonly Row[]>;
-  /** The source of the rows; undefined for a query result. */
+  /** The mirror and selection from which the rows are read, or undefined for a query result. */
   origin?: { mirror: Mirror; selection: Selection };
 }
 
@@ -92,7 +91,7 @@ function fromSql({ table, where, since, until }: Selection, source: string): str
 function dateConditions({ sql, form }: DateColumn, since?: number, until?: number): string[] {
   const conditions = since === undefined ? [] : [`${sql} >= '${boundText(since, form)}'`];
   if (until === undefined || until >= maxTimestampMs) return conditions;
-  // UTC columns can have microseconds, so the range includes everything before the next millisecond.
+  // UTC columns have microsecond precision, so the range must include everything before the next millisecond.
   const upperBound = form === "utc" ? `< '${boundText(until + 1, form)}'` : `<= '${boundText(until, form)}'`;
   return [...conditions, `${sql} ${upperBound}`];
 }

@@ -31,7 +31,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   if (error === "incomplete input")
     return {
       reason: "The SQL is incomplete",
-      hint: "check the end: close each `(` with `)`, and finish the last clause",
+      hint: "check the end of the statement: close each `(` with `)`, and finish the last clause",
     };
   if (curlyQuote.test(sql.replace(/'(?:[^']|'')*'|"[^"]*"/g, ""))) return { hint: curlyQuotesHint };
   const token = /^unrecognized token: "([\s\S]*)"$/.exec(error)?.[1];
@@ -112,10 +112,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   });
 }
 
-/**
- * True if SQLite looked for the column in this table, in which case a table with this column would produce a different
- * error.
- */
+/** True if SQLite looked for the column in this table. If so, adding the column to the table changes the error. */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
   db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);
@@ -129,9 +126,7 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   }
 }
 
-/**
- * Returns up to three tables that have the column, beginning with those that share columns with the tables in scope.
- */
+/** Returns up to three tables that have the column. Tables that share columns with the tables in scope come first. */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const names = mainTableNames();
   const inScope = new Set(scope.flatMap(({ columns }) => columns));

@@ -12,12 +12,16 @@ import { typedTables } from "./readable-tables.js";
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
 export interface StatementReads {
-  /** Tables and built-in views. A view that a user created is resolved to the tables and built-in views behind it. */
+  /**
+   * The tables and built-in views that the statement reads. A user's own view is resolved to the tables and built-in
+   * views behind it.
+   */
   names: string[];
-  /** Tables that the statement qualifies with their schema, as in `main.orders`. */
+  /** The tables that the statement qualifies with their schema, as in `main.orders`. */
   qualified: string[];
   /**
-   * Timestamp columns in the API's format that the statement compares with `datetime()`, which uses a different format.
+   * The timestamp columns in the API's format that the statement compares with `datetime()`, which uses a different
+   * format.
    */
   datetimeComparisons: string[];
 }
@@ -97,7 +101,7 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
 
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
-  // `EXPLAIN` lists the collation of each comparison, so this collation identifies timestamp columns.
+  // `EXPLAIN` prints the collation of each comparison, so a special collation can identify timestamp columns.
   const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
   return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }

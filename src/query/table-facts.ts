@@ -44,7 +44,10 @@ export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): Table
   return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
-/** @param counted `values` to count the rows, and the values in each column */
+/**
+ * Describes a table or view and its columns.
+ * @param counted `values` to count the rows and the values in each column
+ */
 export function readTableFacts(
   mirror: Mirror,
   name: string,

@@ -41,7 +41,7 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
   return undefined;
 }
 
-/** Describes the date column or date function that is used with the value between these tokens. */
+/** Describes the date column or date function that a value between these tokens is compared with or passed to. */
 function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
   const column = leftColumn(before) ?? rightColumn(after);
   if (column !== undefined) return `\`${column}\` is compared with`;

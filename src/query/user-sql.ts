@@ -16,7 +16,7 @@ import type { SqlParameters } from "./statement-reads.js";
  */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** Error codes that are caused by the statement rather than by the database file. */
+/** The error codes for problems with the statement rather than with the database file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
@@ -89,7 +89,7 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
   }
 }
 
-/** Returns a statement that tests a condition. The line break terminates a trailing comment in the condition. */
+/** Returns a statement that tests a condition. The line break ends a comment at the end of the condition. */
 export function conditionSql({ sources }: ReadableTable, condition: string): string {
   return `SELECT 1 FROM ${sources[0]} WHERE (${condition}\n)`;
 }

@@ -29,9 +29,7 @@ ${grid}${drawLabels(labels, step)}${bars}</svg>
 `;
 }
 
-/**
- * Aligns the first and last labels with the outer edges of their bars. If they were centered, they could be cut off.
- */
+/** Aligns the first and last labels with the outer edges of their bars. Centered labels could be cut off. */
 function drawLabels(labels: readonly string[], step: number): Html {
   const interval = Math.ceil(labels.length / maxLabels);
   const texts = labels.map((label, index) => {
@@ -59,7 +57,7 @@ function drawStack(
   return html`${boxes}\n`;
 }
 
-/** Returns about five round numbers that span the range of all values and zero. */
+/** Returns about five round numbers whose range includes zero and all values. */
 function chooseTicks({ series, labels }: Chart): number[] {
   const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const values = [0, ...sums, ...series.flatMap((one) => one.values.map((value) => value ?? 0))];

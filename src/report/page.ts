@@ -14,7 +14,7 @@ import { formatDay, formatTime } from "./formatting.js";
 import { Html, html, renderName, renderSentence } from "./html-template.js";
 import { stylesheet } from "./stylesheet.js";
 
-/** The maximum number of rows in a table that is never split across printed pages. */
+/** The maximum number of rows in a table that must fit on one printed page. */
 const maxRowsKept = 14;
 
 /** Renders the report as a single HTML file, whose Content-Security-Policy forbids scripts and external resources. */

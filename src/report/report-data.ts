@@ -7,7 +7,7 @@ export interface ReportData {
   period: Period;
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
-  /** The main currencies, sorted by gross amount. If all currencies are minor, only the largest. */
+  /** The main currencies, sorted by gross amount. If all currencies are minor, only the largest is included. */
   currencies: (string | null)[];
   /** The currencies with a single order, and null if there are orders without a currency. */
   minorCurrencies: (string | null)[];

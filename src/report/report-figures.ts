@@ -11,7 +11,7 @@ import { orderReads, ordersReadUntil } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view-columns.js";
 
-/** What is known about the verification of the mirrored orders. Times are ISO 8601 strings. */
+/** The state of the verification of the mirrored orders. Times are ISO 8601 strings. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
   /** The newest verified run and the range that it verified, or null if no run was verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
@@ -20,7 +20,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
 }
 
 /**
- * Reads what is known about the verification of orders.
+ * Reads the state of the verification of the mirrored orders.
  * @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error
  */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
@@ -49,9 +49,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/**
- * Returns the range that a run verified, which contains no gaps. A `verify` run checks the coverage of earlier runs.
- */
+/** Returns the range without gaps that a run verified. A `verify` run checks the coverage of earlier runs. */
 function describeProof({ db }: Mirror, run: RunRow): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -115,8 +113,8 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
 }
 
 /**
- * Returns the losses by currency. Months that were first read more than a month after their end are excluded, because
- * most of their refunds had already been made by then.
+ * Returns the refund losses for each currency. Months that were first read more than a month after their end are
+ * excluded, because most of their refunds had already been made by then.
  */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
@@ -211,10 +209,6 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
     .all(days) as DayFigures[];
 }
 
-/**
- * Returns the hosts with the highest net.
- * @param most the maximum number of hosts per currency
- */
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db
     .prepare(

@@ -132,7 +132,7 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
 
 const maxDays = 93;
 
-/** Creates a chart for each currency, unless the period is a single day or too long. */
+/** Creates a chart for each currency. A single day or a long period has no charts. */
 function daysSection({ mirror, currencies, days }: ReportData): Section {
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
@@ -148,7 +148,10 @@ function daysSection({ mirror, currencies, days }: ReportData): Section {
   return { id: "days", title: "By day", lead: "", blocks: hasCharts ? charts : [] };
 }
 
-/** @param absent the value for a day or month without a row; null leaves a gap */
+/**
+ * Creates a chart of net and refunds.
+ * @param absent the value for a day or month without a row; null leaves a gap
+ */
 function netChart(
   title: string,
   labels: string[],
@@ -295,7 +298,7 @@ const currencyColumn = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns a sentence for each currency about the share of net that reported months have lost to later refunds. */
+/** Returns a sentence for each currency with the share of net that reported months have lost to later refunds. */
 function lossLines(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),

@@ -30,7 +30,9 @@ export const views: readonly View[] = [
   singleOrderFigures,
 ];
 
-/** The names of all amount columns in `orders` and the views. `query` formats their values as money. */
+/**
+ * The names of the amount columns in `orders` and in all views. `query` formats the values in these columns as money.
+ */
 export const amountNames: ReadonlySet<string> = new Set(
   [...tablesOf(orders), ...views]
     .flatMap(({ columns }) => columns)

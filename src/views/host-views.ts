@@ -78,7 +78,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** Selects, for each month, the last ranking that covers all hosts. Entries without a host are combined. */
+/** Selects each month's last ranking that covers all hosts. Entries without a host are combined. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -91,7 +91,7 @@ const rankings = `rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency with orders; orders without a host share a row; the figures from " +
+    "one row per host, month (UTC) and currency that has orders; orders without a host share one row; the figures from " +
     "the API's monthly ranking cover all currencies and are repeated in every row for the host",
   columns: [
     ...hostColumns,
@@ -116,8 +116,8 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
 };
 
 /**
- * `taken_back` is the sum, over all orders, of the highest commission in any version with the same host, minus the
- * current commission.
+ * `taken_back` compares each order's current commission with the highest commission in any of its versions with the
+ * same host.
  */
 export const commissionByHost: View = {
   name: "commission_by_host",
@@ -159,7 +159,7 @@ export const contentByHost: View = {
     ),
     timestamp("last_added_at"),
   ],
-  // With max(), SQLite takes `created_at` from the row that has the maximum.
+  // In a query with max(), SQLite takes `created_at` from the row with the highest value.
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,

@@ -16,7 +16,7 @@ import {
 
 export const salesByDay: View = {
   name: "sales_by_day",
-  about: "one row per day (UTC) and currency with orders",
+  about: "one row per day (UTC) and currency that has orders",
   columns: [day, currency, ...orderFigures],
   date: "day",
   example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
@@ -25,15 +25,16 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 };
 
 /**
- * SQL for the end of the covered range that contains the first day of the month, or the end of all coverage if there is
- * no such range.
+ * SQL for the end of the covered range that contains the first day of a month. If no range contains that day, the SQL
+ * returns the end of all coverage.
  */
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
 
 /**
- * `through` is the month's last day that was read completely: 31 if the complete month was read, null if no day was. In
- * the last subquery, `SELECT 1 LIMIT 1` keeps SQLite versions before 3.35 from recomputing `days` for each month.
+ * `through` is the last day of the month that has been read completely: 31 if the complete month has been read, null if
+ * no day has. In the last subquery, `SELECT 1 LIMIT 1` keeps SQLite versions before 3.35 from recomputing `days` for
+ * each month.
  */
 export const salesByMonth: View = {
   name: "sales_by_month",
@@ -48,7 +49,7 @@ export const salesByMonth: View = {
     amount("net_through", "net through the last complete day that was read, to compare with `net_before`"),
     amount(
       "net_before",
-      "net of the previous month, or for the current month, only through the same day of the previous month",
+      "net of the previous month; for the current month, net of the previous month through the same day",
     ),
   ],
   date: "month",
@@ -133,10 +134,9 @@ const orderColumnNames =
   "commission_amount, host_id";
 
 /**
- * `now` contains the current versions that were first read after the first report. `pairs` contains each order together
- * with the months whose sums it may have changed since they were reported, and with its version when the month was
- * reported. The old and the new version each count in their own month and currency, so an order that moved has two
- * rows.
+ * `now` contains current versions that were first read after their month was reported. `pairs` contains each order with
+ * the months whose sums it may have changed since they were reported, and with the version at that time. The old and
+ * the new version each count in their own month and currency, so an order that moved has two rows.
  */
 export const restatedOrders: View = {
   name: "restated_orders",

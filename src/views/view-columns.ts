@@ -55,7 +55,7 @@ export const selectOrderFigures = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns SQL for a sum of amounts, rounded to six digits; the sum of no rows is 0. */
+/** Returns SQL for a sum of amounts, rounded to six digits. The sum of no rows is 0. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }
@@ -90,7 +90,8 @@ export function selectHostUsername(id: string): string {
 }
 
 /**
- * Returns SQL for a host's label: the handle, the full name, or the start of the ID. The label is null for a null ID.
+ * Returns SQL for a host's label, which is the handle, the full name, or the start of the ID. If the ID is null, the
+ * label is null.
  * @param id an SQL expression for the host's ID
  */
 export function selectHostLabel(id: string): string {

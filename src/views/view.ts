@@ -14,9 +14,9 @@ export interface View {
   sql: string;
   /** The column that `--since` and `--until` filter by. */
   date?: string;
-  /** A stable integer to sort by, for views that have one row per row of a table. */
+  /** A column with a stable integer to sort by, for views with one row per row of a table. */
   rowId?: string;
-  /** True if the view mainly serves as a building block for other views. Only `tables --all` lists such views. */
+  /** True if the view mainly serves as a building block for other views. Only `tables --all` lists helper views. */
   isHelper?: true;
 }
 
@@ -47,16 +47,14 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   });
 }
 
-/**
- * True for columns that contain UTC times in the `formatUtc` format, which can be compared with SQLite's `datetime()`.
- */
+/** True for columns with UTC times in the format of `formatUtc`, which can be compared with SQLite's `datetime()`. */
 export function isUtcTime(column: string): boolean {
   return column === "ordered_at" || column.endsWith("_utc");
 }
 
 /**
- * Appended to a common table expression that is used more than once, because SQLite computes an expression with a LIMIT
- * only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
+ * A suffix for common table expressions that are used more than once. SQLite computes an expression with a LIMIT only
+ * once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materialized = "LIMIT -1";
 

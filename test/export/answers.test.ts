@@ -30,7 +30,7 @@ function plain(rows: readonly Record<string, unknown>[]): unknown[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, one]) => [name, value(one)])));
 }
 
-test("the documented example queries return the same rows in DuckDB on Parquet files as in the mirror", async () => {
+test("the documented example queries return the same rows from Parquet files in DuckDB as from the mirror", async () => {
   const begun = Date.now() - 75 * day;
   const brand = makeBrand({ history: 1_500, seed: 11, now: begun });
   expect((await brand.run("sync")).code).toBe(0);

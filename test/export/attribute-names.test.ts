@@ -68,7 +68,7 @@ const attributes = fc.dictionary(
   { minKeys: 5, maxKeys: 40 },
 );
 
-/** Stores surveys with these attributes, and checks the attributes in every kind of output. */
+/** Stores surveys that have these attributes, and checks every way to read them. */
 async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
   const mirror = await makeMirror();
   const records = surveys.map((survey, n) => ({ ...survey, id: `s${n}` }));

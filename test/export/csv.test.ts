@@ -83,7 +83,7 @@ async function csvOf(mirror: Mirror, table: string): Promise<string> {
   });
 }
 
-test("a CSV export contains the exact values, as read by an independent parser", async () => {
+test("a CSV export contains exact values, according to an independent parser", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
       const mirror = await makeMirror();

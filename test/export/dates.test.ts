@@ -50,7 +50,7 @@ async function mirrorOf(dates: readonly string[]) {
   return mirror;
 }
 
-test("an export of orders has columns for the day, month and time in UTC", async () => {
+test("exported orders have columns for the day, month and time in UTC", async () => {
   const mirror = await mirrorOf([...Object.keys(readable), ...unreadable]);
   const rows = mirror.db
     .prepare(

@@ -59,9 +59,7 @@ function actionsOf(table: string, version: number): Action[] {
 const partitionsIn = (actions: readonly Action[], kind: string) =>
   actions.flatMap((action) => action[kind]?.partitionValues ?? []);
 
-/**
- * Queries the newest version of a table as a Delta reader would: its current files and their partition values, as `t`.
- */
+/** Queries a table's newest version like a Delta reader. `t` contains its current files with their partition values. */
 async function read(table: string, sql: string) {
   const { files } = await readDeltaLog(table);
   const selects = [...files.values()].map(({ partitionValues: { brand_id, month }, path }) => {
@@ -246,7 +244,7 @@ test("a Delta export converts other brands' files if a value needs a wider colum
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
 });
 
-test("a Delta table's column that only one brand has is null for the other brands", async () => {
+test("a column that only one brand has is null for the other brands in a Delta table", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   writeRead(mirrorOf("fern"), "surveys", [{ id: "a", color: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);

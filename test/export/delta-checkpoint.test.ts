@@ -12,7 +12,6 @@ import { askDuckDb } from "./duckdb.js";
 
 const versionName = (version: number) => String(version).padStart(20, "0");
 
-/** Creates a mirror whose orders are exported to a Delta table. */
 async function makeTable() {
   const home = makeHome();
   const mirror = await makeMirror(home);
@@ -42,7 +41,7 @@ async function makeTable() {
       const { code, err } = await run("export orders", start + days * day);
       expect(code, err).toBe(0);
     },
-    /** Adds empty versions, so that the next export adds version `version`. */
+    /** Adds empty versions until `version` is the next version. */
     async fillUntil(version: number, days: number) {
       const log = await readDeltaLog(table);
       const { version: _, ...mirrorState } = log.brands.get("fern") ?? { version: 0 };

@@ -25,7 +25,6 @@ import { askDuckDb } from "./duckdb.js";
 
 type Action = Record<string, JsonObject>;
 
-/** Three orders from October and two from September. */
 const orders = [0, 1, 2, 30, 31].map((n) =>
   anOrder(n, { order_date: `2026-${n < 30 ? "10" : "09"}-05T0${n % 10}:00:00Z` }),
 );
@@ -67,7 +66,7 @@ async function currentFiles(table: string): Promise<Map<string, string>> {
   return new Map([...files].map(([month, { path }]) => [month, path]));
 }
 
-/** Queries the newest version of a table as a Delta reader would: its current files and their months, as `t`. */
+/** Queries a table's newest version like a Delta reader. `t` contains its current files with their months. */
 async function read(table: string, sql: string) {
   const files = [...(await currentFiles(table))].map(
     ([month, path]) =>
@@ -76,7 +75,7 @@ async function read(table: string, sql: string) {
   return await askDuckDb(`WITH t AS (${files.join(" UNION ALL BY NAME ")}) ${sql}`);
 }
 
-test("a Delta export writes the mirror's values to one file per month, and a log", async () => {
+test("a Delta export writes a log, and one file per month with the mirror's values", async () => {
   const { table, run } = await makeDeltaFolder();
   expect(await run("export orders")).toMatchObject({ code: 0, out: "" });
   const actions = actionsOf(table, 0);
@@ -251,7 +250,7 @@ test("verify --delta prints the months that differ from the mirror", async () =>
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
-test("tables --delta describes the state of the mirror when the newest version was exported", async () => {
+test("tables --delta describes the state of the mirror at the time of the newest version", async () => {
   const { run } = await makeDeltaFolder();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");
@@ -363,7 +362,7 @@ test("verify --delta --full detects a value that differs from the mirror", async
   expect(out).toContain("row 2 has a different `order_number`");
 });
 
-test("a Delta table has no duplicate or outdated rows after its mirror is restored or replaced", async () => {
+test("a Delta table has no duplicate or outdated rows after the mirror has been restored or replaced", async () => {
   const { mirror, folder, table, run } = await makeDeltaFolder();
   await run("export orders");
   const backup = join(folder, "../backup.sqlite");

@@ -42,7 +42,7 @@ test("Delta exports add versions on a file system without hard links", async () 
   close();
 });
 
-test("only one of two concurrent exports adds a version on a file system without hard links", async () => {
+test("only one of two concurrent exports succeeds in adding a version on a file system without hard links", async () => {
   const { close, run, versions } = await makeTable();
   const runs = await Promise.all([run(0.1), run(0.2)]);
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);

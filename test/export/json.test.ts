@@ -46,7 +46,7 @@ test("a JSON export is a single array, even for a large or empty table", async (
   );
 });
 
-test("a JSON export with --columns contains objects with only these columns, with booleans, numbers and nested JSON", async () => {
+test("a JSON export with --columns contains only the selected columns, with booleans, numbers and nested JSON", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { total_amount: 12.5 })]);
   writeRead(mirror, "opportunities", [
@@ -89,7 +89,7 @@ test("a JSON export preserves the types of undocumented columns", async () => {
   );
 });
 
-test("a JSON export contains columns for child tables and monthly clicks, but complete records for survey results", async () => {
+test("a JSON export contains one object per row for child tables and monthly clicks, and complete records for survey results", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [
     anOrder(1, { line_items: [{ title: "a", quantity: 2, price: 1.5 }, { title: "b" }] }),

@@ -28,7 +28,7 @@ async function typesOf(file: string): Promise<Record<string, unknown>> {
 
 const hostile = ['a"b,\n;', "=1+1", "\u0000nul", "Zoë 北京 \u{1f600}", "", "'; DROP TABLE x; --", "\u202e"];
 
-test("a Parquet file, as read by DuckDB, contains the same values as the mirror with their types", async () => {
+test("a Parquet file contains the mirror's values with suitable types, according to DuckDB", async () => {
   const orders = Array.from({ length: 300 }, (_, n) =>
     anOrder(n, {
       order_number: hostile[n % hostile.length] ?? "",
@@ -103,7 +103,7 @@ test("Parquet stores a timestamp column as text if any value is not a timestamp"
   );
 });
 
-test("Parquet columns for undocumented fields, JSON and days have suitable types", async () => {
+test("a Parquet export assigns types to columns with undocumented fields, JSON and days", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [
     { id: "a", size: 41, sent: true, note: "=x", when: "2026-10-01T00:00:00Z" },
@@ -151,7 +151,7 @@ test("a query result in Parquet preserves the types of table columns, and derive
 
 test("Parquet row groups are limited by row count and text size, and an empty table still has its columns", async () => {
   const db = await mirrorOf([anOrder(1)]);
-  /** Exports a query result with `rows` rows, and returns the number of rows in each row group. */
+  /** Exports a query result with the given number of rows. Returns the number of rows in each row group. */
   const groupsOf = async (rows: number, column: string) => {
     const file = join(makeHome(), "a.parquet");
     const numbers = `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${rows})`;

@@ -179,7 +179,7 @@ test.each([
   expect(await refusal(mirror.path, "orders", "--csv", "--where", condition)).toMatch(new RegExp(why));
 });
 
-test("an export explains why a --where condition failed while rows were being read", async () => {
+test("an export explains why a --where condition fails while rows are being read", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();

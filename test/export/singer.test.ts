@@ -54,7 +54,6 @@ function target() {
     streams,
     /** Writes the value of the last STATE message to a file, as a target does when it exits. */
     keepState: (path: string) => writeFileSync(path, `${state}\n`),
-    /** Loads messages and returns their records. */
     take(out: string): Message[] {
       const lines = out
         .split("\n")
@@ -86,7 +85,6 @@ function target() {
       state = JSON.stringify(lines.at(-1)?.value);
       return lines.filter(({ type }) => type === "RECORD");
     },
-    /** Returns the given columns for all rows that have not been deleted. */
     rows: (stream: string, ...columns: string[]) =>
       [...(streams.get(stream)?.rows.values() ?? [])]
         .filter((row) => row._sdc_deleted_at === null)

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeMirror } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-test("an XLSX sheet holds 1,048,575 rows below its header", async () => {
+test("an XLSX sheet can contain 1,048,575 rows below its header", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1048575)";

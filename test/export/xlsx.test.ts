@@ -56,7 +56,7 @@ function partsOf(path: string): Record<string, string> {
   return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
 }
 
-test("an XLSX sheet has no formulas, keeps numeric-looking text, shows amounts with two decimals, and has a frozen header row with a filter", async () => {
+test("an XLSX sheet has no formulas, keeps numeric-looking text, shows amounts with two decimals, and has a frozen header with a filter", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
   expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);
@@ -205,7 +205,7 @@ test("an XLSX export rejects a table with too many rows for a sheet before it wr
   expect(existsSync(join(home, "many.xlsx"))).toBe(false);
 });
 
-test("the XLSX columns after Z are named AA, AB and so on", async () => {
+test("XLSX columns after Z are named AA, AB and so on", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "wide.xlsx");
   const columns = Array.from({ length: 54 }, (_, n) => `1 AS c${n}`).join();

@@ -60,7 +60,7 @@ test("export --as-of returns the same rows for each view as an export at that ti
   expect([...empty]).toEqual([]);
 });
 
-test("export --as-of returns the contents that each table had after an earlier sync", async () => {
+test("export --as-of returns each table's contents as they were after an earlier sync", async () => {
   const brand = makeBrand({ history: 100, seed: 5, listLimit: 30 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
@@ -123,7 +123,7 @@ test("export --as-of ignores later changes to an order", async () => {
   expect(await Promise.all(times.map(taken))).toEqual([0, 0, 8]);
 });
 
-test("export --as-of also applies to the tables and views in a --where condition", async () => {
+test("export --as-of also applies to tables and views in a --where condition", async () => {
   const { brand, before } = await syncTwice();
   const ids = async (...words: string[]) =>
     (await exportRows(brand, "orders_net", "--columns", "id", ...words)).rows.map(({ id }) => id);

@@ -1,8 +1,8 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The expected figures for orders, which are computed without the views: amounts are summed as integers, and JavaScript
- * computes the days.
+ * The expected figures for orders. The views are not used: amounts are summed as integers, and days are computed in
+ * JavaScript.
  */
 export interface Figures {
   orders: number;

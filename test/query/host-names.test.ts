@@ -15,7 +15,7 @@ const named = [
   { host_id: "44444444-d", host_username: null, host_label: "44444444" },
 ];
 
-test("views label a host that has no handle with its name or the first eight characters of its ID", async () => {
+test("views label a host without a handle with its name or the first eight characters of its ID", async () => {
   const mirror = await makeMirror();
   const all = Object.values(hosts);
   const at = (n: number) => `2026-11-0${n}T00:00:00.000Z`;

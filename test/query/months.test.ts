@@ -84,7 +84,7 @@ test("sales_by_month compares a partially read month through the last completely
       net_before: net(orders, "2026-09", "2026-09-10"),
     },
   ]);
-  // The days between these two dates have not been read, so October does not change.
+  // The days between these two dates have not been read, so October is unchanged.
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
   const [september, october, november] = months(brand);
   expect(october).toMatchObject({
@@ -103,7 +103,7 @@ test("net_before in sales_by_month is null for a brand's first month", async () 
   ]);
 });
 
-test("a month is partial until a sync that starts after the end of the month", async () => {
+test("a month is partial until a sync starts after its end", async () => {
   const orders = everyDay(Date.UTC(2026, 9, 1), 31);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
   await syncOrders(brand);
@@ -199,7 +199,6 @@ test("a month is partial until a sync reads its last unread day, and reported_at
   }
   const before = at(brand.now());
   brand.pass(hour);
-  // Half of the missing days complete one of the two months.
   const half = await nightOf([...sinceFlag(Date.UTC(2026, 8, 1)), ...untilFlag(Date.UTC(2026, 9, 1))]);
   expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
   brand.pass(day);

@@ -48,7 +48,7 @@ test("views use a host's newest handle, not the alphabetically last one", async 
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
 });
 
-test("views keep a host's newest name even if the record with this name is removed", async () => {
+test("views keep a host's newest name even if the record that contains it is removed", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "roster", [], { at: at(4), remove: ["r"] });
   writeRead(mirror, "orders", [], { at: at(4), remove: ["o1"] });

@@ -30,7 +30,7 @@ async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, 
   return JSON.parse(out) as Record<string, unknown>[];
 }
 
-/** Returns a brand in November, after a sync has completed October. */
+/** Returns a brand in November, after the sync that completed October. */
 async function reportedOctober() {
   const brand = makeBrand({
     orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
@@ -46,7 +46,7 @@ async function reportedOctober() {
   return { brand, reportedAt: finished_at };
 }
 
-test("restated_orders lists each changed order with the kind of change and the difference", async () => {
+test("restated_orders lists each changed order with the kind of change and the difference in net", async () => {
   const { brand, reportedAt } = await reportedOctober();
   brand.change("orders", "o1", { refund_amount: 4 });
   brand.change("orders", "o2", { is_cancelled: true });

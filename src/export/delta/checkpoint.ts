@@ -26,7 +26,7 @@ export interface Checkpoint {
 }
 
 /**
- * Reads the newest checkpoint in a log that is not damaged, if there is one.
+ * Reads the newest undamaged checkpoint in a log, if there is one.
  * @param names the names of the files in the log
  * @throws ConfigurationError if the checkpoint was written by another program
  */
@@ -138,7 +138,10 @@ const columns = [
   struct("remove", text("path"), scalar("deletionTimestamp", "INT64"), scalar("dataChange", "BOOLEAN")),
 ];
 
-/** @param rows objects that contain one action each, keyed by the name of the action */
+/**
+ * Encodes a checkpoint as a Parquet file.
+ * @param rows objects that contain one action each, keyed by the name of the action
+ */
 function encodeCheckpoint(
   rows: readonly Record<string, unknown>[],
   brands: readonly BrandState[],

@@ -10,8 +10,8 @@ import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } f
 const checkpointInterval = 50;
 
 /**
- * Deletes a brand's unused files and the table's old versions after an export, and writes a checkpoint if it is due.
- * @param since milliseconds since 1970; versions that were current at or after this time stay readable
+ * Deletes a brand's unused files and a table's old versions after an export, and writes a checkpoint if one is due.
+ * @param since milliseconds since 1970; later versions stay readable
  */
 export async function cleanUpTable(
   folder: string,

@@ -107,7 +107,9 @@ function readFields({ metaData }: DeltaLog): Field[] {
   return fields;
 }
 
-/** Returns the fields of `current` followed by any new fields. Fields that are in `own` have the types from `own`. */
+/**
+ * Returns the fields of `current`, followed by any new fields. The types come from `own` if `own` contains the field.
+ */
 function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));
   const names = new Set(current.map(({ name }) => name));

@@ -53,7 +53,6 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
 
 interface FileContext {
   folder: string;
-  /** The start time of the export in milliseconds since 1970. */
   at: number;
   deps: Deps;
 }
@@ -91,7 +90,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { manyBrands, mirrorState } = source;
     version = await commitVersion(log, actions, { brand: mirrorState.brand, manyBrands }, deps);
   } finally {
-    // If the disk is full and these files stay in place, the next export fails as well.
+    // If these files stayed in place on a full disk, the next export would fail as well.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
@@ -146,8 +145,8 @@ function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableCompari
 
 /**
  * Rewrites another brand's file, because a column must have the same type in all files of a Delta table. The new file
- * has no digest, so the next export of that brand replaces it.
- * @returns undefined if none of the file's columns changes its type
+ * has no digest, so that brand's next export replaces it.
+ * @returns undefined if no column in the file changes its type
  */
 async function convertFile(
   { partitionValues, path }: DataFile,

@@ -27,7 +27,6 @@ export interface MetaData {
 }
 
 export interface DataFile {
-  /** The path relative to the table's folder. */
   path: string;
   partitionValues: { brand_id?: string; month?: string | null };
   size: number;

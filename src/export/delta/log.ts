@@ -105,7 +105,10 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
   }
 }
 
-/** How often and how long to wait while another process is creating the same version. */
+/**
+ * The maximum number of waits, and the length of each wait in milliseconds, while another process is creating the same
+ * version.
+ */
 const [maxWaits, waitMs] = [100, 50];
 
 /**
@@ -144,9 +147,9 @@ export async function commitVersion(
 }
 
 /**
- * Creates a version's file. Returns an error if another process has created the file or is about to create it. Compares
- * the contents first, because a network file system may report that a file exists even though this process has just
- * created it.
+ * Creates a version's file. Returns an error if another process has created the file or is about to create it. The
+ * contents are compared first, because a network file system may report that a file exists even though this process has
+ * just created it.
  */
 async function addVersion(
   folder: string,
@@ -168,7 +171,7 @@ async function addVersion(
   }
 }
 
-/** The errors that `link` reports on file systems without hard links, such as exFAT. */
+/** The error codes that `link` reports on file systems without hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 /** The maximum age of a lock file. An older lock file was left behind by a killed process. */
 const maxClaimMs = 60_000;

@@ -14,8 +14,8 @@ export interface MonthlyRows {
   manyBrands: boolean;
   mirrorState: MirrorState;
   /**
-   * Reads the rows for one month, or all rows by default. `""` selects the rows without a month. The last value in each
-   * row is its month in UTC.
+   * Reads the rows for one month, or for all months by default. `""` selects the rows without a month. The last value
+   * in each row is its month in UTC.
    */
   rows(month?: string): Iterable<Row[]>;
 }
