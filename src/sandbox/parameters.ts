@@ -61,7 +61,7 @@ export function someOf<const V extends string>(
   values: readonly V[],
   normalize = (text: string) => text,
 ): Parameter<V[] | null> {
-  const expected = `a comma-separated list of values from ${values.join(", ")}`;
+  const expected = `one or more of ${values.join(", ")}, separated by commas`;
   return listOf(expected, Number.POSITIVE_INFINITY, (item) =>
     values.find((value) => value === normalize(item)),
   );
