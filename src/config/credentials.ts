@@ -16,7 +16,10 @@ export interface ApiCredentials {
 
 const versionedRoot = "/api/brand/v1";
 
-/** Returns the base URL and the key. Throws a ConfigurationError if either is missing. */
+/**
+ * Returns the base URL and the key.
+ * @throws ConfigurationError if either is missing
+ */
 export function requireCredentials({ baseUrl, key, profile, missingReason }: Settings): ApiCredentials {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
@@ -41,10 +44,10 @@ export function commandFor(command: string, profile: string): string {
 }
 
 /**
- * Checks a base URL and removes trailing slashes. The URL must use https, or http on a loopback host. It must end in
- * `/api/brand/v1`, and have no user info, query or fragment.
- * @param source where the text comes from, such as `--base-url`, for error messages
- * @throws ConfigurationError
+ * Checks a base URL and removes trailing slashes. The URL must use https, or http if the host is a loopback host. It
+ * must end in `/api/brand/v1`, without user info, a query or a fragment.
+ * @param source where the URL comes from, such as `--base-url`, for error messages
+ * @throws ConfigurationError if the URL is invalid
  */
 export function checkBaseUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -65,7 +68,7 @@ export function checkBaseUrl(text: string, source: string): string {
 
 /**
  * Checks a key and removes surrounding whitespace.
- * @param source where the key comes from, for error messages, which never contain the key itself
+ * @param source where the key comes from, for error messages, which never contain the key
  * @throws ConfigurationError if the key cannot be sent in a header
  */
 export function checkKey(text: string, source: string): string {
@@ -78,12 +81,12 @@ export function checkKey(text: string, source: string): string {
 }
 
 /**
- * Reads the file passed to `--key-file`. Throws a ConfigurationError if other users can read it, or if it contains no
- * valid key.
+ * Reads the file passed to `--key-file`.
+ * @throws ConfigurationError if other users can read the file, or if it does not contain a valid key
  */
 export function readKeyFile(named: string, deps: PathDeps): string {
   const path = expandPath(named, deps);
-  // If the argument does not look like a path, it may be the key itself, so it is not printed.
+  // An argument that does not look like a path may be the key itself, so it is not printed.
   const isPath = /[\\/]/.test(named) && existsSync(dirname(path));
   const fault = keyFileFault(path);
   if (fault !== null)
@@ -95,7 +98,7 @@ export function readKeyFile(named: string, deps: PathDeps): string {
 }
 
 /**
- * Returns the reason why a file cannot be found or read; null if it exists. The reason does not contain the path, which
+ * Returns the reason why a file cannot be read, or null if the file exists. The reason does not contain the path, which
  * may be a key.
  */
 function keyFileFault(path: string): string | null {
@@ -106,7 +109,7 @@ function keyFileFault(path: string): string | null {
   }
 }
 
-/** Throws a ConfigurationError if other users of this machine can read a file that contains a key. */
+/** @throws ConfigurationError if other users of this machine can read a file that contains a key */
 export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platform">): void {
   const stat = statSync(path);
   if (stat.isDirectory())
@@ -114,7 +117,7 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // A config file is never executable, but file systems without permissions report every file as executable.
+  // Real config files are not executable. A file system without permissions reports every file as executable.
   const hasNoPermissions = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {
@@ -123,13 +126,11 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
 }
 
 /**
- * True if users other than the owner can read a file. Always returns false on Windows, which has a different permission
- * model.
+ * True if users other than the owner can read a file. Always false on Windows, which has a different permission model.
  */
 export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {
   return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;
 }
 
-/** The hint for file systems that do not support permissions. */
 export const noPermissionsHint =
   "set `BRANDAPI_CONFIG_DIR` to a folder on another file system, or pass the key in `BRANDAPI_KEY`";

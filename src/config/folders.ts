@@ -5,8 +5,8 @@ import { ConfigurationError } from "../errors.js";
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /**
- * For each folder: its XDG variable, its default path in a Linux home folder, its Windows variable, and that variable's
- * default value.
+ * For each folder, the XDG variable, the default path on Linux, the Windows variable and the default value of that
+ * variable.
  */
 const locations = {
   config: ["XDG_CONFIG_HOME", ".config", "APPDATA", "AppData/Roaming"],
@@ -19,17 +19,20 @@ export function configPath(deps: PathDeps): string {
   return join(override ? expandPath(override, deps) : platformFolder("config", deps), "config.json");
 }
 
-/** Converts a path typed by a user to an absolute path. `~/` is the home folder. */
+/** Converts a path that a user typed to an absolute path. `~/` stands for the home folder. */
 export function expandPath(path: string, deps: PathDeps): string {
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
   return resolve(deps.cwd, path);
 }
 
-/** Returns the platform's folder for the configuration, for mirrors, or for state such as the request log. */
+/**
+ * Returns the folder for the configuration, for mirrors, or for state such as the request log. It depends on the
+ * platform.
+ */
 export function platformFolder(kind: keyof typeof locations, deps: PathDeps): string {
   const [variable, linux, windowsVariable, windows] = locations[kind];
   const xdg = deps.env[variable];
-  // The XDG specification says to ignore relative paths.
+  // According to the XDG specification, relative paths must be ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, "brandapi");
   const home = homeFolder(deps);
   if (deps.platform === "darwin") return join(home, "Library/Application Support/brandapi");

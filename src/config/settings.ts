@@ -25,46 +25,44 @@ export interface GlobalFlags {
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
-  /** False with `--no-color`. Otherwise, only terminals get colored output. */
+  /** False if `--no-color` is given. If it is not, only a terminal gets colors. */
   color?: boolean;
-  /** False with `--no-progress`. */
   progress?: boolean;
 }
 
-/** The settings of a command. Flags override environment variables, which override the profile. */
+/** A command's settings. Flags override environment variables, which override the profile. */
 export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
-  /** Where the key comes from: BRANDAPI_KEY, `--key-file` or the profile; undefined for a key that was just entered. */
-  keySource?: "variable" | "file" | "profile" | undefined;
   /**
-   * Explains why the profile in the config file does not provide the key or the base URL, and what to do; undefined if
-   * the reason is unknown.
+   * Where the key comes from: `BRANDAPI_KEY`, `--key-file` or the profile. Undefined if the user has just entered the
+   * key.
    */
+  keySource?: "variable" | "file" | "profile" | undefined;
+  /** Why the profile provides no key or no base URL, and how to fix that. Undefined if the reason is unknown. */
   missingReason?: { text: string; hint: string } | undefined;
   dbPath: string;
   /**
-   * The brand that `login` stored in the profile; undefined if the brand is unknown, or if a different mirror file was
-   * specified.
+   * The brand that `login` stored in the profile. Undefined if it is unknown, or if a different mirror file was given.
    */
   brand: { id: string; name: string } | undefined;
-  /** The maximum number of requests per minute; null for no limit. */
+  /** The maximum number of requests per minute, or null if there is no limit. */
   rateLimit: number | null;
-  /** Time without progress after which the API is considered unavailable, in milliseconds. */
+  /** The time without progress after which the API counts as unavailable, in milliseconds. */
   maxWaitMs: number;
-  /** The profile's URL for pings. `--ping` and `BRANDAPI_PING` belong to a command, not to a profile. */
+  /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a command rather than to a profile. */
   ping: string | undefined;
   omit: readonly string[];
   output: GlobalFlags;
 }
 
 /**
- * Combines the flags, the environment and the profile. A missing key or base URL is not an error here: see
- * `requireCredentials`.
- * @param purpose `ask` and `login` have a shorter default `--max-wait`, because a user is waiting; `login` may create a
- * profile
- * @throws ConfigurationError for an invalid value; UsageError for a mistyped profile name
+ * Combines the flags, the environment and the profile. The key and the base URL may be missing, which
+ * `requireCredentials` checks.
+ * @param purpose `ask` and `login` have a shorter default for `--max-wait`, because a user is waiting; `login` may
+ * create a profile
+ * @throws ConfigurationError for an invalid value; UsageError for a misspelled profile name
  */
 export async function readSettings(
   flags: GlobalFlags,
@@ -103,14 +101,17 @@ export async function readSettings(
   };
 }
 
-/** Returns the variables that apply to a brand: with `--profile` on the command line, those of another brand do not. */
+/**
+ * Returns the environment variables that apply. If `--profile` is given, variables that may belong to a different brand
+ * are ignored.
+ */
 export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
 }
 
-/** @param source describes the profile in messages */
+/** @param source describes the profile in error messages */
 function chooseBaseUrl(flags: GlobalFlags, env: Env, profile: Profile, source: string): string | undefined {
   if (flags.baseUrl !== undefined) return checkBaseUrl(flags.baseUrl, "--base-url");
   if (env.BRANDAPI_BASE_URL) return checkBaseUrl(env.BRANDAPI_BASE_URL, "BRANDAPI_BASE_URL");
@@ -132,13 +133,14 @@ function chooseKey(
 }
 
 /**
- * True if the profile's key must not be sent to a base URL, because the URL has a different origin than the profile's.
+ * True if the base URL has a different origin than the profile's, in which case the profile's key must not be sent to
+ * it.
  */
 function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
   return profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
 }
 
-/** Returns the profile name from the flag or the environment; `default` if neither is set. */
+/** Returns the profile name from the flag or the environment, or `default` if neither is set. */
 function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
@@ -168,7 +170,10 @@ function explainMisspelledField(profile: Profile, deps: Deps): MissingReason {
   };
 }
 
-/** Explains why an unknown profile has no key: the name may be wrong, and variables do not apply to a named profile. */
+/**
+ * Explains why an unknown profile has no key. The name may be wrong, or the key may be in a variable that a named
+ * profile ignores.
+ */
 function explainUnknownProfile(
   name: string,
   profiles: Profiles,
@@ -199,7 +204,8 @@ function originOf(url = ""): string | undefined {
 }
 
 /**
- * Returns the mirror's path. Throws a ConfigurationError if the user specified a path in a folder that does not exist.
+ * Returns the mirror's path.
+ * @throws ConfigurationError if the user specified a path in a folder that does not exist
  */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {
   const path = mirrorPath(name, named, deps);
@@ -210,9 +216,9 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
 }
 
 /**
- * Throws a UsageError if a profile is unknown and its name resembles a stored profile's name. Without this check, a
- * typo would create a second mirror. Also rejects an unknown name that is so long that it may be a key, without
- * repeating it.
+ * Rejects an unknown profile whose name resembles a stored profile's name, because a typo would otherwise create a
+ * second mirror. Rejects a very long name without printing it, because it may be a key.
+ * @throws UsageError
  */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   if (stored.has(name)) return;
@@ -230,7 +236,7 @@ function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
 
 /**
  * Parses a number of requests per minute, or `none`.
- * @param variable the environment variable that contains the text; undefined for a flag
+ * @param variable the environment variable that contains the text, or undefined for a flag
  * @throws UsageError if a flag is invalid; ConfigurationError if a variable is invalid
  */
 export function parseRateLimit(text: string, variable?: string): number | "none" {

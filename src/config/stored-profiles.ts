@@ -21,7 +21,7 @@ export interface Profile {
   brandName?: string;
   keyExpiresAt?: string | undefined;
   ping?: string | undefined;
-  /** The fields that are never stored, separated by commas. */
+  /** The fields to omit from the mirror, separated by commas. */
   omit?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export type Profiles = Map<string, Profile>;
 
 /**
  * Reads the profiles from `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`.
- * @returns an empty map if there is no file
+ * @returns an empty map if there is no config file
  * @throws ConfigurationError if the file is invalid, or if it contains a key and other users can read it
  */
 export async function readProfiles(deps: PathDeps): Promise<Profiles> {
@@ -42,7 +42,10 @@ function containsKey(profiles: Profiles): boolean {
   return [...profiles.values()].some(({ key }) => key !== undefined);
 }
 
-/** Parses the config file without checking its permissions. Throws a ConfigurationError if it is invalid. */
+/**
+ * Parses the config file without checking its permissions.
+ * @throws ConfigurationError if the file is invalid
+ */
 function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   const path = configPath(deps);
   const root = pathExists(path) ? parseJson<unknown>(readTextFile(path)) : { profiles: {} };
@@ -57,7 +60,8 @@ function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
 const profileFields = ["baseUrl", "key", "db", "brandId", "brandName", "keyExpiresAt", "ping", "omit"];
 
 /**
- * Returns the fix for an invalid config file. Quotes only names that are not secret, because the file contains keys.
+ * Returns the hint for an invalid config file. Because the file contains keys, the hint quotes only names that are not
+ * secret.
  */
 function configFileHint(root: unknown, stored: unknown): string {
   const orStartOver = "or delete the file and run `brandapi login` again";
@@ -75,7 +79,7 @@ function configFileHint(root: unknown, stored: unknown): string {
   return `${wrong[0] ?? "a field of a profile is not a string"}: fix it, ${orStartOver}`;
 }
 
-/** Finds a profile's field whose name is probably a misspelling of a field that the profile lacks. */
+/** Returns a profile's field whose name is probably a misspelling of a known field that the profile lacks. */
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {
@@ -86,9 +90,9 @@ export function findMisspelledField(profile: Profile): { written: string; meant:
 }
 
 /**
- * Replaces the profiles in the config file atomically, and keeps everything else in the file. The folder gets mode
+ * Replaces the profiles in the config file atomically. Everything else in the file is preserved. The folder gets mode
  * 0700, and the file gets mode 0600.
- * @throws ConfigurationError if other users could read a key in the file; in that case, nothing is stored
+ * @throws ConfigurationError if other users could read a key in the file, in which case nothing is stored
  */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
@@ -107,14 +111,14 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   releaseTempFile(part);
 }
 
-/** Returns the profiles that have a stored key, in file order. */
+/** Returns the profiles with a stored key, in file order. */
 export async function readProfilesWithKey(deps: PathDeps): Promise<[name: string, stored: Profile][]> {
   return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
 }
 
 /**
  * Returns the path of a profile's mirror.
- * @param named the path from a flag, the environment or the profile; undefined for the default path
+ * @param named the path from a flag, the environment or the profile, or undefined for the default path
  */
 export function mirrorPath(name: string, named: string | undefined, deps: PathDeps): string {
   return named === undefined ? join(platformFolder("data", deps), `${name}.sqlite`) : expandPath(named, deps);
@@ -125,7 +129,7 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
 }
 
 /**
- * Returns the keys from all profiles and from `--key-file`. Ignores unreadable files, which are reported when the
+ * Returns the keys in all profiles and in the `--key-file`. Ignores unreadable files, which are reported when the
  * settings are read.
  */
 export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
@@ -135,7 +139,7 @@ export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
   const ofFile = quietly(() => {
     if (typeof file !== "string") return [];
     const path = expandPath(file, deps);
-    // Skips pipes, which can be read only once.
+    // Skip pipes, because a pipe can be read only once.
     return statSync(path).isFile() ? [readFileSync(path, "utf8").trim()] : [];
   });
   return [...stored, ...ofFile];

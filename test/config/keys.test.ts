@@ -8,7 +8,7 @@ import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 const key = "Open+sesame!";
 const baseUrl = "http://127.0.0.1:1/api/brand/v1";
 
-/** The possible sources of a key, with the environment and flags that each source needs. */
+/** Every source of a key, with the environment and the flags that it needs. */
 const sources = {
   "the environment": () => ({ env: { BRANDAPI_KEY: key }, flags: [] as string[] }),
   "--key-file": (home: string) => {
@@ -25,8 +25,8 @@ const sources = {
 };
 
 /**
- * Returns an API that optionally responds to `/me`. All other requests fail with an error message that contains the
- * key.
+ * Returns an API that refuses every request with a message that contains the key. `me` is the optional response to
+ * `/me`.
  */
 function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOptions["fetch"]> {
   const me = {
@@ -91,7 +91,6 @@ test("a key is hidden even if other users can read its file", async () => {
   expect(err).not.toContain(key);
 });
 
-/** An ID that looks like a key. */
 const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
 const words = "correct horse battery staple, and so on and on";
 
@@ -106,7 +105,7 @@ test("long IDs and paths that are not keys are printed unchanged", async () => {
   expect((await brandapi(["sync", "sk_live_orders"])).err).toContain("`sk_live_orders`");
 });
 
-test("an unknown profile of more than 40 characters is not repeated", async () => {
+test("the error for an unknown profile name of more than 40 characters does not repeat the name", async () => {
   const { code, err } = await brandapi(["sync", "--profile", `${id}${id}`]);
   expect([code, err]).toEqual([2, expect.stringContaining("Unknown profile: `3f0c9a52… (64 characters)`")]);
   expect(err).not.toContain(id);

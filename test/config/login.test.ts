@@ -13,7 +13,6 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
 
-/** The values from the response to `/me` that `login` stores. */
 const storedBrand = {
   brandId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   brandName: expect.any(String),

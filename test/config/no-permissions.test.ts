@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
 
-// Simulates a file system without permissions, such as exFAT, on which every user can read every file.
+// Simulates a file system without permissions, such as exFAT, on which all users can read all files.
 vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof import("node:fs/promises")>();
   const writeFile = async (...args: Parameters<typeof real.writeFile>) => {

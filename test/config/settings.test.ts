@@ -16,9 +16,9 @@ interface World {
   env?: Env;
   home?: string;
   platform?: Deps["platform"];
-  /** The content of the config file; by default, the file does not exist. */
+  /** The content of the config file. By default, there is no config file. */
   config?: string;
-  /** The permissions of the config file; by default, only the owner can read it. */
+  /** The mode of the config file. By default, only the owner can read the file. */
   mode?: number;
 }
 
@@ -148,7 +148,6 @@ test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
   async (profile) => {
     const typed = await failure({ profile }, world());
     expect(typed).toMatchObject({ exitCode: 2, message: expect.stringContaining(`\`${profile}\``) });
-    // An empty environment variable is treated as unset.
     if (profile === "") return;
     const set = await failure({}, world({ env: { BRANDAPI_PROFILE: profile } }));
     expect(set).toMatchObject({ exitCode: 3, message: typed.message });

@@ -11,10 +11,6 @@ const day = 86_400_000;
 const first = Date.parse("2026-10-01T00:00:00Z");
 const never = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/**
- * Returns a mirror with current, removed, undated and flagged orders, and with resources whose names sort before and
- * after `orders`.
- */
 async function mirrored() {
   const mirror = await makeMirror();
   write(mirror, roster, [{ relationship_id: "r1" }, { relationship_id: "r2" }]);
@@ -36,7 +32,7 @@ async function mirrored() {
   return mirror;
 }
 
-/** Counts the current records with the given flags in a range, without using SQL to count. */
+/** The expected count, determined without SQL. */
 function countOneByOne(
   mirror: Awaited<ReturnType<typeof mirrored>>,
   { from, to }: { from: number; to: number },
@@ -70,7 +66,7 @@ test.each([
     );
 });
 
-test("countCurrent and countRemoved also count resources that have no dates or no records", async () => {
+test("countCurrent and countRemoved work for resources that have no dates or no records", async () => {
   const mirror = await mirrored();
   expect(countCurrent(mirror, "roster")).toBe(2);
   expect(countCurrent(mirror, "surveys")).toBe(0);

@@ -13,7 +13,6 @@ const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
 const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assignments: [] };
 
-/** Opens a mirror. Returns it with a function that writes a campaign, either as a list item or as details. */
 async function campaigns() {
   const mirror = await makeMirror();
   const runId = beginRun(mirror, "opportunities", at(1));
@@ -43,7 +42,7 @@ test("a record's first details are not logged as a change, but later changes to 
   ]);
   const later = { ...detailed, deliverables: [{ id: "d1", title: "Story" }] };
   expect(write(later, 4, true)).toMatchObject({ changed: 1 });
-  // The list does not return this field, so it was last seen when the details were read.
+  // The list does not return this field, so the field was last seen when the details were read.
   expect(changes(mirror)).toEqual([
     { field: "deliverables.d1.title", old: "Reel", new: "Story", since: at(2) },
   ]);

@@ -8,7 +8,6 @@ const reading = { requestedAt: 1, fault: "a fault" };
 const firstDay = { from: 0, to: 86_399_999 };
 const bothDays = { from: 0, to: 2 * 86_400_000 - 1 };
 
-/** Opens a mirror with an order that has no readable date. The slice for the first day contains this order. */
 async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
@@ -17,7 +16,7 @@ async function withUndatedOrder() {
   return state;
 }
 
-test("a partially read slice keeps the undated records from the slices that it replaces", async () => {
+test("a partially read slice keeps the undated records of the slices that it replaces", async () => {
   const state = await withUndatedOrder();
   state.markSlice(bothDays, { ...reading, recordIds: [], ids: null });
   expect(state.markedSlices()).toEqual([

@@ -13,7 +13,6 @@ import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { Sqlite, sqlitePath } from "../support/sqlite.js";
 
-/** Opens a mirror and closes it after the test. */
 async function openForTest(path: string) {
   const mirror = await openMirror(path);
   onTestFinished(() => void mirror.db.close());

@@ -7,12 +7,9 @@ import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** Root can write to read-only folders. If the tests run as root, the program therefore runs as `nobody`. */
+/** Root can write to read-only folders, so tests that run as root start the program as `nobody`. */
 const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
-/**
- * Returns the path of a mirror with 30 orders that everyone can read, and a function that makes its folder read-only.
- */
 async function readableMirror() {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 30, hour) });
   expect((await brand.run("sync orders")).code).toBe(0);

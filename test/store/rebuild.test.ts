@@ -11,7 +11,6 @@ import { views } from "../../src/views/all-views.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, rows, unrecordedRun, write } from "./record-mirror.js";
 
-/** Returns the rows, columns and indexes of all typed tables. */
 function dump({ db }: Mirror) {
   const tables = typedTables().map(({ name, list }) => ({
     name,
@@ -25,7 +24,7 @@ function dump({ db }: Mirror) {
   return { tables, schema };
 }
 
-/** Makes the tables look like those from an older version: drops and renames columns, and empties a child table. */
+/** Makes the tables look like tables from an older version: drops and renames columns, and empties a child table. */
 function fakeOlderShape({ db }: Mirror) {
   for (const { name } of views) db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(`
@@ -56,7 +55,7 @@ async function filledMirror() {
   return mirror;
 }
 
-test("outdated tables are rebuilt from the records, with the rows that this version writes", async () => {
+test("outdated tables are rebuilt from the records", async () => {
   const mirror = await filledMirror();
   indexTables(mirror, orders);
   const before = dump(mirror);

@@ -30,7 +30,7 @@ export function unrecordedRun(runId: number) {
   return { runId, reporter: silentReporter };
 }
 
-/** Returns an order with these fields, and default values for all other fields. */
+/** Returns an order with the given fields and default values for all others. */
 export function order(id: string, rest: JsonObject = {}): JsonObject {
   return {
     id,

@@ -150,7 +150,7 @@ test("a new URL signature is stored in records and tables without logging a chan
     expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
 });
 
-test("a column is discovered with its first scalar value, even in a nested object, and is kept", async () => {
+test("the first scalar value in an unknown field adds a column, even in a nested object", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } }]);
   write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
@@ -241,7 +241,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("the change interval for a returned record starts when the record was last present with the old value", async () => {
+test("the change interval of a record that returned starts when the record was last present with the old value", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -256,7 +256,7 @@ test("the change interval for a returned record starts when the record was last 
   ]);
 });
 
-test("the change interval for a redated record starts when the record was last read with the old date", async () => {
+test("the change interval of a record with a new date starts when the record was last read with the old date", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
   const recent = {

@@ -11,9 +11,6 @@ const item = (title: string) => ({ title, sku: null, quantity: 1, price: 1 });
 const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
 const member = (n: number) => ({ relationship_id: `r${n}`, host: host(`h${n}`), commission_rate: 10 });
 
-/**
- * Opens a mirror in which one of three orders and one of two hosts are removed. Order 3 was removed and has returned.
- */
 async function withRemovals() {
   const mirror = await makeMirror();
   const orders = [1, 2, 3].map((n) => anOrder(n, { line_items: [item("a"), item("b")] }));

@@ -27,7 +27,6 @@ async function filled(): Promise<Mirror> {
   return await openMirror(copy);
 }
 
-/** Returns the path of the mirror that the tests copy. */
 async function fillMirror(): Promise<string> {
   const mirror = await makeMirror();
   const many = Array.from({ length: 1_300 }, (_, n) => anOrder(n, { line_items: [item(1), item(2)] }));
@@ -191,7 +190,7 @@ test.each([
   expect(compareTables(mirror, all)).toEqual([]);
 });
 
-test("the table check covers only the given resources", async () => {
+test("the table check compares only the given resources", async () => {
   const mirror = await filled();
   mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
   expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));

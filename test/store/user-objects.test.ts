@@ -6,7 +6,6 @@ import { redactMirror } from "../../src/store/redact-mirror.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { unrecordedRun } from "./record-mirror.js";
 
-/** Opens a mirror to which a user added indexes, triggers and a table that references records. */
 async function withAddedObjects() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);

@@ -6,13 +6,12 @@ import { at, day, hour, minute, noon, orderAt, ordersBefore } from "../support/r
 const second = 1_000;
 const orders = ordersBefore(noon - hour, 150, 20 * hour);
 
-/** Syncs orders. Returns the exit code and what was printed to stderr. */
 async function synced(brand: TestBrand, command = "sync orders") {
   const { code, err } = await brand.run(command);
   return { code, err, verified: brand.lastRun().verified };
 }
 
-describe("counts after a sync", () => {
+describe("record counts after a sync", () => {
   const hide = (ids: readonly string[]) => ({
     envelope: (one: { data: { id: string }[] }) => ({
       ...one,
@@ -30,7 +29,7 @@ describe("counts after a sync", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync exits with code 8 and removes nothing if a count still differs after re-reading", async () => {
+  test("sync exits with code 8 and removes nothing if a count still differs after the range has been re-read", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.before = ({ path, query }) =>
@@ -59,7 +58,7 @@ describe("counts after a sync", () => {
   });
 });
 
-test("sync reports a wrong status filter once, then ignores the filter until its count is right", async () => {
+test("sync reports a wrong status filter once, and ignores it until its count is correct", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -76,7 +75,7 @@ test("sync reports a wrong status filter once, then ignores the filter until its
 describe("daily totals", () => {
   const requestsTotals = ({ path }: { path: string }) => path === "/analytics/clicks";
   type Envelope = { data: { timeseries: { orders: number }[] } };
-  /** Changes the days in the next response that contains daily totals. */
+  /** Applies a change to the days in the next response with daily totals. */
   const change = (brand: TestBrand, days: (points: Envelope["data"]["timeseries"]) => object[]) =>
     brand.once(requestsTotals, () => ({
       envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
@@ -99,7 +98,7 @@ describe("daily totals", () => {
     expect((await synced(brand)).code).toBe(7);
   });
 
-  test("sync ignores daily totals that are zero or whose date is not a day", async () => {
+  test("sync ignores daily totals that are zero or have an invalid date", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const zeros = ["2026-01-05", "soon"].map((date) => ({ date, orders: 0, revenue: 0 }));
@@ -125,27 +124,27 @@ describe("differences that take more than 100 requests to read", () => {
     const { requests, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API's daily totals changed on \d+ days/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // The additional request reads the orders since the last run.
+    // The additional request reads orders that are newer than the previous run.
     expect(requests.filter(isPage)).toHaveLength(100 + 1);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync takes more than one run to read 13,000 orders that appear between two runs", async () => {
+  test("sync needs more than one run to read 13,000 orders that were added since the previous run", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
     const { requests, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API counts 13000 orders, but the mirror has \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // Counts are part of the budget of 100 requests.
+    // The requests for counts are part of the budget of 100 requests.
     expect(requests.filter(isPage).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync does not distrust a filter if the budget runs out in the middle of a range that differs", async () => {
+  test("sync does not blame a status filter if the budget runs out before a differing range is completely read", async () => {
     const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
-    // Only the first of two pages can be read with the last request.
+    // The last request in the budget reads only the first of two pages.
     for (let n = 300; n < 9_000; n += 1) brand.cancel(`o${n}`);
     expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 8, verified: 0 });
     expect(brand.sql("SELECT distrusted FROM sync_state")).toEqual([{ distrusted: "[]" }]);
@@ -190,7 +189,7 @@ test.each([
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("every sync warns about a record that is in no date range, and leaves the orders unverified", async () => {
+test("every sync warns about an order that is not in any date range, and leaves the orders unverified", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },
@@ -219,7 +218,7 @@ test("sync exits with code 3 if the mirror file is replaced during the run", asy
   expect(err).not.toContain("verified");
 });
 
-test("sync reads orders dated in the last fraction of a range's last second", async () => {
+test("sync reads orders from the last fraction of a second in a date range", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

@@ -15,7 +15,7 @@ async function runNextDay(brand: TestBrand, command = "sync orders") {
   return await synced(brand, command);
 }
 
-/** Changes the dates of these orders in all responses, whatever date range was requested. */
+/** Changes the dates of these orders in all responses, regardless of the requested date range. */
 function showDates(brand: TestBrand, dates: Record<string, string | null>): void {
   brand.before = ({ path }) =>
     path !== "/orders"
@@ -78,7 +78,7 @@ describe("orders that are not sorted newest first", () => {
 });
 
 describe("an imprecise date", () => {
-  test("sync verifies orders with valid dates that have no seconds", async () => {
+  test("sync verifies orders whose dates are valid but have no seconds", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
@@ -108,7 +108,7 @@ describe("an unreadable date", () => {
     },
   );
 
-  test("verify and status state that the API must correct an unreadable date, even if it contains a semicolon", async () => {
+  test("verify and status report that the API must correct an unreadable date, even if the date contains a semicolon", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
@@ -122,7 +122,7 @@ describe("an unreadable date", () => {
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    // Two orders are withdrawn: one on the day with the unreadable date, and one on a different day.
+    // One of the withdrawn orders is on the day with the unreadable date.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });
@@ -151,7 +151,7 @@ describe("an unreadable date", () => {
     expect((await brand.run("verify orders")).code).toBe(0);
   });
 
-  test("sync marks the slice of each day whose response contains an unreadable date", async () => {
+  test("sync marks each day for which the API returns an order with an unreadable date", async () => {
     const odd = Object.fromEntries([3, 11, 40].map((days) => [`odd${days}`, "soon"]));
     const brand = makeBrand({
       orders: [...orders, ...[3, 11, 40].map((days) => orderAt(`odd${days}`, noon - days * day))],
@@ -171,7 +171,7 @@ describe("an unreadable date", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("verify --repair removes a withdrawn order with an unreadable date outside the window", async () => {
+  test("verify --repair removes a withdrawn order whose unreadable date is outside the window", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("old", noon - 300 * day)],
     });
@@ -185,7 +185,7 @@ describe("an unreadable date", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("sync re-reads marked slices outside the window as part of the audit", async () => {
+  test("the audit re-reads marked slices outside the window", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -233,7 +233,7 @@ describe("a date outside the requested range", () => {
     expect(err).toContain("is outside the requested range");
   });
 
-  test("sync does not remove an order that the API returns only in a different date range", async () => {
+  test("sync does not remove an order that the API returns only for a different date range", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     showDates(brand, { o2: at(noon - 200 * day) });
@@ -314,7 +314,7 @@ describe("an order that the API lists twice", () => {
     },
   );
 
-  test("sync keeps the newer copy of each duplicate order, even if there are more duplicates than it looks up per response", async () => {
+  test("sync keeps the newer copy of each duplicate order, even if a response contains too many duplicates to look up", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));
@@ -328,7 +328,7 @@ describe("an order that the API lists twice", () => {
     }
   });
 
-  test("sync verifies the orders again once no ID is listed twice", async () => {
+  test("sync verifies the orders again once the API no longer lists any ID twice", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);
     brand.data.orders = brand.data.orders.filter(
@@ -340,7 +340,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("the number of orders in a sync's result line includes those from the last requests of the audit", async () => {
+test("sync counts the orders that the audit reads with its last requests", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

@@ -2,11 +2,10 @@ import { describe, expect, test } from "vitest";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, noon, orderAt } from "../support/records.js";
 
-/** One order in each month from January to November 2026, and one yesterday. */
+/** One order per month from January to November 2026, and one from yesterday. */
 const dates = [...Array.from({ length: 11 }, (_, month) => Date.UTC(2026, month, 15, 9)), noon - day];
 const orders = dates.map((ms, n) => orderAt(`o${n}`, ms)).reverse();
 
-/** Runs a sync. The result includes the requested months, such as `2026-10` or `2026-10 week`. */
 async function runSync(brand: TestBrand, flags = "", after = day) {
   brand.pass(after);
   const ran = await brand.run(`sync analytics-clicks ${flags}`);
@@ -34,13 +33,13 @@ const revenueOf = (brand: TestBrand, month: string) =>
   )[0]?.revenue;
 
 describe("monthly clicks", () => {
-  test("the first sync reads the clicks for all months, and later syncs read only those for months in the window", async () => {
+  test("the first sync reads clicks for all months, and later syncs read clicks only for months in the window", async () => {
     const brand = makeBrand({ orders });
     const { requests, last, months } = await runSync(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
     const ofClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
     expect(requests.filter(ofClicks)).toHaveLength(12);
-    // A sync of orders and clicks requests the daily totals only once.
+    // Orders and clicks share one request for daily totals.
     const both = await makeBrand({ orders }).run("sync orders analytics-clicks");
     expect(both.requests.filter(ofClicks)).toHaveLength(12);
     expect(last).toMatchObject({ verified: 1, outcome: "done" });
@@ -58,7 +57,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 
-  test("sync reads clicks for an earlier month if an order appears in that month, but not before the first --since", async () => {
+  test("sync reads clicks for an earlier month if an order appears in that month, but never from before the first --since", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
@@ -107,7 +106,7 @@ describe("monthly clicks", () => {
     expect((await runSync(makeBrand())).months).toEqual(["2026-11"]);
   });
 
-  test("sync resumes an interrupted run without re-reading clicks for months that it had already read", async () => {
+  test("sync resumes an interrupted run without re-reading the months that were already read", async () => {
     const brand = makeBrand({ orders });
     await brand.stopped(
       "sync analytics-clicks",
@@ -182,7 +181,7 @@ describe("clicks by host and by bucket", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The next sync without these options does not mistake one host's clicks for those of all hosts.
+    // The next sync without these options must not mistake one host's clicks for those of all hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });
@@ -202,7 +201,7 @@ describe("the host ranking", () => {
     orders: 1,
     sales,
   });
-  /** Serves a ranking's rows, 20 per page. */
+  /** Serves the rows of a ranking, 20 per page. */
   function serve(brand: TestBrand, rows: () => object[]) {
     brand.before = ({ path, query }) => {
       if (path !== "/analytics/hosts") return undefined;

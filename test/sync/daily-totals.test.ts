@@ -11,7 +11,10 @@ interface Clicks {
 const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
 const readsOrders = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "100";
 
-/** Changes every point in the responses to `/analytics/clicks`. `nth` is the number of the response, starting at 1. */
+/**
+ * Applies a change to every point in the responses to `/analytics/clicks`. `nth` is the number of the response,
+ * starting at 1.
+ */
 function changePoints(brand: TestBrand, change: (point: Point, nth: number) => Point): void {
   let nth = 0;
   brand.before = (request) => {
@@ -26,7 +29,7 @@ function changePoints(brand: TestBrand, change: (point: Point, nth: number) => P
   };
 }
 
-/** Changes the last digit of the amounts in each response, as if they were summed in a different order. */
+/** Changes the last digit of each amount, as if the API had summed the amounts in a different order. */
 function changeLastDigits(brand: TestBrand): void {
   changePoints(brand, (point, request) => {
     const drift = (value: unknown) => Number(value) * (1 + (request % 5) * Number.EPSILON);
@@ -42,7 +45,8 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// A run on the next day reads two pages: the last day, and the day on which the first run ended.
+// Without rounding differences, the run on the next day reads two pages: the last day, and the day on which the first
+// run ended.
 describe("rounding differences in amounts", () => {
   test("sync and verify ignore rounding differences in daily totals", async () => {
     const brand = makeBrand({ orders });
@@ -152,7 +156,7 @@ describe("drifting daily amounts", () => {
     for (const _ of [1, 2]) {
       const { requests, code, err } = await runNextDay(brand);
       expect([code, err]).toEqual([0, expect.stringMatching(/^orders: .*, verified by counts\n$/)]);
-      // The limit includes the window, the audit and a sample of 500 orders.
+      // The limit allows for the window, the audit and a sample of 500 orders.
       expect(requests.filter(readsOrders).length).toBeLessThanOrEqual(8 + 5 + 6);
     }
     expect(brand.lastRun().verified).toBe(1);
@@ -181,7 +185,7 @@ describe("drifting daily amounts", () => {
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
-  test("sync does not treat amounts as drifting if the sampled orders also changed", async () => {
+  test("sync does not treat amounts as drifting if an order in the sample has changed as well", async () => {
     const brand = makeBrand({ orders: hourly });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
@@ -190,7 +194,7 @@ describe("drifting daily amounts", () => {
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("sync compares even drifting amounts if all orders are in the window", async () => {
+  test("sync compares the amounts despite a drift if all orders are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");

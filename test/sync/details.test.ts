@@ -27,7 +27,7 @@ const campaigns = [
   campaign("paid", { status: "COMPLETED", assignments: [paid] }),
 ];
 
-/** Runs a sync. The result includes the IDs of the campaigns whose details the sync requested. */
+/** Runs a sync. `details` are the IDs of the campaigns whose details it requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
   brand.pass(after);
   const { requests, code, err } = await brand.run(command);
@@ -70,7 +70,7 @@ describe("campaign details", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("status shows a campaign list without its details as not read yet", async () => {
+  test("status reports campaigns as not read yet if only the list of campaigns was read", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await brand.stopped("sync opportunities", detail("owing"));
     expect((await brand.run("status")).out).toMatch(/^opportunities +\d+ +not yet +never/m);
@@ -208,7 +208,7 @@ describe("survey results", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
-  test("sync prints a note if the API returns a 404 for the results of a survey that has never had results", async () => {
+  test("sync prints a note if the API returns 404 for the results of a survey that never had results", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
     const { code, err, last } = await runSync(brand, "sync surveys");

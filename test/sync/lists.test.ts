@@ -40,7 +40,7 @@ describe("the roster", () => {
     expect(requestsFor((await runNextDay(brand, "sync roster")).requests, "/roster")).toHaveLength(3);
   });
 
-  test("sync does not remove a host who moves to a roster page that was already read", async () => {
+  test("sync does not remove a host who moves to a roster page that has already been read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     let happened = "";
@@ -94,7 +94,7 @@ describe("the roster", () => {
   });
 });
 
-test("sync stores a host's recommendations as one record, and replaces the products", async () => {
+test("sync stores a host's recommendations as one record, and replaces the host's products", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync recommendations");
   const hostId = brand.data.recommendations[0]?.host.id ?? "";

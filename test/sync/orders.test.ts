@@ -58,7 +58,7 @@ describe("the first sync", () => {
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
-  test("sync reads the orders in a dense second as a list if they do not fit on one page", async () => {
+  test("sync reads all orders from one second as a list if they do not fit on one page", async () => {
     const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
     const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
     await brand.run("sync orders");
@@ -128,7 +128,7 @@ describe("later syncs", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
-  test("after the audit has read the oldest order, it starts over with the newest order", async () => {
+  test("the audit starts over with the newest order after reading the oldest order", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
@@ -145,7 +145,7 @@ describe("later syncs", () => {
     expect(err).toContain("returned no daily totals");
   });
 
-  test("in one run, sync reads 450 old orders that appeared after the first sync, even without daily totals", async () => {
+  test("sync reads 450 late orders in one run, even without daily totals", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
@@ -231,7 +231,7 @@ describe("an interrupted run", () => {
     expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { requests, err } = await brand.run("sync orders");
-    // The remaining orders take six requests, newer orders take one, and the day that both runs read partly takes at
+    // The remaining orders take six requests, newer orders take one, and the day that both runs read in part takes at
     // most two.
     expect(requests.filter(pages).length).toBeLessThanOrEqual(9);
     expect(err).toContain(`resuming an interrupted sync: ${stored} records already read`);
@@ -248,7 +248,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("before sync removes records that an interrupted run did not find, it looks for them again", async () => {
+  test("sync looks again for records that an interrupted run did not find, before it removes them", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);

@@ -11,7 +11,7 @@ import { orderAt } from "../support/records.js";
 const day = 86_400_000;
 const first = Number.NEGATIVE_INFINITY;
 const now = 1_000 * day - 1;
-/** Ranges are numbers of days between 0 and 1000. */
+/** The bounds of ranges are days, numbered from 0 to 1000. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
 const before = (given: Partial<PlanInput>): PlanInput => ({

@@ -104,7 +104,7 @@ describe("a run's output line", () => {
     expect(runLine({ ...run, rows_read: 12_000, rows_new: 1_500 }, { ...facts, listRows: 2_000 })).toMatch(
       /^2000 surveys and 10000 results read, 1500 new/,
     );
-    // For a failed run, only the total row count is known.
+    // A failed run does not report separate row counts.
     expect(runLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
   });
 });

@@ -16,7 +16,7 @@ interface Line {
   [member: string]: unknown;
 }
 
-/** Runs a sync with `--json`. Returns the printed objects. After a failure, the last one is the error. */
+/** Runs `sync --json` and returns the printed objects. If the sync fails, the last object is the error. */
 async function synced(brand: TestBrand, command = "sync", options: Parameters<TestBrand["run"]>[1] = {}) {
   const ran = await brand.run(`${command} --json`, options);
   const lines = ran.out
@@ -45,7 +45,7 @@ describe("a sync of several resources", () => {
     const last = lines.at(-1);
     expect(last).toEqual({ ...rows.at(-1), verified: true });
     expect(last).toMatchObject({ rows_read: 250, rows_new: 250, retries: 0, outcome: "done", error: null });
-    // The runs' request counts include all requests except the one to `/me`.
+    // The requests of the runs are all requests except the request to `/me`.
     const counted = rows.reduce((sum, row) => sum + Number(row.requests), 0);
     expect(counted).toBe(brand.requests.length - 1);
   });
@@ -60,7 +60,7 @@ describe("a sync of several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
-  test("sync records how often it retried requests", async () => {
+  test("sync records the number of retries", async () => {
     const brand = makeBrand(lists());
     brand.once(readsOrders, () => "reset");
     expect((await brand.run("sync orders")).code).toBe(0);
@@ -172,7 +172,7 @@ describe("resources that the API refuses", () => {
       expect((await brand.run("status --max-age 26h")).code).toBe(0);
     });
 
-    test("status shows a later failure of a refused resource next to the refusal", async () => {
+    test("status prints both the refusal of a resource and a later failure", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);

@@ -15,7 +15,7 @@ async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]
 const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);
 const shell = promisify(exec);
 
-/** Runs a command from the evidence. Returns the number that it prints. */
+/** Runs a command from the evidence and returns the number that it prints. */
 async function printed(brand: TestBrand, line: string, env: Record<string, string>): Promise<number> {
   if (line.startsWith("sqlite3") && !installed.includes("sqlite3")) {
     const sql = line.slice(line.indexOf('"') + 1, -1).replace(/\\(.)/g, "$1");
@@ -95,7 +95,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 70, mirror_total: 70, differing: 1 });
 });
 
-test("verify --evidence prints counts, unproven numbers and the dates by which records are re-read", async () => {
+test("verify --evidence prints counts, unproven numbers and the dates by which records will have been re-read", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");

@@ -123,7 +123,7 @@ describe("differences by month", () => {
     expect(different((await verified(brand)).states)).toEqual(["2026-07", "2026-10"]);
   });
 
-  test("verify prints one line for many differing days in a month", async () => {
+  test("verify summarizes many differing days in a month on one line", async () => {
     const brand = await synced();
     const days = new Map(brand.data.orders.map((order) => [order.order_date.slice(0, 10), order.id]));
     const october = [...days].filter(([date]) => date.startsWith("2026-10"));
@@ -171,7 +171,7 @@ describe("unread orders", () => {
     expect(brand.mirrored()).toContain("new");
   });
 
-  test("verify exits with code 0 if only orders below the floor were never read", async () => {
+  test("verify exits with code 0 if only orders from before the floor have never been read", async () => {
     const brand = await synced({}, "--since 2026-09-10");
     const { code, states, result } = await verified(brand);
     expect([code, result?.state, result?.unread]).toEqual([0, "unproven", 0]);
@@ -233,7 +233,7 @@ describe("unread orders", () => {
     }
   });
 
-  test("verify reports an order that is in no date range, and exits with code 8", async () => {
+  test("verify exits with code 8 if an order is not in any date range", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, result, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
