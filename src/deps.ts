@@ -67,11 +67,6 @@ export interface Deps {
   setTimer?(ms: number, call: () => void): () => void;
   /** Opens a local web page in the browser. */
   openInBrowser(path: string): void;
-  /**
-   * Prints a message on stderr if the process is killed before the returned function is called, as signals do during
-   * killable work.
-   */
-  reportIfKilled(text: string): () => void;
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   /** Aborts when a signal stops the program. The reason is a `Stopped` error. */
@@ -114,9 +109,7 @@ export const systemClock: Clock = {
 };
 
 /** Returns the dependencies for the real machine. Standard input is opened on first use. */
-export function systemDeps(
-  given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "reportIfKilled" | "fetch">,
-): Deps {
+export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "fetch">): Deps {
   return {
     ...given,
     env: process.env,

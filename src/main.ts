@@ -4,7 +4,7 @@ import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
 import { limitHeapGrowth } from "./heap.js";
 import { commandTraits, runProgram } from "./program.js";
-import { ProcessSignals, reportIfKilled } from "./signals.js";
+import { ProcessSignals } from "./signals.js";
 import { refuseKeys } from "./util/redact-keys.js";
 import { errorReason } from "./util/system-errors.js";
 import { removeTempFiles } from "./util/temp-files.js";
@@ -21,7 +21,6 @@ export async function main(): Promise<void> {
     signal,
     runKillable,
     runGracefully,
-    reportIfKilled,
     fetch: fetchWhenNeeded(process.env),
   });
   const exit = (code: number): never => {

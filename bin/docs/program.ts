@@ -38,7 +38,6 @@ function realDeps(): Deps {
   const { signal } = new AbortController();
   return systemDeps({
     signal,
-    reportIfKilled: () => () => {},
     runKillable: (work) => work(),
     runGracefully: (work) => work(),
     fetch: (url, init) => fetch(url, init),

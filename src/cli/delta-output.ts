@@ -44,7 +44,7 @@ export async function exportDeltaTables(
     await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, since }, deps);
     reporter.note(`${rows.name}: ${result}: ${log.folder}`);
   };
-  await explainStop("the Delta tables contain only complete versions", context.deps, () =>
+  await explainStop("the Delta tables contain only complete versions", () =>
     forEachDeltaTable(names, flags, context, layout, exportTable),
   );
 }

@@ -10,7 +10,7 @@ import { type Bookmarks, type Format, formats, type RowSources } from "../export
 import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/sinks.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
-import { escapeData, escapeLines } from "../util/terminal-text.js";
+import { escapeData } from "../util/terminal-text.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
 import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
@@ -239,18 +239,16 @@ export async function writeRows(
 }
 
 /**
- * Explains on stderr that an export was stopped by a signal, even if the signal killed the process.
+ * Adds a hint to the error if a signal stops `work`. A signal that kills the process, as most do while rows are read,
+ * causes no message (`signals.ts`).
  * @param effect describes what an unfinished export leaves behind
  */
-export async function explainStop<T>(effect: string, deps: Deps, work: () => Promise<T>): Promise<T> {
-  const hint = `${effect}; run the same command again`;
-  const finish = deps.reportIfKilled(`brandapi: Stopped.\n  hint: ${escapeLines(hint)}`);
+export async function explainStop<T>(effect: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof Stopped ? new Stopped(error.signalName, hint) : error;
-  } finally {
-    finish();
+    if (!(error instanceof Stopped)) throw error;
+    throw new Stopped(error.signalName, `${effect}; run the same command again`);
   }
 }
 

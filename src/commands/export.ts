@@ -179,7 +179,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
   };
-  await explainStop(describeUnfinished(output, deps), deps, () => readMirror(flags, deps, exportTables));
+  await explainStop(describeUnfinished(output, deps), () => readMirror(flags, deps, exportTables));
 }
 
 /**

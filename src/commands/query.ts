@@ -91,7 +91,7 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
     const written = await writeRows([openQueryResult(statement, limit)], output, session);
     if (output.path !== undefined) reportOutput(output.path, [written], session);
   };
-  await explainStop(describeUnfinished(output, deps), deps, () => readMirror(flags, deps, exportResult));
+  await explainStop(describeUnfinished(output, deps), () => readMirror(flags, deps, exportResult));
 }
 
 /**

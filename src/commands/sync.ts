@@ -19,7 +19,6 @@ import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
-
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/run.js";
 import {
   planResource,

@@ -10,7 +10,6 @@ import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
 import { futureText } from "../sync/counts.js";
-
 import { defaultOptions } from "../sync/run.js";
 import { forEachResource, lostAccess, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";

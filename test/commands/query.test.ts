@@ -292,11 +292,7 @@ test("Ctrl-C ends a query at any time", async () => {
   const program = spawnBrandapi(["query", sql, "--csv", "--db", path]);
   await program.until(/^500\n/m);
   program.child.kill("SIGINT");
-  expect(await program.ended).toMatchObject({
-    code: null,
-    signal: "SIGINT",
-    err: expect.stringContaining("the output is incomplete"),
-  });
+  expect(await program.ended).toMatchObject({ code: null, signal: "SIGINT", err: "" });
 });
 
 test("query -o writes to a process substitution, and exits without an error when the reader exits", async () => {

@@ -106,7 +106,7 @@ test("an export keeps the previous file and leaves no temporary files if reading
 });
 
 test.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-  "an export ended by %s keeps and mentions the previous file, and leaves no temporary file",
+  "an export killed by %s keeps the previous file, and leaves no temporary file",
   async (signal) => {
     const path = await mirrorOfOrders(makeHome(), 2_000);
     const home = makeHome();
@@ -133,7 +133,6 @@ test.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as
     program.child.kill(signal);
     const ended = await program.ended;
     expect(ended.signal).toBe(signal);
-    expect(ended.err).toContain("orders.csv is unchanged");
     expect(Date.now() - before).toBeLessThan(2_000);
     expect(readdirSync(home)).toEqual(["orders.csv"]);
     expect(readFileSync(join(home, "orders.csv"), "utf8")).toBe("old");

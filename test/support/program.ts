@@ -79,7 +79,6 @@ export function testDeps(options: ProgramOptions = {}) {
     opened,
     random: () => options.random ?? 0.5,
     signal: options.signal ?? new AbortController().signal,
-    reportIfKilled: () => () => {},
     runKillable: (work) => work(),
     runGracefully: (work) => work(),
   } satisfies Deps & { opened: string[] };
