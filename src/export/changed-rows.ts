@@ -29,7 +29,7 @@ export interface ChangedRow {
 
 /** The rows of a table that have been added, changed or removed since a bookmark. */
 export interface ChangedRows {
-  /** The columns that identify a row's record. Empty if the API documents no ID. */
+  /** The columns that identify a row's record. The list is empty if the API documents no ID. */
   idColumns: readonly string[];
   isList: boolean;
   /** The current state of the mirror, or null for a table without a history, which is always exported in full. */

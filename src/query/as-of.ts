@@ -55,7 +55,7 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The limits of an earlier state: data that the mirror cannot reconstruct. */
+/** The data that the mirror cannot reconstruct for an earlier time. */
 export interface AsOfLimits {
   notYetRead: { resource: string; firstReadAt: string }[];
   /** Tables without a history. Rows in these tables that have changed since the requested time are missing. */

@@ -32,7 +32,7 @@ export interface ResourceHealth {
   resource: string;
   rows: number;
   removed: number;
-  /** The number of records that have no readable date. The number is 0 if the resource is not read by date. */
+  /** The number of records without a readable date, which is 0 if the resource is not read by date. */
   undated: number;
   /**
    * The date ranges that have been read completely. Like `gaps`, this list is empty if the resource is not read by

@@ -11,7 +11,7 @@ import { orderReads, ordersReadUntil } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view-columns.js";
 
-/** The state of the verification of the mirrored orders. Times are ISO 8601 strings. */
+/** The verification state of the mirrored orders. Times are ISO 8601 strings. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
   /** The newest verified run and the range that it verified, or null if no run was verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
@@ -20,7 +20,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
 }
 
 /**
- * Reads the state of the verification of the mirrored orders.
+ * Reads the verification state of the mirrored orders.
  * @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error
  */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {

@@ -38,7 +38,7 @@ import {
   type SalesFigures,
 } from "./report-figures.js";
 
-/** Returns the report's sections in order, without empty ones. */
+/** Returns the report's non-empty sections in order. */
 export function createSections(data: ReportData): Section[] {
   const sections = [
     salesSection(data),

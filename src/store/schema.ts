@@ -5,7 +5,7 @@ import type { Mirror } from "./database.js";
 export const systemTables = {
   records: "every complete record as the API sent it; all other tables are built from it",
   record_versions: "earlier versions of records, for `--as-of`",
-  host_names: "hosts' handles and names, each with the time at which it was first read",
+  host_names: "host handles and names, and the time at which each was first read",
   changes: "changes to mirrored records, one row per field",
   sync_runs: "every run of `sync`, `verify` and `forget`",
   coverage:

@@ -30,7 +30,7 @@ async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, 
   return JSON.parse(out) as Record<string, unknown>[];
 }
 
-/** Returns a brand in November, after the sync that completed October. */
+/** Returns a brand in November, after a sync that read all of October. */
 async function reportedOctober() {
   const brand = makeBrand({
     orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),

@@ -72,7 +72,7 @@ test.each([
   if (typeof text === "string") expect(err).toContain(text);
 });
 
-test("query names the parameter that has no value if a different parameter is set", async () => {
+test("query reports which parameter has no value, even if a different parameter is set", async () => {
   const err = await errorOf("query", "SELECT id FROM orders WHERE month = :month", "-p", "mnth=2026-10");
   expect(err).toContain("no parameter `:mnth`");
   expect(err).toContain("use `-p month=VALUE`");

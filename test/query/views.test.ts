@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 import { unusualOrders } from "./unusual-orders.js";
 
-/** The SQLite types that a column of each declared type may have. */
+/** The SQLite storage types that are allowed for each declared column type. */
 const sqliteTypes = {
   text: ["TEXT"],
   timestamp: ["TEXT"],

@@ -105,7 +105,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   );
 
   describe.each(["A4", "Letter"] as const)("the report printed on %s", (paper) => {
-    test("a one-month report with three currencies takes at most six pages", async () => {
+    test("a printed one-month report with three currencies has at most six pages", async () => {
       await browser.open(fileOf("a busy brand"));
       const pdf = String(await browser.pdf(paper));
       const pages = pdf.match(/\/Type \/Page\b/g) ?? [];
