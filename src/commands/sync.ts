@@ -22,7 +22,7 @@ import { wasRead } from "../store/runs.js";
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/run.js";
 import {
   planResource,
-  type Selection,
+  type ResourceSelection,
   smallFirst,
   syncResources,
   throwIfFailed,
@@ -212,7 +212,7 @@ async function syncProfile(
 function selectAllowed(
   { resources: chosen, named }: ChosenResources,
   { identity, mirror }: MirrorSession,
-): Selection {
+): ResourceSelection {
   const { scopes } = identity.key;
   // A named resource is always requested, because the refusal from the API is more useful than skipping the resource.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
@@ -237,7 +237,7 @@ function selectAllowed(
  */
 async function printPlan(
   session: MirrorSession & SyncSession,
-  { allowed, withoutScope, named }: Selection,
+  { allowed, withoutScope, named }: ResourceSelection,
   { json }: SyncFlags,
   { deps, profile }: Context,
 ): Promise<void> {

@@ -110,8 +110,10 @@ function printResult(
   const { readEvidence, problems, ...printed } = result;
   const numbers = evidence ? readEvidence?.() : undefined;
   const found = problems.map(({ text }) => text);
-  if (json) printJson(stdout, { ...printed, found, evidence: numbers } satisfies PrintedResult);
-  else
+  if (json) {
+    const months = result.months.map(({ kind, part, ...rest }) => ({ kind, month: part, ...rest }));
+    printJson(stdout, { ...printed, months, found, evidence: numbers } satisfies PrintedResult);
+  } else
     stdout.write(
       resultText(result, settings, terminalWidth(stdout)) + (numbers ? evidenceText(numbers) : ""),
     );
@@ -144,8 +146,8 @@ function resultText(result: VerificationResult, { output }: Settings, width: num
     const command = completeHint(`\`brandapi changes ${resource} --run ${run_id}\``, output);
     lines.push(`  repaired: ${rows}: ${command}`);
   }
-  for (const { first, month, state, why, read_at } of spansOf(months)) {
-    const span = first === month ? first : `${first} to ${month}`;
+  for (const { first, part, state, why, read_at } of spansOf(months)) {
+    const span = first === part ? first : `${first} to ${part}`;
     const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
   }
@@ -191,7 +193,7 @@ function evidenceText(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** Adjacent months with the same result, from `first` to `month`. */
+/** Adjacent months with the same result, from `first` to `part`. */
 type Span = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The merged `read_at` is the oldest. */
@@ -200,9 +202,9 @@ function spansOf(months: readonly PartResult[]): Span[] {
   for (const result of months) {
     const last = spans.at(-1);
     if (last?.state !== result.state || last.why !== result.why)
-      spans.push({ ...result, first: result.month });
+      spans.push({ ...result, first: result.part });
     else {
-      last.month = result.month;
+      last.part = result.part;
       last.read_at = [last.read_at, result.read_at].filter((at) => at !== null).sort()[0] ?? null;
     }
   }

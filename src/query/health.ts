@@ -6,8 +6,8 @@ import type { CurrentRun } from "../store/lock.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
   type FailedRun,
-  findLastCompleteSync,
   findLastRun,
+  findLastUpToDateSync,
   findLastVerifiedSync,
   findNewestRunId,
   findUnresolvedVerify,
@@ -110,7 +110,7 @@ export function findOldestSuccess(mirror: Mirror): string | null {
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
-  return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
+  return readsAll ? findLastUpToDateSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
 /** Returns a resource's health, or null if the resource has never been read. */

@@ -63,8 +63,8 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
 }
 
 /** Returns the last stored progress. Ignores errors, because the command that opens the mirror reports them. */
-async function readProgress(path: string): Promise<RunProgress | null> {
-  const read = (mirror: Mirror) => readJsonInfo<RunProgress>(mirror, "under_way");
+async function readProgress(path: string): Promise<StoredProgress | null> {
+  const read = (mirror: Mirror) => readJsonInfo<StoredProgress>(mirror, "under_way");
   return await withMirror(connect(path, { readonly: true }), read).catch(() => null);
 }
 
@@ -95,11 +95,11 @@ function isBusy(work: () => unknown): boolean {
 /** The run that holds a mirror's lock. Times are ISO 8601 strings. */
 export interface CurrentRun {
   started_at: string;
-  progress: RunProgress | null;
+  progress: StoredProgress | null;
 }
 
 /** A run's progress, stored so that `status` can print it in another terminal. */
-export interface RunProgress {
+export interface StoredProgress {
   command: string;
   /** The resource that is being read, or null between resources. */
   resource: string | null;
@@ -111,7 +111,7 @@ export interface RunProgress {
   at: string;
 }
 
-export function writeProgress(mirror: Mirror, progress: RunProgress): void {
+export function writeProgress(mirror: Mirror, progress: StoredProgress): void {
   mirror.transaction(() => writeJsonInfo(mirror, "under_way", progress));
 }
 
@@ -124,7 +124,7 @@ export function describeCurrentRun({ started_at, progress }: CurrentRun, now: nu
   return `since ${formatMinute(started_at)} UTC, ${age} ago (${describeProgress(progress)})`;
 }
 
-function describeProgress(progress: RunProgress | null): string {
+function describeProgress(progress: StoredProgress | null): string {
   if (progress === null) return "nothing read yet";
   const { command, of, position, requests, requests_left, resource } = progress;
   return [

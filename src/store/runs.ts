@@ -90,7 +90,7 @@ export function addReadRows(
   mirror.run(update, rows, requests, retries, runId);
 }
 
-export function createUnrecordedRun(resource: string, startedAt: string): RunRow {
+export function createRunRow(resource: string, startedAt: string): RunRow {
   return {
     run_id: 0,
     resource,
@@ -157,7 +157,7 @@ export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow |
 }
 
 /** Returns the last sync that read everything up to its start time, verified or not. */
-export function findLastCompleteSync(mirror: Mirror, resource: string): RunRow | null {
+export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
 }
 

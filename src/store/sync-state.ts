@@ -26,7 +26,7 @@ import type { Mirror } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
 /** The records that the API returned for a date range, in one or more responses. */
-export interface RangeRecords {
+export interface CompleteReading {
   range: Range;
   ids: ReadonlySet<number>;
   requestedAt: number;
@@ -86,7 +86,7 @@ export class SyncState {
    * Adds a range to the coverage. Mirrored records in this range that the API did not return become missing.
    * @param apiTotals the API's daily totals, which are stored for the days that the run has now read completely
    */
-  cover(reading: RangeRecords, apiTotals: TotalsByDay | null = null): void {
+  coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
     const { range } = reading;
     const absent = this.#cover(reading, range);
     if (absent > 0) this.storedTotals.delete(range);
@@ -101,12 +101,12 @@ export class SyncState {
    * Adds all dates up to the time of the request to the coverage after a complete list has been read. All mirrored
    * records that are not in the list become missing, even if their date is unreadable or in the future.
    */
-  coverList({ ids, requestedAt }: Omit<RangeRecords, "range">): void {
+  coverAll({ ids, requestedAt }: Omit<CompleteReading, "range">): void {
     this.#cover({ range: { from: Number.NEGATIVE_INFINITY, to: requestedAt }, ids, requestedAt }, allTime);
   }
 
   /** @param wasRequested the range in which mirrored records become missing if the API did not return them */
-  #cover({ ids, range, requestedAt }: RangeRecords, wasRequested: Range): number {
+  #cover({ ids, range, requestedAt }: CompleteReading, wasRequested: Range): number {
     const current = readCurrentIds(this.mirror, this.resource, wasRequested);
     const absent = current.filter((id) => !ids.has(id));
     this.missing.add(absent, this.#coverage);
@@ -128,7 +128,7 @@ export class SyncState {
       fault,
       requestedAt,
       ids,
-    }: Omit<RangeRecords, "range" | "ids"> &
+    }: Omit<CompleteReading, "range" | "ids"> &
       Pick<MarkedSlice, "recordIds" | "fault"> & { ids: ReadonlySet<number> | null },
   ): void {
     const replaced = ids ? [] : this.#marked.filter((slice) => overlaps(slice, range));

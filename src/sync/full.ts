@@ -35,7 +35,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
-    if (isComplete) state.coverList({ ids: written, requestedAt });
+    if (isComplete) state.coverAll({ ids: written, requestedAt });
     progress.addRows(list.rowCount);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];

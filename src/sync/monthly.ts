@@ -106,7 +106,7 @@ function coverIdleMonths({ mirror, readUntil, state }: SyncRun, requested: Range
   const between = clipRanges([requested], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.cover({ range, ids: new Set(), requestedAt: readUntil });
+      state.coverRange({ range, ids: new Set(), requestedAt: readUntil });
   });
 }
 
@@ -174,6 +174,6 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     });
     progress.addRows(1);
     const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), requestedAt });
+    if (isPlain(options)) state.coverRange({ range: covered, ids: new Set(written), requestedAt });
   });
 }

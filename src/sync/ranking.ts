@@ -31,7 +31,7 @@ export const ranking: SyncStrategy = {
       const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
       writer.remove(removed, requestedAt);
       saveRanking(mirror, requestedAt, items);
-      state.coverList({ ids, requestedAt });
+      state.coverAll({ ids, requestedAt });
       progress.addRows(list.rowCount);
     });
     return { incompleteReasons: [], isPartial: false, sums: listSums(run, list.total) };

@@ -106,7 +106,7 @@ async function lacksRecords(
 
 const maxResponses = 8;
 /** The maximum time to wait for the next response before writing, in milliseconds. */
-const maxWaitMs = 25;
+const batchWaitMs = 25;
 
 /**
  * Writes the responses for a range. Responses that arrive in quick succession share a transaction, because a first sync
@@ -137,7 +137,7 @@ class WriteQueue {
       const results = responses.map((response) => this.#writeRecords(response));
       const range = { from: last.coveredRange.from, to: first.coveredRange.to };
       const ids = new Set(results.flatMap((result) => result.ids));
-      state.cover({ range, ids, requestedAt: first.requestedAt }, apiTotals);
+      state.coverRange({ range, ids, requestedAt: first.requestedAt }, apiTotals);
       return results;
     });
     for (const { copies, requestedAt } of written) await resolveCopies(this.run, copies, requestedAt);
@@ -167,6 +167,6 @@ class WriteQueue {
       () => true,
       () => false,
     );
-    return await Promise.race([arrival, this.run.clock.sleep(maxWaitMs).then(() => false)]);
+    return await Promise.race([arrival, this.run.clock.sleep(batchWaitMs).then(() => false)]);
   }
 }

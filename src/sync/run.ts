@@ -80,7 +80,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   readUntil: number;
   readonly writer: RecordWriter;
   readonly state: SyncState;
-  readonly progress: RunProgress;
+  readonly progress: RunCounter;
 }
 
 export type DatedRun = SyncRun<DatedStrategy>;
@@ -134,7 +134,7 @@ export interface SyncResult {
 }
 
 /** Counts a run's rows and requests, for `sync_runs` and the progress bar. */
-class RunProgress {
+class RunCounter {
   readonly #before: Readonly<ApiClient["stats"]>;
   #responses = 0;
   #rows = 0;
@@ -182,7 +182,7 @@ export function startRun(session: SyncSession, resource: Resource, task: Task): 
 }
 
 /** Creates a run that is not recorded, for reading the mirror without changing it. */
-export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
+export function createReadOnlyRun(session: SyncSession, resource: Resource): SyncRun {
   return createRun(session, resource, silentReporter.begin({ name: resource.name }), 0);
 }
 
@@ -195,7 +195,7 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
     resource,
     runId,
     state,
-    progress: new RunProgress(session, runId, task),
+    progress: new RunCounter(session, runId, task),
     readUntil: startOfSecond(clock.now()) - 1,
     // The API truncates dates to seconds, so a range must not split a second.
     options: {

@@ -201,7 +201,7 @@ function writeSlice(run: DatedSync, { slice, list, faults }: SliceReading): Skip
     const [fault] = faults.values();
     if (fault !== undefined)
       state.markSlice(slice, { recordIds, fault, requestedAt, ids: isComplete ? ids : null });
-    else if (isComplete) state.cover({ range: slice, ids, requestedAt }, apiTotals);
+    else if (isComplete) state.coverRange({ range: slice, ids, requestedAt }, apiTotals);
     return [...sound.copies, ...faulty.copies];
   });
 }

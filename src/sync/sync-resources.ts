@@ -1,7 +1,7 @@
 import { Forbidden, failureScope, findForbidden, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
-import { createUnrecordedRun, findLastVerifiedSync, type RunRow, wasRead } from "../store/runs.js";
+import { createRunRow, findLastVerifiedSync, type RunRow, wasRead } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { silentReporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
@@ -13,9 +13,9 @@ import { full } from "./full.js";
 import { monthly } from "./monthly.js";
 import { ranking } from "./ranking.js";
 import {
+  createReadOnlyRun,
   finishRun,
   type IncompleteReason,
-  openUnrecordedRun,
   type PlanStep,
   type RunEnd,
   type SyncResult,
@@ -67,7 +67,7 @@ export async function forEachResource(
   return results;
 }
 
-export interface Selection {
+export interface ResourceSelection {
   allowed: readonly Resource[];
   /** The resources that the key's scopes exclude. They are not requested. */
   withoutScope: readonly WithoutScope[];
@@ -84,7 +84,7 @@ interface WithoutScope {
 
 export async function syncResources(
   session: SyncSession,
-  { allowed, withoutScope, named }: Selection,
+  { allowed, withoutScope, named }: ResourceSelection,
   onRunEnd: (run: RunRow) => void,
 ): Promise<ResourceResults> {
   const { clock, mirror, reporter } = session;
@@ -104,7 +104,7 @@ export async function syncResources(
     }
     reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());
-    onRunEnd({ ...createUnrecordedRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
+    onRunEnd({ ...createRunRow(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
   return results;
 }
@@ -255,7 +255,7 @@ export function toError(thrown: unknown): Error {
 }
 
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
-  return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
+  return await strategyOf(resource).plan(createReadOnlyRun(session, resource));
 }
 
 export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {

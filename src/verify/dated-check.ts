@@ -270,9 +270,9 @@ function verifyMonths(
   }
 
   const from = Number.isFinite(first.from) ? first.from : oldest;
-  return monthsIn({ from, to: newestRead }).map(({ month, ...range }) => {
+  return monthsIn({ from, to: newestRead }).map(({ month: part, ...range }) => {
     const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
     const read_at = formatInstantOrNull(Math.min(...readings));
-    return { kind: "month", month, read_at, ...verifyMonth(range) };
+    return { kind: "month", part, read_at, ...verifyMonth(range) };
   });
 }

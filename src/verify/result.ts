@@ -17,7 +17,7 @@ type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
 export interface PartResult {
   kind: PartKind;
   /** A month (`2026-01`), a date range, `all`, `undated` or `dates`. */
-  month: string;
+  part: string;
   state: "proven" | "unproven" | "different";
   why: string;
   /** When the least recently read date in this part was read (ISO 8601), or null if this is unknown. */
@@ -59,13 +59,15 @@ export interface VerificationResult extends RecordsResult {
   problems: Problem[];
 }
 
-export interface PrintedResult extends Omit<VerificationResult, "problems" | "readEvidence"> {
+/** A result in the format of `verify --json`, which names each part `month`. */
+export interface PrintedResult extends Omit<VerificationResult, "months" | "problems" | "readEvidence"> {
+  months: (Omit<PartResult, "part"> & { month: string })[];
   found: string[];
   evidence?: Evidence[] | undefined;
 }
 
 export function unprovenPart(kind: PartKind, name: string, why: string): PartResult {
-  return { kind, month: name, state: "unproven", why, read_at: null };
+  return { kind, part: name, state: "unproven", why, read_at: null };
 }
 
 export function unprovenResult(resource: string, why: string): RecordsResult {
@@ -87,7 +89,7 @@ export function combineParts(parts: readonly PartResult[]): PartResult["state"] 
 export function listProblems(records: RecordsResult, tableError: string | null): Problem[] {
   const { months: parts, resource, unread, unsettled } = records;
   const problems: Problem[] = [];
-  const differing = parts.filter(({ state }) => state === "different").map(({ month }) => month);
+  const differing = parts.filter(({ state }) => state === "different").map(({ part }) => part);
   const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";
   const names = `${differing.slice(0, 3).join(", ")}${more}`;
   if (differing.length > 0)

@@ -5,7 +5,7 @@ import { writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
-import { finishRun, openUnrecordedRun, type SyncRun, type SyncSession, startRun } from "../sync/run.js";
+import { createReadOnlyRun, finishRun, type SyncRun, type SyncSession, startRun } from "../sync/run.js";
 import { syncResource, toError, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
@@ -169,6 +169,6 @@ function joinProblems(problems: readonly Problem[]): string | null {
 
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
   const why = "the API may restate these values at any time: the mirror has the values that were last read";
-  const readEvidence = () => [restatedEvidence(openUnrecordedRun(session, resource))];
+  const readEvidence = () => [restatedEvidence(createReadOnlyRun(session, resource))];
   return { ...unprovenResult(resource.name, why), readEvidence };
 }

@@ -9,7 +9,7 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
   const cover = (runId: number, ...readings: [from: number, to: number, requestedAt: number][]) => {
     const state = new SyncState(mirror, orders.name, runId);
     for (const [from, to, requestedAt] of readings)
-      state.cover({ range: { from, to }, ids: new Set(), requestedAt });
+      state.coverRange({ range: { from, to }, ids: new Set(), requestedAt });
     return state;
   };
   cover(1, [2_000, 2_999, 70_000], [1_000, 1_999, 60_000]);

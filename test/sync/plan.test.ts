@@ -165,7 +165,7 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
     [110, 120, 5],
     [120, 130, 3],
   ] as const)
-    new SyncState(mirror, orders.name, requestedAt).cover({ range: days(from, to), ids, requestedAt });
+    new SyncState(mirror, orders.name, requestedAt).coverRange({ range: days(from, to), ids, requestedAt });
   const state = new SyncState(mirror, orders.name);
   const moved = [101, 103, 110, 111, 120].map((at) => utcDay(at * day));
   expect(groupDays({ state }, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);

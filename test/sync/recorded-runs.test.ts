@@ -3,7 +3,7 @@ import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
-import { createUnrecordedRun, findLastRun } from "../../src/store/runs.js";
+import { createRunRow, findLastRun } from "../../src/store/runs.js";
 import { defaultOptions, finishRun, type SyncSession, startRun } from "../../src/sync/run.js";
 import { runLine } from "../../src/sync/run-line.js";
 import { silentReporter } from "../../src/util/reporter.js";
@@ -69,7 +69,7 @@ describe("a run's output line", () => {
     [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
   ] as const)("runLine ends with the run's outcome: %o", (fields, floor, end) => {
     const run = {
-      ...createUnrecordedRun("orders", at(1)),
+      ...createRunRow("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
       requests: 1,
       ...fields,
@@ -85,7 +85,7 @@ describe("a run's output line", () => {
   ])("runLine states that only counts were compared if the coverage starts at %s", (covered_from, end) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = runLine(
-      { ...createUnrecordedRun("orders", at(1)), ...done },
+      { ...createRunRow("orders", at(1)), ...done },
       { floor: null, comparesTotals: false },
     );
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
@@ -93,7 +93,7 @@ describe("a run's output line", () => {
 
   test("runLine prints separate counts for surveys and survey results", () => {
     const run = {
-      ...createUnrecordedRun("surveys", at(1)),
+      ...createRunRow("surveys", at(1)),
       finished_at: at(1),
       rows_read: 18,
       outcome: "done" as const,

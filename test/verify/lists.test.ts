@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { VerificationResult } from "../../src/verify/result.js";
+import type { PrintedResult } from "../../src/verify/result.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { memberOf, noon, openRecord, orderAt } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
@@ -11,7 +11,7 @@ async function verified(brand: TestBrand, command: string) {
   const [result] = ran.out
     .split("\n")
     .filter((line) => line.includes('"months"'))
-    .map((line) => JSON.parse(line) as VerificationResult);
+    .map((line) => JSON.parse(line) as PrintedResult);
   return { ...ran, result, month: result?.months[0] };
 }
 

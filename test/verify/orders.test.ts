@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { VerificationResult } from "../../src/verify/result.js";
+import type { PrintedResult } from "../../src/verify/result.js";
 import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
@@ -11,7 +11,7 @@ async function verified(brand: TestBrand, command = "verify orders") {
   const [result] = ran.out
     .split("\n")
     .filter((line) => line.includes('"months"'))
-    .map((line) => JSON.parse(line) as VerificationResult);
+    .map((line) => JSON.parse(line) as PrintedResult);
   const states = Object.fromEntries((result?.months ?? []).map(({ month, state }) => [month, state]));
   return { ...ran, result, states, last: brand.lastRun() };
 }
@@ -20,7 +20,7 @@ const different = (states: Record<string, string>) =>
   Object.keys(states).filter((month) => states[month] === "different");
 const records = (brand: TestBrand) =>
   brand.sql("SELECT key, json, removed_at, dated_at FROM records ORDER BY record_id");
-const why = (result: VerificationResult | undefined, month: string) =>
+const why = (result: PrintedResult | undefined, month: string) =>
   result?.months.find((one) => one.month === month)?.why;
 
 async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--audit 0") {
