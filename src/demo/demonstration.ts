@@ -20,7 +20,7 @@ export interface DemoFlags extends GlobalFlags {
 }
 
 /**
- * Starts a sandbox with a new brand and prepares a folder without a mirror.
+ * Starts a sandbox with a new brand. Creates the folder, or deletes the mirror that an earlier demo left in it.
  * @throws ConfigurationError if SQLite is not installed
  * @throws UsageError if the folder contains files and was not created by a demo
  */

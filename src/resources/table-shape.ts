@@ -6,9 +6,7 @@ export interface Column {
   type: ScalarType;
   about: string;
   from: ScalarField["from"] | "parent" | "position";
-  /**
-   * The path of the value in the record, in the list item or in the request. For `parent`, a column of the main table.
-   */
+  /** The value's path in the record, the list item or the request. For `parent`, this is a column of the main table. */
   path: readonly string[];
   isAmount?: true | undefined;
 }
