@@ -50,9 +50,12 @@ function startHint(path: string): string {
 }
 
 function invalidState(path: string): ConfigurationError {
-  return new ConfigurationError(`Not a state written by \`brandapi export --singer\`: ${path}`, {
-    hint: "use the last line that the target printed, or omit `--state` to send everything",
-  });
+  return new ConfigurationError(
+    `The file does not contain a state written by \`brandapi export --singer\`: ${path}`,
+    {
+      hint: "use the last line that the target printed, or omit `--state` to send everything",
+    },
+  );
 }
 
 function areBookmarks(value: Record<string, unknown>): value is Bookmarks {

@@ -41,7 +41,10 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
   return undefined;
 }
 
-/** Describes the date column or date function that a value between these tokens is compared with or passed to. */
+/**
+ * Describes how a value between these tokens is used as a date. The value can be compared with a date column or passed
+ * to a date function.
+ */
 function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
   const column = leftColumn(before) ?? rightColumn(after);
   if (column !== undefined) return `\`${column}\` is compared with`;

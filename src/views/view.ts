@@ -14,7 +14,7 @@ export interface View {
   sql: string;
   /** The column that `--since` and `--until` filter by. */
   date?: string;
-  /** A column with a stable integer to sort by, for views with one row per row of a table. */
+  /** The column with a stable integer to sort by, for views that have one row per row of a table. */
   rowId?: string;
   /** True if the view mainly serves as a building block for other views. Only `tables --all` lists helper views. */
   isHelper?: true;

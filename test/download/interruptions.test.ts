@@ -229,7 +229,7 @@ test.each([
   ["https://user:secret@cdn.test/x", "contains a user name or password"],
   ["ftp://cdn.test/x", "is not https"],
   ["", "is missing"],
-])("a redirect to %j is not followed", async (location, problem) => {
+])("a download does not follow a redirect to %j", async (location, problem) => {
   const brand = await brandWithFiles({ a: {} });
   const requests = failFileRequests(brand, () => ({ status: 302, headers: { location } }));
   const run = await download(brand);
@@ -376,7 +376,7 @@ test.each([
   ["http://files.brand.test/x", "is not https"],
   ["https://user:secret@files.brand.test/x", "contains a user name or password"],
   [7, "is missing"],
-])("the download URL %j is not requested", async (url, problem) => {
+])("a download does not request the URL %j", async (url, problem) => {
   const brand = await brandWithFiles({ a: {} });
   brand.before = ({ path }) =>
     path.endsWith("/download") ? { envelope: (whole) => ({ ...whole, data: { url } }) } : undefined;

@@ -309,12 +309,20 @@ test.each([
   [["orders", "--singer", "--as-of", "7d"], 2, "cannot be used with option `--as-of <time>`"],
   [["orders", "--csv", "--state", "s"], 2, "`--state <file>` cannot be used with option `--csv`"],
   [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
-  [["orders", "--singer", "--state", "bad.json"], 3, "Not a state written by `brandapi export --singer`: "],
-  [["orders", "--singer", "--state", "other.json"], 3, "Not a state written by `brandapi export --singer`: "],
+  [
+    ["orders", "--singer", "--state", "bad.json"],
+    3,
+    "The file does not contain a state written by `brandapi export --singer`: ",
+  ],
+  [
+    ["orders", "--singer", "--state", "other.json"],
+    3,
+    "The file does not contain a state written by `brandapi export --singer`: ",
+  ],
   [
     ["orders", "--singer", "--state", "config.json"],
     3,
-    "Not a state written by `brandapi export --singer`: ",
+    "The file does not contain a state written by `brandapi export --singer`: ",
   ],
   [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
   [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],

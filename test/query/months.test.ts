@@ -103,7 +103,7 @@ test("net_before in sales_by_month is null for a brand's first month", async () 
   ]);
 });
 
-test("a month is partial until a sync starts after its end", async () => {
+test("a month is partial until a sync starts after the end of that month", async () => {
   const orders = everyDay(Date.UTC(2026, 9, 1), 31);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
   await syncOrders(brand);
