@@ -27,10 +27,7 @@ interface CommandModule {
   /** Maps example command lines to explanations, for the help. */
   examples: Readonly<Record<string, string>>;
   define?(command: Command): void;
-  /**
-   * @param values the argument values
-   * @returns the exit code, or nothing for exit code 0
-   */
+  /** @returns the exit code; undefined means 0 */
   run(
     options: GlobalFlags,
     context: Context,

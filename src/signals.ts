@@ -51,7 +51,7 @@ export class ProcessSignals {
    */
   readonly runKillable = async <T>(work: () => Promise<T>): Promise<T> => {
     if (this.#mode === "killable") return await work();
-    // This lets the handlers process any signal that arrived during synchronous work, before they are removed.
+    // A signal that arrived during synchronous work must be handled before the handlers are removed.
     await setImmediate();
     this.signal.throwIfAborted();
     return await this.#runIn("killable", work);

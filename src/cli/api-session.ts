@@ -138,8 +138,8 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
 }
 
 /**
- * Returns the number of full days until the key expires: negative after the expiry, and null if the date is missing or
- * invalid.
+ * Returns the number of full days until the key expires. The number is negative for an expired key, and null if the
+ * date is missing or invalid.
  */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);

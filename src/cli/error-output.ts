@@ -52,7 +52,7 @@ const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"
 
 /**
  * Adds the `--profile` and `--db` of the current command line to the commands in a hint, unless the hint already has
- * them. `commandFor` differs in that it also names a profile that BRANDAPI_PROFILE selected.
+ * them. Unlike `commandFor`, this does not add a profile that BRANDAPI_PROFILE selects.
  */
 export function completeHint(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
   return hint.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {

@@ -207,8 +207,8 @@ function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile 
   const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
-  // This is a warning because a sync with the wrong profile would store personal data again.
+  // A sync with the wrong profile would store personal data again, so a note is not enough.
   reporter.warn(
-    `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not omit it, so syncs store it from now on${next}`,
+    `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not omit it, so syncs will store it from now on${next}`,
   );
 }

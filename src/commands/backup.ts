@@ -172,7 +172,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
           output,
         ),
       );
-    // This checkpoints and removes the write-ahead log, so that the mirror is a single file. It fails if another
+    // The pragma checkpoints and removes the write-ahead log, so that the mirror is a single file. It fails if another
     // program has the mirror open.
     if (current) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, replacedPath);
@@ -245,6 +245,6 @@ function carryOver(
   }
   if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some disk space" });
   if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);
-  // Removing the write-ahead log also removes any erased data that it contains.
+  // The write-ahead log may still contain erased data, so it is removed.
   copy.db.pragma("journal_mode = DELETE");
 }

@@ -18,7 +18,7 @@ type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number
 
 const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
 const defaultSince = "7d";
-/** The default for `--limit`, which applies only to text output. */
+/** The default for `--limit` in text output. CSV and JSON have no limit by default. */
 const terminalLimit = 500;
 
 export const about =

@@ -15,7 +15,7 @@ import { dayMs } from "../util/timestamp.js";
 /** The time between the two syncs, which is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The files to export, which are named after their tables, with additional flags. */
+/** The arguments for each export: a file named after its table, and additional flags. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:

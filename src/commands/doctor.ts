@@ -192,10 +192,13 @@ function checkClock({ clockWarning }: Identity): Finding {
   };
 }
 
-/** The minimum amount of free disk space, even for a small mirror. */
+/** The free disk space that even a small mirror needs, in bytes. */
 const minFreeBytes = 200 * 1024 ** 2;
 
-/** Checks the free disk space for the mirror's folder. A missing folder is replaced by its nearest existing parent. */
+/**
+ * Checks the free space on the mirror's disk. If the mirror's folder does not exist, its nearest existing parent is
+ * used.
+ */
 function checkDisk(mirror: string): Finding {
   let folder = dirname(mirror);
   while (!existsSync(folder)) folder = dirname(folder);

@@ -129,10 +129,10 @@ interface ExportRequest {
   output: OutputChoice;
   columns: readonly string[] | undefined;
   where: string | undefined;
-  /** The period in milliseconds since 1970. */
+  /** The bounds of the period, in milliseconds since 1970. */
   range: Pick<Selection, "since" | "until">;
   limit: number | undefined;
-  /** The time in milliseconds since 1970. */
+  /** Milliseconds since 1970; undefined for the current data. */
   asOf: number | undefined;
   includeRemoved: boolean;
 }
@@ -171,7 +171,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
     if (where !== undefined) warnAboutUnquotedDate(reporter, where);
     warnAboutUnreadTables(session, conditionTables);
     warnAboutPartialTables(session, readTables);
-    // This creates temporary tables with the data as of that time, which shadow the real tables.
+    // `useDataAsOf` creates temporary tables that shadow the real tables.
     if (asOf !== undefined) useDataAsOf(session, readTables, asOf);
     try {
       await writeTables(selections, output, session, bookmarks);
@@ -262,7 +262,7 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
   }
 }
 
-/** Writes all tables to one file if the format allows it, and otherwise one file per table. */
+/** Writes all tables to one file if the format allows it; otherwise writes one file per table. */
 async function writeTables(
   selections: readonly Selection[],
   output: OutputChoice,

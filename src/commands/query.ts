@@ -34,7 +34,7 @@ import { formatCount } from "../util/text.js";
 type QueryFlags = GlobalFlags &
   OutputFlags & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
 
-/** The default for `--limit`, which applies only to text output. */
+/** The default for `--limit` in text output. Export formats have no limit by default. */
 const terminalLimit = 1_000;
 
 /** Descriptions of the formats that differ from `export`, which writes records instead of query results. */

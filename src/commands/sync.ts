@@ -97,7 +97,7 @@ export function define(command: Command): void {
     .addOption(perHost.conflicts("host"));
   command
     .optionsGroup("Other options:")
-    .option("--dry-run", "print ranges, requests and time, but sync nothing")
+    .option("--dry-run", "print the ranges, requests and estimated time, but sync nothing")
     .addOption(
       parsedOption(
         "--audit <n>",
@@ -253,7 +253,7 @@ async function printPlan(
     }
   const requests = sumOfRequests(planned);
   const { rateLimit } = session.settings;
-  // The first minute's quota is sent in a burst.
+  // The first minute's requests are sent in a burst, so they take almost no time.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
   if (json) return printJson(deps.stdout, { profile, resources: planned, skipped, requests, minutes });
   const lines = planned.flatMap(({ resource, steps }) =>

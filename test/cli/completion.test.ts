@@ -33,7 +33,7 @@ test.each([
   expect(await offered(words)).toEqual(names);
 });
 
-test("completion of --profile offers this machine's profiles, or nothing if they cannot be read", async () => {
+test("completion for --profile suggests this machine's profiles, or nothing if they cannot be read", async () => {
   const home = makeHome();
   const env = { BRANDAPI_CONFIG_DIR: home };
   const config = join(home, "config.json");

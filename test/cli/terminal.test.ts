@@ -1,52 +1,52 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sandboxForTest } from "../support/sandbox.js";
 import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
 const esc = String.fromCharCode(27);
 
-describe.skipIf(!hasTerminal)("a command in a pseudo-terminal", () => {
-  test.each([
-    ["sync roster", 0],
-    ["whoami", 0],
-    ["sync nothing", 2],
-    ["query nonsense", 3],
-  ])("`brandapi %s --no-progress --no-color` prints no escape sequences", async (command, code) => {
-    const sandbox = await sandboxForTest();
-    const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
-    const run = inTerminal([...command.split(" "), "--no-progress", "--no-color"], { env });
-    expect(await run.ended, run.output()).toBe(code);
-    expect(run.output()).not.toBe("");
-    expect(run.output()).not.toContain(esc);
-  });
+const terminalTest = test.skipIf(!hasTerminal);
 
-  test("Ctrl-C ends a sync that shows its progress line, and leaves the cursor visible", async () => {
-    const sandbox = await sandboxForTest({ latencyMs: 50 });
-    const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
-    const run = inTerminal(["sync", "orders"], { env });
-    await run.until(/requests done/);
-    run.type("\u0003");
-    expect(await run.ended, run.output()).toBe(130);
-    expect(run.output()).not.toContain(`${esc}[?25l`);
-  });
+terminalTest.each([
+  ["sync roster", 0],
+  ["whoami", 0],
+  ["sync nothing", 2],
+  ["query nonsense", 3],
+])("`brandapi %s --no-progress --no-color` prints no escape sequences", async (command, code) => {
+  const sandbox = await sandboxForTest();
+  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
+  const run = inTerminal([...command.split(" "), "--no-progress", "--no-color"], { env });
+  expect(await run.ended, run.output()).toBe(code);
+  expect(run.output()).not.toBe("");
+  expect(run.output()).not.toContain(esc);
+});
 
-  test.each([
-    ["a wrong key", 4],
-    ["the key", 0],
-  ])("login does not show %s while it is typed, and exits with code %i", async (which, code) => {
-    const sandbox = await sandboxForTest();
-    const key = which === "the key" ? sandbox.key : "brk_wrong_key";
-    const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
-    await run.until(/not shown\): $/);
-    run.type(`${key}\r`);
-    expect(await run.ended, run.output()).toBe(code);
-    expect(run.output()).not.toContain(key);
-  });
+terminalTest("Ctrl-C ends a sync that shows its progress line, and leaves the cursor visible", async () => {
+  const sandbox = await sandboxForTest({ latencyMs: 50 });
+  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
+  const run = inTerminal(["sync", "orders"], { env });
+  await run.until(/requests done/);
+  run.type("\u0003");
+  expect(await run.ended, run.output()).toBe(130);
+  expect(run.output()).not.toContain(`${esc}[?25l`);
+});
 
-  test("Ctrl-C ends login during a prompt", async () => {
-    const sandbox = await sandboxForTest();
-    const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
-    await run.until(/not shown\): $/);
-    run.type("\u0003");
-    expect(await run.ended).toBe(130);
-  });
+terminalTest.each([
+  ["a wrong key", 4],
+  ["the key", 0],
+])("login does not show %s while it is typed, and exits with code %i", async (which, code) => {
+  const sandbox = await sandboxForTest();
+  const key = which === "the key" ? sandbox.key : "brk_wrong_key";
+  const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
+  await run.until(/not shown\): $/);
+  run.type(`${key}\r`);
+  expect(await run.ended, run.output()).toBe(code);
+  expect(run.output()).not.toContain(key);
+});
+
+terminalTest("Ctrl-C ends login during a prompt", async () => {
+  const sandbox = await sandboxForTest();
+  const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
+  await run.until(/not shown\): $/);
+  run.type("\u0003");
+  expect(await run.ended).toBe(130);
 });

@@ -209,7 +209,7 @@ test("backup names its files after the mirror, so backups of two mirrors have di
   ]);
 });
 
-test("backup --restore warns about a backup of a different mirror of the same brand", async () => {
+test("backup --restore warns about a backup from a different mirror of the same brand", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   expect((await brand.run(["backup", "--restore", path])).err).not.toContain("another mirror");
@@ -357,7 +357,7 @@ test("backup --keep does not remove backups of the mirror from which this mirror
   expect(backups(brand)).toHaveLength(3);
 });
 
-test("status does not mention a deleted backup", async () => {
+test("status does not list a backup that has been deleted", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   rmSync(path);
@@ -407,7 +407,7 @@ async function restoreUpTo(step: number | "never", brand: TestBrand, path: strin
   }).ended;
 }
 
-test("backup --restore leaves a complete mirror if it is killed at any step", async () => {
+test("backup --restore leaves a complete mirror no matter when it is killed", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const note = "INSERT OR REPLACE INTO notices VALUES ('test', ?)";

@@ -344,7 +344,7 @@ test("query suggests quotes around a statement that was typed without quotes", a
   expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
 });
 
-test("query --help describes the formats of a query's result, not of exported records", async () => {
+test("query --help describes the formats of query results, not of exported records", async () => {
   const { out } = await brandapi("query --help");
   expect(out).toContain("one object per row");
   expect(out).not.toContain("as returned by the API");

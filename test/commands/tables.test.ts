@@ -28,7 +28,7 @@ const computedColumns: Readonly<Record<string, string[]>> = {
   "order-line-items": ["row_id"],
 };
 
-test("brandapi tables NAME lists every column that `SELECT *` returns, including the mirror's own keys", async () => {
+test("brandapi tables NAME lists every column that `SELECT *` returns, including the keys that the mirror adds", async () => {
   const db = await mirrorOfTwo();
   const { out } = await brandapi(["tables", "--all", "--json", "--db", db]);
   for (const { name, columns } of JSON.parse(out) as { name: string; columns: { name: string }[] }[]) {

@@ -61,7 +61,7 @@ test.each(commands)(
   },
 );
 
-test("a process escapes control characters in its output on a terminal", async () => {
+test("the program escapes control characters if its stdout is a terminal", async () => {
   const { code, out } = await spawnBrandapi(["export", "orders", "--csv", "--db", path], { node: onTerminal })
     .ended;
   expect(code).toBe(0);

@@ -13,9 +13,9 @@ export interface Strikes {
 }
 
 export interface Report {
-  /** The number of strikes while the process was running. */
+  /** The number of strikes that hit a running process. */
   landed: number;
-  /** The number of strikes after the process had ended. */
+  /** The number of strikes that came after the process had ended. */
   late: number;
   lost: string[];
 }
