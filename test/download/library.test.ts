@@ -36,7 +36,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("files with any names are downloaded completely and only once, without sending the key", async () => {
+test("files are downloaded completely and only once, regardless of their names, and without sending the key", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-/** The usual installation paths of Chromium, after the path from the environment variable `CHROMIUM`. */
+/**
+ * The paths to check for Chromium: the value of the environment variable `CHROMIUM`, then the usual installation paths.
+ */
 const paths = [
   process.env.CHROMIUM ?? "",
   "/usr/bin/chromium",
