@@ -35,7 +35,7 @@ export async function main(): Promise<void> {
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
   process.once("beforeExit", () => fail(new Error("the program ended before its work was finished")));
 
-  const code = await run(argv, deps);
+  const code = await runCommandLine(argv, deps);
   // If the program that reads the output stalls, flushing never finishes, so a signal limits it.
   if (signal.aborted) setTimeout(exit, flushMs, code);
   else signal.addEventListener("abort", () => exit(code));
@@ -53,7 +53,7 @@ function stopHint(argv: readonly string[]): string | undefined {
  * Runs a command and prints its error, if any.
  * @param argv the arguments after `brandapi`
  */
-export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
+export async function runCommandLine(argv: readonly string[], deps: Deps): Promise<ExitCode> {
   noteKeys(argv, deps);
   try {
     refuseKeys(argv, deps.env, deps.keys);

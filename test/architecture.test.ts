@@ -75,8 +75,7 @@ function importsOf(file: string): Import[] {
   });
 }
 
-const layerOf = (file: string) =>
-  file.startsWith("store/views/") ? "store/views" : (file.split("/")[0] ?? "");
+const layerOf = (file: string) => file.split("/")[0] ?? "";
 
 /** Returns import cycles such as `a > b > a`, at most one per file. */
 function findCycles(): string[] {
@@ -92,6 +91,27 @@ function findCycles(): string[] {
   };
   for (const file of files) visit(file, []);
   return cycles;
+}
+
+/** The exports that every command or every format has. */
+const interfaceMembers = ["about", "examples", "define", "run", "write"];
+
+/** Returns the exported names that several files declare, such as `Range: a.ts, b.ts`. */
+function findDuplicateNames(): string[] {
+  const filesByName = new Map<string, string[]>();
+  const exported = new Set<string>();
+  for (const file of files) {
+    const statements = readFileSync(join(src, file), "utf8").matchAll(
+      /^(export )?(?:async |abstract )*(?:function\*?|class|interface|type|const) (\w+)/gm,
+    );
+    for (const [, isExport, name = ""] of statements) {
+      filesByName.set(name, [...(filesByName.get(name) ?? []), file]);
+      if (isExport) exported.add(name);
+    }
+  }
+  return [...exported]
+    .filter((name) => !interfaceMembers.includes(name) && filesByName.get(name)?.length !== 1)
+    .map((name) => `${name}: ${filesByName.get(name)?.join(", ")}`);
 }
 
 test("files in src import only from lower layers", () => {
@@ -112,4 +132,8 @@ test("files in src have no import cycles", () => {
 test("files in src have unique names", () => {
   const names = files.map((file) => file.split("/").at(-1));
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test("names exported in src are declared in only one file", () => {
+  expect(findDuplicateNames()).toEqual([]);
 });

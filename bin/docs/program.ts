@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { type Deps, type OutputStream, systemDeps } from "../../src/deps.js";
 import { exitCodes } from "../../src/errors.js";
-import { run } from "../../src/main.js";
+import { runCommandLine } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
 export async function programTree(): Promise<Command> {
@@ -21,7 +21,7 @@ export async function runProgram(
   const [out, err] = [keep(columns), keep()];
   const deps = realDeps();
   const clock = now === undefined ? deps.clock : { ...deps.clock, now: () => now };
-  const code = await run(argv, {
+  const code = await runCommandLine(argv, {
     ...deps,
     env: { LANG: "C.UTF-8" },
     cwd: home,

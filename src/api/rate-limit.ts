@@ -182,7 +182,7 @@ const lockTimeoutMs = 5_000;
  * A row represents `weight` requests and expires at `until`, in the monotonic time that all processes share. A reboot
  * resets this clock, so `until` is never later than `ms` from now.
  */
-const createTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
+const createRequestsTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
   key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
 const limitExpiry = "UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms RETURNING id";
 const deleteExpired = "DELETE FROM sent_requests WHERE until <= :now RETURNING id";
@@ -216,7 +216,7 @@ class RateLimitFile {
     // because the recorded requests have expired by the time a machine restarts after a power failure.
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
-    this.#db.exec(createTable);
+    this.#db.exec(createRequestsTable);
   }
 
   /** @param clock called after the lock is acquired, because waiting for the lock can take seconds */

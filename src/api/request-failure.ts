@@ -4,9 +4,9 @@ import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
 /** The reason completes the sentence "The API is unavailable: …". */
-export type RequestFailure = Refusal | Outage;
+export type RequestFailure = RefusedRequest | Outage;
 
-interface Refusal {
+interface RefusedRequest {
   kind: "refused";
   reason: string;
   status: number;

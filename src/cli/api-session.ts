@@ -125,12 +125,12 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
       hint: "check that the base URL is the API's address",
     });
   return {
-    brand: { id: brand.id, name: text(brand.name) ?? "" },
+    brand: { id: brand.id, name: textOrNull(brand.name) ?? "" },
     key: {
-      id: text(key.id),
+      id: textOrNull(key.id),
       scopes: key.scopes.filter((scope) => typeof scope === "string"),
       /** The timestamp exactly as the API returned it. */
-      expires_at: text(key.expires_at),
+      expires_at: textOrNull(key.expires_at),
     },
     /** A warning about this machine's clock; null if the clock is right. */
     clockWarning: describeClockSkew(response),
@@ -201,6 +201,6 @@ export function formatDaysLeft(days: number | null): string {
   return days < 0 ? "expired" : `${pluralize(days, "day")} left`;
 }
 
-function text(value: Json | undefined): string | null {
+function textOrNull(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
 }

@@ -53,7 +53,7 @@ interface ConnectedCommand extends ApiCommand {
   api: ApiClient;
 }
 
-type Work = (session: MirrorSession) => Promise<void>;
+type SessionWork = (session: MirrorSession) => Promise<void>;
 
 /**
  * Runs a command that writes to the mirror. Locks the mirror, requests `/me`, opens the mirror, and closes everything
@@ -62,7 +62,11 @@ type Work = (session: MirrorSession) => Promise<void>;
  * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or is replaced while `work` is running;
  * MirrorBusy; errors from `work`
  */
-export async function withMirrorSession(command: ApiCommand, steps: MirrorSteps, work: Work): Promise<void> {
+export async function withMirrorSession(
+  command: ApiCommand,
+  steps: MirrorSteps,
+  work: SessionWork,
+): Promise<void> {
   await withApi(command, async (connected) => {
     const { deps, flags, reporter, settings } = connected;
     const { clock, signal } = deps;
@@ -94,7 +98,7 @@ export async function withMirrorSession(command: ApiCommand, steps: MirrorSteps,
  * Runs `work` to plan a sync without writing anything. The mirror is opened read-only. If there is no mirror, an empty
  * in-memory mirror is used.
  */
-export async function withPlanSession(command: ApiCommand, work: Work): Promise<void> {
+export async function withPlanSession(command: ApiCommand, work: SessionWork): Promise<void> {
   await withApi(command, async (connected) => {
     const opening = connected.deps.runKillable(() => openMirrorForPlan(connected.settings.dbPath));
     await withMirror(opening, async (mirror) => {
@@ -126,7 +130,7 @@ async function withOpenMirror(
   command: ConnectedCommand,
   { checksForDamage, appliesOmit }: MirrorSteps,
   identity: Identity,
-  work: Work,
+  work: SessionWork,
 ): Promise<void> {
   const { deps, reporter, settings } = command;
   const mirror = await deps.runKillable(() => openMirror(settings.dbPath, { reporter }));

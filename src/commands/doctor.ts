@@ -67,7 +67,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
     }
     await check("old", async () => checkReplacedMirrors(dbPath));
     await check("disk", async () => checkDisk(dbPath));
-    const identity = await check("key", () => checkKey(settings, mirror, deps));
+    const identity = await check("key", () => checkApiKey(settings, mirror, deps));
     if (identity) await check("clock", async () => checkClock(identity));
   } finally {
     mirror?.db.close();
@@ -171,7 +171,7 @@ function checkColumns(mirror: Mirror): Finding {
   };
 }
 
-async function checkKey(
+async function checkApiKey(
   settings: Settings,
   mirror: Mirror | undefined,
   deps: Deps,

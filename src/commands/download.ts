@@ -84,7 +84,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
     });
     task.end(summaryText(summary));
     if (flags.json) printJson(deps.stdout, { summary });
-    throwIfFailed(summary, hasMissing);
+    throwIfNotDownloaded(summary, hasMissing);
   });
 }
 
@@ -100,7 +100,7 @@ function summaryText(summary: DownloadSummary): string {
  * @param hasMissing true if at least one file is no longer in the library
  * @throws ApiUnavailable if the file host is down; Incomplete if some files failed
  */
-function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {
+function throwIfNotDownloaded({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {
   if (failed === 0) return;
   const incomplete = failed + not_tried;
   const total = pluralize(incomplete + downloaded, "file");

@@ -86,7 +86,7 @@ async function printStatus(
     if (stale === null) return;
     // With `--quiet`, no table is printed, so the problems are printed as warnings. The error itself names the
     // refusals.
-    if (quiet) for (const problem of listProblems(withoutRefusals(health))) warn(problem);
+    if (quiet) for (const problem of describeProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
 }
@@ -152,7 +152,7 @@ function statusText(health: Health, named: boolean, style: Style, width: number 
     resources.length > 0 ? resourceTable(health, style, width) : named ? "" : "Nothing has been synced yet.",
     never_read.length > 0 ? `Never read: ${never_read.join(", ")}` : "",
   ];
-  const problems = listProblems(health).map((line) => `${style.yellow("!")} ${line}`);
+  const problems = describeProblems(health).map((line) => `${style.yellow("!")} ${line}`);
   const blocks = [
     title,
     list.filter(Boolean).join("\n"),
@@ -162,7 +162,7 @@ function statusText(health: Health, named: boolean, style: Style, width: number 
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-function listProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
+function describeProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
   const problems = resources.flatMap((one) =>
     resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
   );

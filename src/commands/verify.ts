@@ -86,7 +86,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       verified.push({ resource, result });
       // An outage is reported only once, by the error at the end.
       if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
-        printResult(result, flags, settings, deps);
+        printVerification(result, flags, settings, deps);
       // Without names, `verify` checks only resources that have been read before, so a refusal means that access was
       // lost.
       const isLost = !named && error instanceof Forbidden;
@@ -101,7 +101,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   });
 }
 
-function printResult(
+function printVerification(
   result: VerificationResult,
   { json, evidence }: VerifyFlags,
   settings: Settings,

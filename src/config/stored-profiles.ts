@@ -34,11 +34,11 @@ export type Profiles = Map<string, Profile>;
  */
 export async function readProfiles(deps: PathDeps): Promise<Profiles> {
   const { profiles } = readConfigFile(deps);
-  if (containsKey(profiles)) checkPrivate(configPath(deps), deps);
+  if (hasStoredKey(profiles)) checkPrivate(configPath(deps), deps);
   return profiles;
 }
 
-function containsKey(profiles: Profiles): boolean {
+function hasStoredKey(profiles: Profiles): boolean {
   return [...profiles.values()].some(({ key }) => key !== undefined);
 }
 
@@ -100,7 +100,7 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   createFolder(dirname(target), 0o700);
   const part = await reserveTempFile(target, deps.random);
   await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
-  if (containsKey(profiles) && isReadableByOthers(await stat(part), deps)) {
+  if (hasStoredKey(profiles) && isReadableByOthers(await stat(part), deps)) {
     await rm(part, { force: true });
     releaseTempFile(part);
     throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {

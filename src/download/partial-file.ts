@@ -34,7 +34,7 @@ export class PartialFile {
     const file = new PartialFile(path, await open(path + partSuffix, "a"));
     try {
       file.length = (await file.handle.stat()).size;
-      file.version = await readVersion(path + versionSuffix);
+      file.version = await readFileVersion(path + versionSuffix);
       file.resumedFrom = file.length;
       if (!file.version || file.length > file.version.length) await file.restart(undefined);
       return file;
@@ -89,7 +89,7 @@ function isRegularFile(path: string): boolean {
   return file?.isFile() === true && file.nlink === 1;
 }
 
-async function readVersion(path: string): Promise<FileVersion | undefined> {
+async function readFileVersion(path: string): Promise<FileVersion | undefined> {
   if (!isRegularFile(path)) return undefined;
   const value = parseJson<unknown>(await readFile(path, "utf8"));
   return isVersion(value) ? value : undefined;

@@ -45,29 +45,35 @@ export interface Format {
 
 /** The export formats, in the order in which the help lists them. */
 export const formats: readonly Format[] = [
-  define("csv", "comma-separated values with a header row", [".csv", ".tsv"], () => import("./csv.js")),
-  define("json", "one array of records, as returned by the API", [".json"], () => import("./json.js")),
-  define(
+  defineFormat("csv", "comma-separated values with a header row", [".csv", ".tsv"], () => import("./csv.js")),
+  defineFormat("json", "one array of records, as returned by the API", [".json"], () => import("./json.js")),
+  defineFormat(
     "ndjson",
     "one record per line, as returned by the API",
     [".ndjson", ".jsonl"],
     () => import("./ndjson.js"),
   ),
-  define("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js"), {
+  defineFormat("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js"), {
     isText: false,
     isMultiTable: true,
   }),
-  define("parquet", "for DuckDB, Spark, BigQuery and others", [".parquet"], () => import("./parquet.js"), {
-    isText: false,
-  }),
-  define("singer", "messages for Singer and Meltano targets", [], () => import("./singer.js"), {
+  defineFormat(
+    "parquet",
+    "for DuckDB, Spark, BigQuery and others",
+    [".parquet"],
+    () => import("./parquet.js"),
+    {
+      isText: false,
+    },
+  ),
+  defineFormat("singer", "messages for Singer and Meltano targets", [], () => import("./singer.js"), {
     alsoExtensions: [".ndjson", ".jsonl"],
     isMultiTable: true,
   }),
 ];
 
 /** Defines a format, by default a text format with one table per file. */
-function define(
+function defineFormat(
   name: string,
   about: string,
   extensions: readonly string[],

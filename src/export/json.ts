@@ -9,7 +9,7 @@ import type { Chunk, RowSources } from "./formats.js";
  * as the API returned them. Other rows become objects with one key per column.
  */
 export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
-  const records = readRecords(source);
+  const records = readRawRecords(source);
   if (records) {
     for (const batch of records)
       yield { data: batch.map(([json]) => json).join(separator), rows: batch.length };
@@ -29,7 +29,7 @@ export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iter
 }
 
 /** Reads the API records behind the rows as JSON. Returns undefined if the rows are not complete records. */
-function readRecords({ columns, origin }: RowSource): Iterable<Row[]> | undefined {
+function readRawRecords({ columns, origin }: RowSource): Iterable<Row[]> | undefined {
   if (!origin || origin.selection.columns || !exportsRawRecords(origin.selection.table.shape))
     return undefined;
   const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";

@@ -135,7 +135,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, records: RecordSt
     columns,
     orderBy: [rowId],
     shape,
-    date: dateOf(shape),
+    date: dateColumnOf(shape),
     sources:
       records === "all"
         ? [withRemovedAt, quote(tableName(shape, "removed"))]
@@ -170,13 +170,13 @@ function rowIdOf(name: string): ReadableColumn {
 }
 
 /** Returns a table's date column. List items without a date use the date of their record. */
-function dateOf(shape: TableShape): DateColumn | null {
+function dateColumnOf(shape: TableShape): DateColumn | null {
   const { list, resource } = shape;
-  if (!list) return recordDate(shape);
+  if (!list) return recordDateColumn(shape);
   const itemDate = dateIn(shape, "date");
   if (itemDate) return itemDate;
   const [main = shape] = tablesOf(resource);
-  const date = recordDate(main);
+  const date = recordDateColumn(main);
   if (!date) return null;
   const fromRecord = recordStates.map((state) => {
     const table = quote(tableName(main, state));
@@ -185,7 +185,7 @@ function dateOf(shape: TableShape): DateColumn | null {
   return { ...date, sql: `coalesce(${fromRecord.join(", ")})` };
 }
 
-function recordDate(main: TableShape): DateColumn | null {
+function recordDateColumn(main: TableShape): DateColumn | null {
   const timestamp = mainDateColumn(main);
   if (timestamp) return { sql: quote(`${timestamp.name}_utc`), form: "utc" };
   return dateIn(main, main.resource.date);

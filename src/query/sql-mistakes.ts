@@ -63,7 +63,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       hint: "use SQLite's own functions, such as `date('now', '-7 days')`: https://sqlite.org/lang.html",
     };
   const table = /^no such table: (?:main\.)?(.+)$/.exec(error)?.[1];
-  if (table !== undefined) return { hint: didYouMean(similarNames(table, tableNames(db)))[0] };
+  if (table !== undefined) return { hint: suggestNames(similarNames(table, readTableNames(db)))[0] };
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
@@ -71,7 +71,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
 
 /** Finds a table name that is spelled with `-`, which only `export` accepts. */
 function findDashedName(db: Database, sql: string): string | undefined {
-  const names = tableNames(db);
+  const names = readTableNames(db);
   const words = sql.match(/\w+(?:-\w+)+/g) ?? [];
   return words.find((word) => names.includes(word.replaceAll("-", "_").toLowerCase()));
 }
@@ -104,10 +104,10 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     if (holders.length > 0)
       return [
         `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
-        ...didYouMean(namesContaining(column, available)),
+        ...suggestNames(namesContaining(column, available)),
       ].join("; ");
     const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
-    const [meant] = didYouMean(similarNames(column, available));
+    const [meant] = suggestNames(similarNames(column, available));
     return meant ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``);
   });
 }
@@ -142,7 +142,7 @@ function hasColumn({ columns }: SchemaTable, name: string): boolean {
   return columns.some((column) => column.toLowerCase() === name.toLowerCase());
 }
 
-function tableNames(db: Database): string[] {
+function readTableNames(db: Database): string[] {
   const stored = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").pluck();
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
@@ -173,7 +173,7 @@ function namesContaining(typed: string, names: Iterable<string>): string[] {
     .slice(0, 3);
 }
 
-function didYouMean(names: readonly string[]): string[] {
+function suggestNames(names: readonly string[]): string[] {
   return names.length > 0 ? [`did you mean ${names.map(inBackticks).join(" or ")}?`] : [];
 }
 

@@ -39,7 +39,7 @@ export function formatTime(at: string): string {
 
 const signed = { signDisplay: "exceptZero" } as const;
 
-export function formatCount(value: number): FormattedValue {
+export function formatCountValue(value: number): FormattedValue {
   return new FormattedValue(value, formatNumber(value));
 }
 

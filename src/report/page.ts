@@ -57,18 +57,18 @@ ${sections.map(renderSection)}</main>
 function renderSection({ id, title, lead, blocks }: Section): Html {
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
-${lead === "" ? "" : html`<p class="lead">${renderSentence(lead)}</p>\n`}${blocks.map(renderBlock)}</section>
+${lead === "" ? "" : html`<p class="lead">${renderSentence(lead)}</p>\n`}${blocks.map(renderHtmlBlock)}</section>
 `;
 }
 
-function renderBlock(block: Block): Html {
-  if (block.kind === "figures") return renderKeyFigures(block);
-  if (block.kind === "table") return renderTable(block);
-  if (block.kind === "chart") return renderChart(block);
+function renderHtmlBlock(block: Block): Html {
+  if (block.kind === "figures") return renderHtmlKeyFigures(block);
+  if (block.kind === "table") return renderHtmlTable(block);
+  if (block.kind === "chart") return renderHtmlChart(block);
   return html`<p>${renderSentence(block.text)}</p>\n`;
 }
 
-function renderKeyFigures(block: KeyFigures): Html {
+function renderHtmlKeyFigures(block: KeyFigures): Html {
   if (block.is_minor) return html`<p>${keyFiguresLine(block)}</p>\n`;
   const terms = block.figures.map(({ title, value, comparisons }) => {
     const compared = comparisons.map(
@@ -81,7 +81,7 @@ function renderKeyFigures(block: KeyFigures): Html {
 <dl>\n${terms}</dl>\n`;
 }
 
-function renderTable({ title, columns, rows, source }: ReportTable): Html {
+function renderHtmlTable({ title, columns, rows, source }: ReportTable): Html {
   const head = columns.map(
     (column) => html`<th scope="col" class="${columnClass(column)}">${column.title}</th>`,
   );
@@ -110,7 +110,7 @@ function columnClass({ kind, is_spare }: ReportTable["columns"][number]): string
   return is_spare ? `${kind} spare` : kind;
 }
 
-function renderChart(chart: Chart): Html {
+function renderHtmlChart(chart: Chart): Html {
   const key = chart.series.map(
     ({ title }, index) =>
       html`<span><svg class="bar${index}" width="10" height="10" aria-hidden="true"><rect width="10" height="10"/></svg> ${title}</span>`,

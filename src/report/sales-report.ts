@@ -14,7 +14,7 @@ import {
   readProof,
   readStoredRanges,
 } from "./report-figures.js";
-import { createSections, isProven, proofLine, summarize } from "./sections.js";
+import { createSections, isProven, proofLine, summarizeNet } from "./sections.js";
 
 /**
  * Creates the report. The result depends only on the mirror, because the mirror, not the clock, determines which days
@@ -44,7 +44,7 @@ export function createReport(
   return {
     brand: readInfo(mirror, "brand_name") ?? "Brand",
     period,
-    summary: summarize(data),
+    summary: summarizeNet(data),
     is_proven: isProven(proof),
     proof: proofLine(proof),
     sections: createSections(data),

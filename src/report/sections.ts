@@ -15,7 +15,7 @@ import {
   FormattedValue,
   formatAmount,
   formatChange,
-  formatCount,
+  formatCountValue,
   formatCurrency,
   formatCurrencyTitle,
   formatDay,
@@ -68,7 +68,7 @@ function salesSection(data: ReportData): Section {
  * Returns a sentence such as `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.`, or an empty string if
  * there is no comparison.
  */
-export function summarize({ currencies, sums, period }: ReportData): string {
+export function summarizeNet({ currencies, sums, period }: ReportData): string {
   const changes = currencies.flatMap((currency) => {
     const now = inCurrency(sums.now, currency)[0]?.net_amount ?? 0;
     const before = inCurrency(sums.before, currency)[0]?.net_amount ?? 0;
@@ -124,8 +124,8 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
       figure("Net", "net_amount", formatAmount),
       figure("Gross", "gross_amount", formatAmount),
       figure("Refunds", "refunded_amount", formatAmount, { isLate: true }),
-      figure("Orders", "orders", formatCount),
-      figure("Cancelled", "cancelled_orders", formatCount, { isLate: true }),
+      figure("Orders", "orders", formatCountValue),
+      figure("Cancelled", "cancelled_orders", formatCountValue, { isLate: true }),
     ],
   };
 }
@@ -209,7 +209,7 @@ function monthBlocks(
   const latest = rows.filter(({ month }) => month >= oldest);
   const table = createTable(`Month by month, ${code}`, "sales_by_month", latest, [
     ["month", "Month", "name", (row) => new FormattedValue(row.month, monthText(row))],
-    ["orders", "Orders", "number", (row) => formatCount(row.orders), "spare"],
+    ["orders", "Orders", "number", (row) => formatCountValue(row.orders), "spare"],
     ["gross_amount", `Gross, ${code}`, "number", (row) => formatAmount(row.gross_amount, currency), "spare"],
     ["refunded_amount", "Refunds", "number", (row) => formatAmount(row.refunded_amount, currency), "spare"],
     ["net_amount", `Net, ${code}`, "number", (row) => formatAmount(row.net_amount, currency)],
@@ -265,7 +265,7 @@ function restatedTables(data: ReportData, since: string): Block[] {
       ["net_reported", "Net then", "number", (row) => formatAmount(row.net_reported, row.currency), "spare"],
       ["net_now", "Net now", "number", (row) => formatAmount(row.net_now, row.currency), "spare"],
       ["difference", "Difference", "number", (row) => formatDifference(row.difference, row.currency)],
-      ["orders", "Orders", "number", (row) => formatCount(row.orders), "spare"],
+      ["orders", "Orders", "number", (row) => formatCountValue(row.orders), "spare"],
     ]),
     createTable(title, "restated_orders", orders, [
       ["order", "Order", "name", (row) => new FormattedValue(row.order_number ?? row.order_id)],
@@ -322,7 +322,7 @@ function hostsSection({ mirror, days, currencies }: ReportData): Section {
     const code = formatCurrency(currency);
     return createTable(`Highest net, ${code}`, "order_figures", inCurrency(shares, currency), [
       ["host", "Host", "name", ({ host_label }) => new FormattedValue(host_label, host_label ?? "no host")],
-      ["orders", "Orders", "number", (row) => formatCount(row.orders), "spare"],
+      ["orders", "Orders", "number", (row) => formatCountValue(row.orders), "spare"],
       ["net_amount", `Net, ${code}`, "number", (row) => formatAmount(row.net_amount, currency)],
     ]);
   });

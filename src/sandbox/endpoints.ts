@@ -11,33 +11,33 @@ import { type Endpoint, type EndpointContext, ErrorResponse, type ResponseData }
 const analytics = { scope: "analytics:read", needsAnalyticsPlan: true };
 
 export const endpoints: readonly Endpoint[] = [
-  { path: "/me", scope: null, handle: me },
-  { path: "/analytics/clicks", ...analytics, handle: clicks },
-  { path: "/analytics/hosts", ...analytics, handle: hostRanking },
-  { path: "/orders", ...analytics, handle: orders },
-  { path: "/opportunities", scope: "opportunities:read", handle: opportunities },
-  { path: "/opportunities/{id}", scope: "opportunities:read", handle: opportunity },
-  { path: "/content", scope: "content:read", handle: content },
-  { path: "/content/{source}/{item_id}/download", scope: "content:read", handle: download },
+  { path: "/me", scope: null, handle: getMe },
+  { path: "/analytics/clicks", ...analytics, handle: getClicks },
+  { path: "/analytics/hosts", ...analytics, handle: getHostRanking },
+  { path: "/orders", ...analytics, handle: listOrders },
+  { path: "/opportunities", scope: "opportunities:read", handle: listOpportunities },
+  { path: "/opportunities/{id}", scope: "opportunities:read", handle: getOpportunity },
+  { path: "/content", scope: "content:read", handle: listContent },
+  { path: "/content/{source}/{item_id}/download", scope: "content:read", handle: getDownload },
   unfilteredList("roster"),
   unfilteredList("recommendations"),
   unfilteredList("gifts"),
   unfilteredList("codes"),
   unfilteredList("surveys"),
-  { path: "/surveys/{id}/results", scope: "surveys:read", handle: surveyResults },
+  { path: "/surveys/{id}/results", scope: "surveys:read", handle: getSurveyResults },
 ];
 
-function me({ brand: { id, name }, key, query }: EndpointContext): ResponseData {
+function getMe({ brand: { id, name }, key, query }: EndpointContext): ResponseData {
   readQuery({}, query);
   const { id: keyId, scopes, expiresAt } = key;
   return { data: { brand: { id, name }, key: { id: keyId, scopes, expires_at: formatInstant(expiresAt) } } };
 }
 
-function clicks({ brand, query, now }: EndpointContext): ResponseData {
+function getClicks({ brand, query, now }: EndpointContext): ResponseData {
   return { data: createClicks(brand, readQuery(clicksParameters, query), now) };
 }
 
-function hostRanking({ brand, query, now }: EndpointContext): ResponseData {
+function getHostRanking({ brand, query, now }: EndpointContext): ResponseData {
   const { sort, order, ...page } = readQuery(
     {
       ...paging,
@@ -52,7 +52,7 @@ function hostRanking({ brand, query, now }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(rows), page);
 }
 
-function orders({ brand, query }: EndpointContext): ResponseData {
+function listOrders({ brand, query }: EndpointContext): ResponseData {
   const { start_date, end_date, status, ...page } = readQuery(
     {
       ...paging,
@@ -74,7 +74,7 @@ function hasStatus(order: Order, status: "active" | "cancelled" | "refunded"): b
   return order.is_cancelled !== true && order.is_refunded !== true;
 }
 
-function opportunities({ brand, query }: EndpointContext): ResponseData {
+function listOpportunities({ brand, query }: EndpointContext): ResponseData {
   const { status, ...page } = readQuery(
     { ...paging, status: someOf(campaignStates, (text) => text.toUpperCase()) },
     query,
@@ -85,13 +85,13 @@ function opportunities({ brand, query }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(listed), page);
 }
 
-function opportunity({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {
+function getOpportunity({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {
   readQuery({}, query);
   const campaign = brand.opportunities.find((one) => one.id.toLowerCase() === id.toLowerCase());
   return { data: campaign ?? notFound("opportunity") };
 }
 
-function content({ brand, query }: EndpointContext): ResponseData {
+function listContent({ brand, query }: EndpointContext): ResponseData {
   const { uploaded_after, uploaded_before, sort, page, per_page, ...filters } = readQuery(
     {
       ...paging,
@@ -127,13 +127,19 @@ function isSelected(filter: readonly string[] | null, value: string | undefined)
   return filter?.some((selected) => selected === value) ?? true;
 }
 
-function download({ brand, query, params: [source, id = ""], filesUrl, now }: EndpointContext): ResponseData {
+function getDownload({
+  brand,
+  query,
+  params: [source, id = ""],
+  filesUrl,
+  now,
+}: EndpointContext): ResponseData {
   readQuery({}, query);
   const item = brand.content.find((one) => one.source === source && one.id === id.toLowerCase());
   return { data: createDownloadUrl(brand, item ?? notFound("item"), filesUrl, now) };
 }
 
-function surveyResults({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {
+function getSurveyResults({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {
   readQuery({}, query);
   if (!brand.surveys.some((survey) => String(survey.id) === id)) notFound("survey");
   return { data: brand.results[id] ?? {} };

@@ -95,7 +95,7 @@ export interface Instant {
   isDay: boolean;
 }
 
-const timestamp =
+const timestampPattern =
   /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]00:?00))?$/;
 
 export const instant: Parameter<Instant | null> = {
@@ -103,7 +103,7 @@ export const instant: Parameter<Instant | null> = {
   expected: "a date (YYYY-MM-DD) or an ISO 8601 timestamp in UTC",
   parse(text) {
     const date = text.slice(0, 10);
-    if (!timestamp.test(text) || Number.isNaN(Date.parse(date))) return undefined;
+    if (!timestampPattern.test(text) || Number.isNaN(Date.parse(date))) return undefined;
     // `Date.parse` accepts dates that do not exist, such as 31 February.
     if (new Date(date).toISOString().slice(0, 10) !== date) return undefined;
     const at = toMicroseconds(text.replace(/[+-]00:?00$/, "Z"));

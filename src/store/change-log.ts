@@ -3,7 +3,7 @@ import { asObject, type Json } from "../util/json-value.js";
 import { type CoveredRange, lastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
-import { recordDate, utcMonth } from "./record-key.js";
+import { recordDate, recordMonth } from "./record-key.js";
 import type { RecordRow } from "./records.js";
 
 /** When records were last read, which narrows down the time of a change. */
@@ -86,7 +86,7 @@ export class ChangeLog {
       at,
       isPresent,
       this.options.runId,
-      utcMonth(row.dated_at),
+      recordMonth(row.dated_at),
     );
   }
 

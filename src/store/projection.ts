@@ -122,7 +122,7 @@ export type TableRow = (SqlValue | bigint)[];
 
 export type SqlValue = string | number | null;
 
-interface RowSource {
+interface RowInput {
   /** The record, or a list item if the row belongs to a child table. */
   item: JsonObject;
   context: JsonObject;
@@ -187,7 +187,7 @@ export class RowBuilder {
     }
   }
 
-  #columnValues(source: RowSource): TableRow {
+  #columnValues(source: RowInput): TableRow {
     if (this.shape.discoversColumns && this.options.discovers)
       this.#columns.discover(source.item, source.context);
     const row: TableRow = [];
@@ -195,7 +195,7 @@ export class RowBuilder {
     return row;
   }
 
-  #columnValue(column: TableColumn, { context, item, parent, position }: RowSource): SqlValue | bigint {
+  #columnValue(column: TableColumn, { context, item, parent, position }: RowInput): SqlValue | bigint {
     const { from, path } = column;
     if (from === "position") return position;
     if (from === "parent") return parent[this.main.columns.findIndex(({ name }) => name === path[0])] ?? null;

@@ -8,7 +8,7 @@ import { type View, viewQuery } from "../views/view.js";
 import { type Mirror, readInfo, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { indexTables, Projection } from "./projection.js";
-import { recordDate, utcMonth } from "./record-key.js";
+import { recordDate, recordMonth } from "./record-key.js";
 import { readRecords } from "./records.js";
 import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
 import { forgetColumns } from "./table-columns.js";
@@ -54,7 +54,7 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): s
 
 function rebuild(mirror: Mirror, resource: Resource): string[] {
   const shapes = tablesOf(resource);
-  const tables = tableNames(resource);
+  const tables = tableNamesOf(resource);
   const userObjects = readUserObjects(mirror, tables, shapes.flatMap(indexNames));
   for (const table of tables) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(table)}`);
   for (const shape of shapes) forgetColumns(mirror, shape);
@@ -73,14 +73,14 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   }
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
-  writeInfo(mirror, infoName(resource), fingerprint(resource));
+  writeInfo(mirror, shapeInfoName(resource), fingerprint(resource));
   // Restore users' triggers last, so that they do not fire while rows are rebuilt.
   return restoreUserObjects(mirror, userObjects);
 }
 
 function setVersionMonths(mirror: Mirror, resource: Resource): void {
   mirror.db.function("version_month", (json) =>
-    utcMonth(recordDate(resource, JSON.parse(String(json)) as Json)),
+    recordMonth(recordDate(resource, JSON.parse(String(json)) as Json)),
   );
   mirror.run(
     `UPDATE record_versions SET month = version_month(json)
@@ -89,7 +89,7 @@ function setVersionMonths(mirror: Mirror, resource: Resource): void {
   );
 }
 
-function tableNames(resource: Resource): string[] {
+function tableNamesOf(resource: Resource): string[] {
   return tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
 }
 
@@ -97,15 +97,15 @@ function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
   const find = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
   return (
     hasCurrentColumns(mirror, resource) &&
-    tableNames(resource).every((name) => mirror.selectValue(find, name) === 1)
+    tableNamesOf(resource).every((name) => mirror.selectValue(find, name) === 1)
   );
 }
 
 function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
-  return readInfo(mirror, infoName(resource)) === fingerprint(resource);
+  return readInfo(mirror, shapeInfoName(resource)) === fingerprint(resource);
 }
 
-function infoName({ table }: Resource): string {
+function shapeInfoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
@@ -170,13 +170,13 @@ function readUserObjects(
 /** Returns a message for each index or trigger that SQLite rejected. */
 function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
   return objects.flatMap((object) => {
-    const reason = restore(mirror, object);
+    const reason = restoreUserObject(mirror, object);
     if (reason === null) return [];
     return `the ${object.type} \`${object.name}\` that was added to \`${object.table}\` is no longer valid and was dropped (${reason}): ${object.sql}`;
   });
 }
 
-function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
+function restoreUserObject({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
   const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
   if (find.get(type, name) !== undefined) return null;
   try {

@@ -1,7 +1,7 @@
 import { UnexpectedResponse } from "../errors.js";
 import { filterBits, type Resource } from "../resources/resource.js";
 import { type Json, valueAt } from "../util/json-value.js";
-import { formatInstant } from "../util/times.js";
+import { utcMonth } from "../util/ranges.js";
 import { parseTimestamp } from "../util/timestamp.js";
 
 /**
@@ -59,8 +59,8 @@ export function recordDate({ strategy }: Resource, value: Json): number | null {
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
-export function utcMonth(date: number | null): string | null {
-  return date === null ? null : formatInstant(Math.floor(date)).slice(0, 7);
+export function recordMonth(date: number | null): string | null {
+  return date === null ? null : utcMonth(Math.floor(date));
 }
 
 /** Returns a bit mask of the API filters that match a record. */

@@ -74,7 +74,7 @@ type StoredVersion = Pick<
 /** `rewritten` means that the record has no new version, although its stored JSON or read time may have changed. */
 type WriteEffect = "unchanged" | "rewritten" | "added" | "changed" | "skipped";
 
-interface WriteResult {
+interface RecordWrite {
   id: number;
   effect: WriteEffect;
 }
@@ -180,7 +180,7 @@ export class RecordWriter {
     return written;
   }
 
-  #writeRecord(received: ReceivedRecord, newestOnly: boolean): WriteResult {
+  #writeRecord(received: ReceivedRecord, newestOnly: boolean): RecordWrite {
     const row = this.mirror.selectRow<RecordRow>(
       "SELECT * FROM records WHERE resource = ? AND key = ?",
       this.resource.name,

@@ -203,7 +203,7 @@ export const migrations: readonly string[] = [
  * @throws MirrorUnusable if the file is neither, or was written by a newer version
  */
 export function checkIdentity({ db, path }: Mirror): void {
-  const version = versionOf(db);
+  const version = readUserVersion(db);
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
@@ -221,7 +221,7 @@ export function checkIdentity({ db, path }: Mirror): void {
 
 /** Creates or migrates the system tables. Call this in a transaction. */
 export function migrateSystemTables(db: Database): void {
-  const version = versionOf(db);
+  const version = readUserVersion(db);
   if (version === migrations.length) return;
   for (const step of migrations.slice(version)) db.exec(step);
   db.pragma(`application_id = ${applicationId}`);
@@ -230,11 +230,11 @@ export function migrateSystemTables(db: Database): void {
 
 /** Compares a mirror's schema version with this program's. Returns `none` for an empty file. */
 export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
-  const version = versionOf(db);
+  const version = readUserVersion(db);
   if (version < 1) return "none";
   return version === migrations.length ? "current" : "older";
 }
 
-function versionOf(db: Database): number {
+function readUserVersion(db: Database): number {
   return Number(db.pragma("user_version", { simple: true }));
 }

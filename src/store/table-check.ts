@@ -68,7 +68,7 @@ class TableComparison {
 
   constructor(mirror: Mirror, shape: TableShape, state: RecordState, columns: readonly string[]) {
     this.#difference = { table: tableName(shape, state), missing: 0, changed: 0, extra: 0 };
-    this.#rows = readRows(mirror, shape, state, columns);
+    this.#rows = readTableRows(mirror, shape, state, columns);
     this.#next = this.#rows.next();
   }
 
@@ -95,7 +95,7 @@ const rowsPerBatch = 1_000;
 /**
  * Yields a table's rows, sorted by the integer key. If a column is missing, every row is wrong, so no rows are yielded.
  */
-function* readRows(
+function* readTableRows(
   mirror: Mirror,
   shape: TableShape,
   state: RecordState,
@@ -152,14 +152,14 @@ export function saveTableCheck(
   const texts = differences.map((difference) => `${difference.table}: ${describeDifference(difference)}`);
   const check =
     differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
-  mirror.transaction(() => writeJsonInfo(mirror, infoName(resource), check));
+  mirror.transaction(() => writeJsonInfo(mirror, checkInfoName(resource), check));
   return check;
 }
 
 export function readTableCheck(mirror: Mirror, resource: string): TableCheck | null {
-  return readJsonInfo(mirror, infoName(resource));
+  return readJsonInfo(mirror, checkInfoName(resource));
 }
 
-function infoName(resource: string): string {
+function checkInfoName(resource: string): string {
   return `tables:${resource}`;
 }

@@ -176,7 +176,7 @@ function dayDifference(day: string, text: string): DayDifference {
 /** The maximum number of different counts listed for a month. */
 const maxListedCounts = 3;
 
-function summarize(days: readonly DayDifference[], counts: readonly CountComparison[]): string {
+function summarizeDifferences(days: readonly DayDifference[], counts: readonly CountComparison[]): string {
   const daysByText = new Map<string, Set<string>>();
   for (const { day, text } of days) daysByText.set(text, (daysByText.get(text) ?? new Set()).add(day));
   const dayTexts = [...daysByText].map(([text, dates]) => {
@@ -257,7 +257,8 @@ function verifyMonths(
   function verifyMonth(month: Range): Pick<PartResult, "state" | "why"> {
     const days = dayDifferences.filter((day) => overlaps(day, month));
     const counts = differingParts.filter((count) => overlaps(count, month));
-    if (days.length + counts.length > 0) return { state: "different", why: summarize(days, counts) };
+    if (days.length + counts.length > 0)
+      return { state: "different", why: summarizeDifferences(days, counts) };
     if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), month)))
       return { state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, month)))

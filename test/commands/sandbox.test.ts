@@ -1,13 +1,13 @@
 import { expect, test, vi } from "vitest";
 import { Stopped } from "../../src/errors.js";
-import { run } from "../../src/main.js";
+import { runCommandLine } from "../../src/main.js";
 import { testDeps } from "../support/program.js";
 
 /** Starts `brandapi sandbox` at the given time, requests its orders, and stops it with SIGINT. */
 async function readSandboxOrders(time: string): Promise<unknown[]> {
   const stop = new AbortController();
   const deps = testDeps({ clock: { now: () => Date.parse(time) }, signal: stop.signal });
-  const exitCode = run(["sandbox", "--orders", "30", "--json"], deps);
+  const exitCode = runCommandLine(["sandbox", "--orders", "30", "--json"], deps);
   await vi.waitUntil(() => deps.stdout.text.endsWith("\n"), { timeout: 10_000 });
   const { baseUrl, key } = JSON.parse(deps.stdout.text) as { baseUrl: string; key: string };
   const headers = { authorization: `Bearer ${key}` };

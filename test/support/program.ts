@@ -9,7 +9,7 @@ import {
   type OutputStream,
   systemClock,
 } from "../../src/deps.js";
-import { run } from "../../src/main.js";
+import { runCommandLine } from "../../src/main.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";
 
@@ -94,7 +94,7 @@ export async function brandapi(
 ): Promise<ProgramResult> {
   const argv = typeof command === "string" ? command.split(/\s+/).filter(Boolean) : command;
   const deps = testDeps(options);
-  const code = await run(argv, deps);
+  const code = await runCommandLine(argv, deps);
   return {
     code,
     out: deps.stdout.text,

@@ -2,6 +2,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "h
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { Deps } from "../../deps.js";
 import { parseJson } from "../../util/json-value.js";
+import type { SchemaElement } from "../parquet.js";
 import { openFileSink, writeAll } from "../sinks.js";
 import type { DeltaLog } from "./log.js";
 import {
@@ -78,64 +79,71 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
   await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
 }
 
-type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
-
 const optional = { repetition_type: "OPTIONAL" } as const;
 const required = { repetition_type: "REQUIRED" } as const;
 
-function text(name: string): SchemaElement[] {
+function textColumn(name: string): SchemaElement[] {
   return [{ name, type: "BYTE_ARRAY", converted_type: "UTF8", ...optional }];
 }
 
-function scalar(name: string, type: "INT32" | "INT64" | "BOOLEAN"): SchemaElement[] {
+function scalarColumn(name: string, type: "INT32" | "INT64" | "BOOLEAN"): SchemaElement[] {
   return [{ name, type, ...optional }];
 }
 
-function struct(name: string, ...members: SchemaElement[][]): SchemaElement[] {
+function structColumn(name: string, ...members: SchemaElement[][]): SchemaElement[] {
   return [{ name, num_children: members.length, ...optional }, ...members.flat()];
 }
 
-function list(name: string): SchemaElement[] {
+function listColumn(name: string): SchemaElement[] {
   return [
     { name, num_children: 1, converted_type: "LIST", ...optional },
     { name: "list", num_children: 1, repetition_type: "REPEATED" },
-    ...text("element"),
+    ...textColumn("element"),
   ];
 }
 
-function map(name: string): SchemaElement[] {
+function mapColumn(name: string): SchemaElement[] {
   return [
     { name, num_children: 1, converted_type: "MAP", ...optional },
     { name: "key_value", num_children: 2, repetition_type: "REPEATED" },
     { name: "key", type: "BYTE_ARRAY", converted_type: "UTF8", ...required },
-    ...text("value"),
+    ...textColumn("value"),
   ];
 }
 
 /** The columns of a checkpoint: one for each kind of action (Delta protocol, "Checkpoint Schema"). */
 const columns = [
-  struct("protocol", scalar("minReaderVersion", "INT32"), scalar("minWriterVersion", "INT32")),
-  struct(
+  structColumn(
+    "protocol",
+    scalarColumn("minReaderVersion", "INT32"),
+    scalarColumn("minWriterVersion", "INT32"),
+  ),
+  structColumn(
     "metaData",
-    text("id"),
-    text("name"),
-    text("description"),
-    struct("format", text("provider"), map("options")),
-    text("schemaString"),
-    list("partitionColumns"),
-    scalar("createdTime", "INT64"),
-    map("configuration"),
+    textColumn("id"),
+    textColumn("name"),
+    textColumn("description"),
+    structColumn("format", textColumn("provider"), mapColumn("options")),
+    textColumn("schemaString"),
+    listColumn("partitionColumns"),
+    scalarColumn("createdTime", "INT64"),
+    mapColumn("configuration"),
   ),
-  struct(
+  structColumn(
     "add",
-    text("path"),
-    map("partitionValues"),
-    scalar("size", "INT64"),
-    scalar("modificationTime", "INT64"),
-    scalar("dataChange", "BOOLEAN"),
-    text("stats"),
+    textColumn("path"),
+    mapColumn("partitionValues"),
+    scalarColumn("size", "INT64"),
+    scalarColumn("modificationTime", "INT64"),
+    scalarColumn("dataChange", "BOOLEAN"),
+    textColumn("stats"),
   ),
-  struct("remove", text("path"), scalar("deletionTimestamp", "INT64"), scalar("dataChange", "BOOLEAN")),
+  structColumn(
+    "remove",
+    textColumn("path"),
+    scalarColumn("deletionTimestamp", "INT64"),
+    scalarColumn("dataChange", "BOOLEAN"),
+  ),
 ];
 
 /**

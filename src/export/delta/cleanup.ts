@@ -5,7 +5,7 @@ import { pathExists, readTextFile } from "../../util/files.js";
 import { parseJson } from "../../util/json-value.js";
 import { writeCheckpoint } from "./checkpoint.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
-import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } from "./log-files.js";
+import { brandFolder, listLog, logPath, readLogVersion, versionName, versionsOf } from "./log-files.js";
 
 const checkpointInterval = 50;
 
@@ -62,5 +62,5 @@ function removeOldVersions(folder: string, since: number): void {
 /** Returns false if a concurrent export has just deleted the version. */
 function wasWrittenBefore(folder: string, version: number, time: number): boolean {
   if (!pathExists(logPath(folder, `${versionName(version)}.json`))) return false;
-  return readVersion(folder, version).some(({ commitInfo }) => commitInfo && commitInfo.timestamp <= time);
+  return readLogVersion(folder, version).some(({ commitInfo }) => commitInfo && commitInfo.timestamp <= time);
 }

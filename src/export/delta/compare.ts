@@ -14,7 +14,7 @@ import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
 import { type DataFile, rejectDeltaTable } from "./log-files.js";
 import type { MonthlyRows } from "./monthly-rows.js";
 
-export interface Field {
+export interface DeltaField {
   name: string;
   type: string;
   nullable: true;
@@ -22,7 +22,7 @@ export interface Field {
 }
 
 /** The result of comparing a table in the mirror with the brand's files in the newest version of the Delta table. */
-export interface TableComparison {
+export interface DeltaComparison {
   /** The mirror's columns, under the names that they have in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
@@ -30,8 +30,8 @@ export interface TableComparison {
   /** The digests of the mirror's rows, keyed by month. */
   digests: ReadonlyMap<string, string>;
   /** The columns of the Delta table before and after the export. */
-  oldFields: readonly Field[];
-  fields: readonly Field[];
+  oldFields: readonly DeltaField[];
+  fields: readonly DeltaField[];
   /** The brand's current files, keyed by month. Rows without a month have the key `""`. */
   files: ReadonlyMap<string, DataFile>;
   /** The months to write: those that differ, or every month if a column's type changes. */
@@ -42,8 +42,8 @@ export interface TableComparison {
  * Reads the mirror's table once, and compares each month's rows with the digest in the footer of that month's file.
  * @throws ConfigurationError if the Delta table belongs to a different brand or has a different layout
  */
-export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<TableComparison> {
-  checkOwner(source, log);
+export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<DeltaComparison> {
+  checkBrand(source, log);
   const oldFields = readFields(log);
   // The other brands' files keep their column types, and their values may not fit a narrower type.
   const sharedFields = new Map(
@@ -81,7 +81,7 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   return { columns, types, rows, digests, oldFields, fields, files, differing };
 }
 
-function checkOwner({ manyBrands, mirrorState: { brand } }: MonthlyRows, log: DeltaLog): void {
+function checkBrand({ manyBrands, mirrorState: { brand } }: MonthlyRows, log: DeltaLog): void {
   const { folder, metaData } = log;
   if (manyBrands && brand === null)
     throw new ConfigurationError(
@@ -98,26 +98,26 @@ function checkOwner({ manyBrands, mirrorState: { brand } }: MonthlyRows, log: De
     throw rejectDeltaTable(folder, "belongs to a different brand");
 }
 
-function createField(name: string, type: string): Field {
+function createField(name: string, type: string): DeltaField {
   return { name, type, nullable: true, metadata: {} };
 }
 
-function readFields({ metaData }: DeltaLog): Field[] {
-  const { fields = [] } = parseJson<{ fields: Field[] }>(metaData?.schemaString ?? "") ?? {};
+function readFields({ metaData }: DeltaLog): DeltaField[] {
+  const { fields = [] } = parseJson<{ fields: DeltaField[] }>(metaData?.schemaString ?? "") ?? {};
   return fields;
 }
 
 /**
  * Returns the fields of `current`, followed by any new fields. The types come from `own` if `own` contains the field.
  */
-function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
+function mergeFields(current: readonly DeltaField[], own: readonly DeltaField[]): DeltaField[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));
   const names = new Set(current.map(({ name }) => name));
   const missing = own.filter(({ name }) => !names.has(name));
   return [...current.map((field) => ownByName.get(field.name) ?? field), ...missing];
 }
 
-export function findRetyped(oldFields: readonly Field[], fields: readonly Field[]): string[] {
+export function findRetyped(oldFields: readonly DeltaField[], fields: readonly DeltaField[]): string[] {
   const oldTypes = new Map(oldFields.map(({ name, type }) => [name, type]));
   return fields.flatMap(({ name, type }) => (oldTypes.has(name) && oldTypes.get(name) !== type ? name : []));
 }
@@ -129,7 +129,7 @@ export function findRetyped(oldFields: readonly Field[], fields: readonly Field[
 export async function compareRows(
   source: MonthlyRows,
   month: string,
-  { columns, types }: TableComparison,
+  { columns, types }: DeltaComparison,
   path: string,
 ): Promise<number | string> {
   const file = await openParquetFile(path);

@@ -16,7 +16,7 @@ import {
   writeParquetFile,
 } from "../parquet.js";
 import { openFileSink, syncFolder, writeAll } from "../sinks.js";
-import { compareWithMirror, type Field, findRetyped, type TableComparison } from "./compare.js";
+import { compareWithMirror, type DeltaComparison, type DeltaField, findRetyped } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
 import {
   type Action,
@@ -100,7 +100,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
 function createSchemaActions(
   { partitionColumns }: MonthlyRows,
   { metaData }: DeltaLog,
-  { fields }: TableComparison,
+  { fields }: DeltaComparison,
 ): Action[] {
   const schemaString = JSON.stringify({ type: "struct", fields });
   if (schemaString === metaData?.schemaString) return [];
@@ -125,7 +125,7 @@ async function syncParentFolders(folder: string, files: readonly DataFile[]): Pr
 async function writeMonth(
   source: MonthlyRows,
   month: string,
-  { columns, digests, types }: TableComparison,
+  { columns, digests, types }: DeltaComparison,
   context: FileContext,
 ): Promise<DataFile> {
   const { mirrorState, name, partitionColumns } = source;
@@ -137,7 +137,7 @@ async function writeMonth(
 }
 
 /** Returns the files of other brands that must be converted because a column's type changes. */
-function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableComparison): DataFile[] {
+function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: DeltaComparison): DataFile[] {
   if (findRetyped(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));
   return [...log.files.values()].filter(({ path }) => !ownPaths.has(path));
@@ -151,7 +151,7 @@ function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableCompari
 async function convertFile(
   { partitionValues, path }: DataFile,
   table: string,
-  { fields, oldFields }: TableComparison,
+  { fields, oldFields }: DeltaComparison,
   context: FileContext,
 ): Promise<DataFile | undefined> {
   const { folder } = context;
@@ -172,7 +172,7 @@ async function convertFile(
   return await writeFile(partitionValues, encode, context);
 }
 
-function typesOf(columns: readonly string[], fields: readonly Field[]): ColumnType[] {
+function typesOf(columns: readonly string[], fields: readonly DeltaField[]): ColumnType[] {
   const typeNames = new Map(fields.map(({ name, type }) => [name, type]));
   return columns.map((name) => typeOfDelta(typeNames.get(name) ?? "string"));
 }

@@ -74,7 +74,7 @@ export function versionsOf(names: readonly string[], extension: ".json" | ".chec
     .map((name) => Number.parseInt(name, 10));
 }
 
-export function readVersion(folder: string, version: number): Action[] {
+export function readLogVersion(folder: string, version: number): Action[] {
   const text = readFileSync(logPath(folder, `${versionName(version)}.json`), "utf8");
   return text
     .trim()

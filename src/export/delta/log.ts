@@ -15,7 +15,7 @@ import {
   logPath,
   type MetaData,
   protocol,
-  readVersion,
+  readLogVersion,
   rejectDeltaTable,
   versionName,
   versionsOf,
@@ -73,7 +73,7 @@ export async function readDeltaLog(folder: string): Promise<DeltaLog> {
   applyActions(log, checkpoint?.actions ?? []);
   for (const version of versionsOf(names, ".json")) {
     if (version <= checkpointVersion) continue;
-    const actions = readVersion(folder, version);
+    const actions = readLogVersion(folder, version);
     const mirror = actions.find(({ commitInfo }) => commitInfo)?.commitInfo?.mirror;
     if (!mirror || version !== log.version + 1)
       throw rejectDeltaTable(folder, "has a missing version, or a version that another program wrote");
@@ -134,7 +134,7 @@ export async function commitVersion(
     });
     if (!manyBrands) throw busy;
     if (existsSync(path)) {
-      const added = readVersion(log.folder, version);
+      const added = readLogVersion(log.folder, version);
       if (added.some(({ commitInfo }) => commitInfo?.mirror?.brand === brand)) throw busy;
       if (changesSchema || added.some(({ metaData }) => metaData)) return undefined;
       version += 1;
