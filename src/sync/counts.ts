@@ -14,15 +14,15 @@ interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The number of records that the API and the mirror have in a date range. Missing records are excluded. */
+/** The record counts for a date range in the API and in the mirror. Missing records are not counted. */
 export interface CountComparison extends Range {
   filter: CountFilter;
   apiCount: number;
   mirrorCount: number;
   requestedAt: number;
-  /** The newest record that the API returned for the range, or null if it counted none. */
+  /** The newest record in the range, or null if the API counts no records. */
   newest: Json;
-  /** Why the newest record's date violates A2 or A3, or null. A count with such a fault is meaningless. */
+  /** Describes the newest record's date if it violates A2 or A3, in which case the count is meaningless. */
   fault: string | null;
 }
 
@@ -152,7 +152,6 @@ export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
 export interface FutureRecords {
   count: CountComparison;
   records: number;
-  /** The newest date, in the API's format. */
   until: string;
 }
 

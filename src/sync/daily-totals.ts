@@ -109,10 +109,7 @@ function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boo
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
 }
 
-/**
- * Merges days into ranges if they are adjacent or fit on one page together. Sorts the ranges by the time they were last
- * read, oldest first.
- */
+/** Merges days that are adjacent or fit on one page into ranges. Ranges that were read longest ago come first. */
 export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);
@@ -128,8 +125,8 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
 }
 
 /**
- * A simultaneous change in the amounts of most days whose record counts are unchanged. If the API converts amounts from
- * another currency, they drift with the exchange rate although no record has changed.
+ * A change in the amounts of most days at the same time, while their record counts stay the same. Amounts that the API
+ * converts from another currency drift with the exchange rate, even if no record changes.
  */
 export interface AmountDrift {
   days: string[];
@@ -137,7 +134,7 @@ export interface AmountDrift {
   compared: number;
 }
 
-/** The maximum number of records in a sample, unless the oldest day alone has more. */
+/** The maximum number of records in a sample. A sample of a single day may have more. */
 const maxSampledRecords = 500;
 
 export function findAmountDrift(
@@ -153,13 +150,13 @@ export function findAmountDrift(
     compared += 1;
     if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
-  // If only a minority of days differ, their records may really have changed.
+  // If amounts changed on only a few days, the records themselves may have changed.
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
 /**
- * Returns ranges with the oldest of the given days. Old records rarely change, so if their amounts differ, the cause is
- * probably a drift.
+ * Selects the oldest of the given days as a sample. Old records rarely change, so a change in their amounts indicates a
+ * drift.
  */
 export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const sample: string[] = [];

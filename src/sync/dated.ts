@@ -78,10 +78,10 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
   const finished = readFinishedRuns(mirror, resource.name);
-  // Dates after the last finished run can only have been read by a sync that did not finish.
+  // Only an unfinished sync can have read dates after the last finished run.
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finished.runId);
   const resumable = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // The API returned these records in a marked slice, so the run does not look for them at their own dates.
+  // Records in marked slices still exist, so the run does not look for them at their own dates.
   const markedIds = state.markedIds();
   const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
   // A record without a date could be in any range.

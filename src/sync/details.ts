@@ -64,7 +64,6 @@ interface Parent {
   detailedAt: string | null;
 }
 
-/** Returns the mirrored records that have a usable ID, in `record_id` order. */
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(

@@ -84,7 +84,7 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
     return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
   }
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
-  // The API may omit a month that has lost all of its activity, although that is a change.
+  // A month that has lost all of its activity has changed, but the API may omit it.
   const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));

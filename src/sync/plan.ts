@@ -54,7 +54,7 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
 }
 
 /**
- * Returns the oldest date that any run will have requested.
+ * Returns the oldest date requested by any run, including this one.
  * @param before the floor after the previous run, or null before the first run
  */
 export function findFloor(

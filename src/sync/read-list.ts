@@ -17,7 +17,7 @@ export interface ListRecord {
 /** Keyed by ID, or by JSON text for records without an ID. */
 type RecordsById = ReadonlyMap<string, ListRecord>;
 
-/** A list without duplicates, with the newest version of each record. */
+/** A deduplicated list with the newest version of each record. */
 export interface List {
   records: RecordsById;
   requestedAt: number;

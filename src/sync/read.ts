@@ -31,7 +31,7 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   const response = await api.get(resource.path, query, resource.scope);
   const { items: records, requestedAt, pagination } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
-  // In a transaction, an invalid record would roll back earlier responses as well.
+  // Check the IDs before the transaction, because an invalid record would roll back earlier responses as well.
   for (const record of records) recordKey(resource, record, 0);
   const { fault, seconds } = checkDates(resource, records, range);
   const oldest = seconds.at(-1) ?? range.to;
@@ -63,7 +63,7 @@ export async function readRange(
   let previous: CoveringResponse | null = null;
   for (;;) {
     const newest = await response;
-    // If the total does not add up, records have changed between the two requests, or the previous response lacked
+    // If the total is not as expected, records have changed between the two requests, or the previous response lacked
     // some.
     if (previous && newest.total !== previous.total - previous.coveredCount) {
       await queue.write();
@@ -83,7 +83,7 @@ export async function readRange(
     to = reached - 1;
     // Request the next page now, so that the API processes it while earlier responses are being written.
     const next = reached > from && remaining() > 0 ? requestNewest(run, { from, to }) : null;
-    // Without a handler, a rejection before the response is awaited would end the process. Awaiting it still throws.
+    // Prevents an unhandled rejection if the request fails before it is awaited.
     next?.catch(() => {});
     previous = coveredRange ? { ...newest, coveredRange } : null;
     if (previous) await queue.add(previous, next);
@@ -93,8 +93,8 @@ export async function readRange(
 }
 
 /**
- * True if an earlier response lacked records. In that case, its records were in the right order only by chance (A1), or
- * their dates are less precise than the dates that the API filters by (A3).
+ * True if the response lacked records. If it did, its records were in the right order only by chance (A1), or their
+ * dates are less precise than the API's date filter (A3).
  */
 async function lacksRecords(
   run: DatedSync,
@@ -118,7 +118,6 @@ class WriteQueue {
 
   constructor(private readonly run: DatedSync) {}
 
-  /** @param next the request for the preceding dates, or null if this is the last response */
   async add(response: CoveringResponse, next: Promise<unknown> | null): Promise<void> {
     const { total, coveredCount } = response;
     this.run.progress.advance(next ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
@@ -151,7 +150,7 @@ class WriteQueue {
     // A response repeats the oldest second of the previous response, whose records must not be counted again.
     progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
     this.#lastIds = new Set(written.ids);
-    // The next response returns all records from the oldest second again, so their copies are resolved then.
+    // Copies from the oldest second are resolved with the next response, which contains that second again.
     const copies = written.copies.filter(
       ({ value }) => (recordDate(resource, value) ?? 0) >= coveredRange.from,
     );

@@ -44,7 +44,7 @@ interface Reconciliation {
 export async function reconcile(run: DatedSync, drift: AmountDrift | null): Promise<Reconciliation> {
   const { apiTotals, options, reporter, resource } = run;
   const remaining = startBudget(run, options.budget);
-  // If the sample shows a drift, the run ignores amounts on all other days, so the sample must be read first.
+  // Read the sample first, because it decides whether the run compares the amounts of the other days.
   const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
   if (ignoresAmounts) warnOfDrift(run, drift);
   const compared = { apiTotals, ignoresAmounts };
@@ -88,7 +88,7 @@ function differenceText(resource: string, count: CountComparison): string {
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-/** Returns a reason if the budget did not suffice for all changed days. */
+/** Returns a reason if the budget ran out before all changed days were read. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];
@@ -131,7 +131,7 @@ async function isDriftWithoutChanges(
     run,
     days.filter((day) => changedBefore.has(day)),
   );
-  // The run has already read all days with drifting amounts.
+  // The run has already re-read all days with drifting amounts.
   if (sample.length === 0) return false;
 
   const countChanges = () => {
@@ -182,8 +182,8 @@ async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; 
 }
 
 /**
- * Re-reads the parts of a range that differ, within the budget. If only the API's filter is wrong, stores that it
- * cannot be trusted and returns that as the reason.
+ * Re-reads the differing parts of a range, within the budget. If the cause is a wrong status filter, marks the filter
+ * as distrusted and returns the reason.
  */
 async function readDiffering(
   run: DatedSync,
@@ -208,8 +208,8 @@ async function readDiffering(
 }
 
 /**
- * True if the API's filter does not count the records with its status (A7), because the counts still differ after the
- * records were re-read. If the API's count has changed in the meantime, the filter may be correct.
+ * True if the API's filter does not count the records with its status (A7), because its count still differs after a
+ * re-read. If the API's count has changed since then, the records have changed, so the filter may be correct.
  */
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);

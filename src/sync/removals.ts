@@ -21,7 +21,7 @@ export function refuseRemovals(
 /** Removes the missing records. If an implausible number is missing, removes nothing and returns the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
-  // The API returned these records in a marked slice, so they still exist, even if they are missing at their own dates.
+  // Records in marked slices still exist, even if the API does not return them for their own dates.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
   const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));

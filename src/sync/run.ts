@@ -29,7 +29,7 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The window: every run re-reads this length of time before the end of the last finished run. */
+  /** The length of the window that every run re-reads. The window ends where the last finished run ended. */
   windowMs: number;
   acceptRemovals: boolean;
   /** The maximum number of requests for re-reading dates whose totals or counts differ. */
@@ -57,7 +57,7 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** Points from the API's daily analytics, keyed by day (`2026-01-31`). */
+/** The points in the API's daily analytics, keyed by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
 export interface SyncSession {
@@ -76,7 +76,10 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
   /** The run's ID in `sync_runs`, or 0 if the run is not recorded. */
   runId: number;
-  /** The newest instant to read, in milliseconds since 1970: the end of the last second before the run started. */
+  /**
+   * The end of the last complete second before the run, in milliseconds since 1970. Newer records are left to the next
+   * run.
+   */
   readUntil: number;
   readonly writer: RecordWriter;
   readonly state: SyncState;
@@ -88,7 +91,7 @@ export type DatedRun = SyncRun<DatedStrategy>;
 export interface DatedSync extends DatedRun {
   /** The API's daily totals from before any record was read, or null if the API returned none. */
   readonly apiTotals: TotalsByDay | null;
-  /** Reasons for slices whose lists never settled (A9), added by `writeSlice`. */
+  /** The slices whose lists never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
   readonly unsettledSlices: IncompleteReason[];
 }
 
@@ -103,8 +106,8 @@ export interface IncompleteReason {
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /**
- * A way to read a resource. These are methods rather than function properties, because only methods let TypeScript
- * assign a strategy for one kind of resource to `SyncStrategy`.
+ * A way to read a resource. `plan` and `read` are methods rather than function properties, so that a strategy for one
+ * kind of resource is assignable to `SyncStrategy`.
  */
 export interface SyncStrategy<How extends Strategy = Strategy> {
   /** Estimates the requests that `read` would send. Sends requests only for counts and daily totals. */
@@ -181,7 +184,7 @@ export function startRun(session: SyncSession, resource: Resource, task: Task): 
   return createRun(session, resource, task, beginRun(mirror, resource.name, formatInstant(clock.now())));
 }
 
-/** Creates a run that is not recorded, for reading the mirror without changing it. */
+/** Creates a run that is not recorded in `sync_runs`. */
 export function createReadOnlyRun(session: SyncSession, resource: Resource): SyncRun {
   return createRun(session, resource, silentReporter.begin({ name: resource.name }), 0);
 }
@@ -197,7 +200,7 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
     state,
     progress: new RunCounter(session, runId, task),
     readUntil: startOfSecond(clock.now()) - 1,
-    // The API truncates dates to seconds, so a range must not split a second.
+    // The API truncates dates to seconds, so a range must not begin or end in the middle of a second.
     options: {
       ...options,
       since: since === undefined ? undefined : startOfSecond(since),
@@ -248,7 +251,7 @@ export function finishRun(run: SyncRun, { outcome, error, problems = null, colum
   return readRun(mirror, runId);
 }
 
-/** Starts a request budget, and returns a function that returns the number of requests left. */
+/** Starts a request budget. The returned function returns the number of requests left. */
 export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;

@@ -11,14 +11,14 @@ import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
 import { type DatedRun, type DatedSync, startBudget } from "./run.js";
 
-/** Slices are split until the API counts at most this many records in each, or until they are one day long. */
+/** A slice is split until the API counts at most this many records in it, or until it is one day long. */
 const maxSliceRecords = 2_000;
 const maxSplits = 12;
-/** The assumed length of a range without a start, used to find the middle for the first split. */
+/** The assumed length of a range without a start, which determines where the range is first split. */
 const openRangeMs = 20 * 365 * dayMs;
-/** With more faulty records than this, the complete slice is marked without looking for the affected days. */
+/** If a slice has more faulty records than this, all of its days are marked, even days without faulty records. */
 const maxFaultsToLocate = 10;
-/** The request budget for finding the days of a slice's faulty records. */
+/** The request budget for finding the days with a slice's faulty records. */
 const maxLocateRequests = 100;
 
 /**
@@ -51,7 +51,7 @@ async function storeSlice(run: DatedSync, reading: SliceReading): Promise<void> 
   await resolveCopies(run, writeSlice(run, reading), reading.list.requestedAt);
 }
 
-/** Returns the most recent days in a range that have about `records` mirrored records between them. */
+/** Returns the newest days in a range, with about `records` mirrored records in total. */
 function newestPart({ mirror, resource, state }: DatedRun, { from, to }: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count({ from, to }) : 0;
   if (mirrored <= records) return { from, to };
@@ -74,12 +74,12 @@ async function* splitIntoSlices(
   const total = counted ?? (await compareCount(run, { from, to })).apiCount;
   if (total <= maxSliceRecords) return yield { from, to };
   const halves = await countHalves(run, { from, to }, middle);
-  // Both halves have all records, so the API ignores dates and the range must be read as one list.
+  // If both halves have as many records as the range, the API ignores dates, and the range is read as one list.
   if (halves.every((half) => half.total >= total)) return yield { from, to };
   for (const half of halves) yield* splitIntoSlices(run, half, half.total, splits + 1);
 }
 
-/** Counts the API's records in both parts of a slice, the part from `middle` on first. */
+/** Returns the API's record counts for the two parts of a slice, starting with the newer part. */
 async function countHalves(
   run: DatedRun,
   { from, to }: Range,
@@ -103,8 +103,7 @@ function middleDay({ from, to }: Range): number | null {
 }
 
 /**
- * Reads a slice. If it has a few faulty records, bisects it until only the days with these records are left to be
- * marked.
+ * Reads a slice. If it has a few faulty records, bisects it to find the days that must be marked.
  * @param remaining returns the number of requests left for reading halves
  */
 async function* locateFaults(
@@ -118,7 +117,7 @@ async function* locateFaults(
   const canDivide = list.isComplete && faults.size > 0 && faults.size <= maxFaultsToLocate;
   if (!canDivide || middle === null || remaining() <= 0) return yield reading;
   const halves = await countHalves(run, slice, middle);
-  // If the API counts a record in both halves, it returns the record in every range.
+  // If the halves have more records than the slice, some records are in both halves, so bisecting would not help.
   if (halves.reduce((sum, { total }) => sum + total, 0) > list.total) return yield reading;
   for (const { from, to } of halves) yield* locateFaults(run, { from, to }, remaining);
 }
@@ -229,12 +228,12 @@ function updateMissing({ mirror, state }: DatedSync, sound: WrittenRecords, faul
   state.missing.add(faulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
 }
 
-/** The maximum number of seconds to read to resolve the copies in one response or slice. */
+/** The maximum number of seconds to re-read to resolve the copies in one response or slice. */
 const maxLookups = 10;
 
 /**
- * Handles copies of records that are older than the mirrored record with the same ID. First reads the second of the
- * mirrored record, unless this run has already read it, to check whether the API still returns the record there.
+ * Handles older copies of mirrored records. If this run has not read the mirrored record's date, first reads that
+ * second to check whether the API still returns the record there.
  */
 export async function resolveCopies(
   run: DatedSync,

@@ -43,7 +43,7 @@ interface WorkEnd {
 }
 
 /**
- * Calls `work` for one resource after the other. Continues after a failure, unless the API is down.
+ * Calls `work` for each resource in turn. After a failure, continues with the next resource, unless the API is down.
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function forEachResource(
@@ -69,7 +69,7 @@ export async function forEachResource(
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
-  /** The resources that the key's scopes exclude. They are not requested. */
+  /** The resources that are not requested because the key lacks their scope. */
   withoutScope: readonly WithoutScope[];
   /** True if the user named the resources. If not, resources that the API refuses are skipped. */
   named: boolean;
@@ -109,7 +109,9 @@ export async function syncResources(
   return results;
 }
 
-/** Records an incomplete run for a resource that the key can no longer read, without sending a request. */
+/**
+ * Records an incomplete run for a resource that was read before but whose scope the key has lost. Sends no requests.
+ */
 function recordLostScope(
   session: SyncSession,
   resource: Resource,
@@ -208,7 +210,6 @@ interface ExpectedAccess {
   wasReadBefore: boolean;
 }
 
-/** Reads the resource with its strategy. The result is null if an error ended the run. */
 async function readResource(
   run: SyncRun,
   access: ExpectedAccess,

@@ -123,7 +123,7 @@ test("login uses BRANDAPI_BASE_URL without a prompt or a warning", async () => {
   expect(login.err).not.toContain("warning");
 });
 
-test("login --omit replaces the list and prints the changes, and login without --omit keeps the list", async () => {
+test("login --omit replaces the list of omitted fields and prints the changes, and login without --omit keeps the list", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   const login = async (words: string) => {

@@ -126,7 +126,7 @@ test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
   expect(plan.gaps).toEqual(gaps);
 });
 
-test("planDated reads the marked slices that overlap its dates, and all of them with allMarked", () => {
+test("planDated selects the marked slices that overlap the requested dates, or all of them if allMarked is set", () => {
   const given = before({
     coverage: [read(first, 999)],
     markedSlices: [days(500, 501), days(990, 991)],
