@@ -108,7 +108,7 @@ async function verifyTable(rows: MonthlyRows, log: DeltaLog, full: boolean): Pro
 
 function verificationText({ damaged = [], differing, rows, table, version }: DeltaVerification): string {
   const compared = rows === undefined ? "" : `, ${pluralize(rows, "row")} compared`;
-  if (differing.length === 0) return `${table}: version ${version} equals the mirror${compared}\n`;
+  if (differing.length === 0) return `${table}: version ${version} matches the mirror${compared}\n`;
   const months = differing.map((month) => month || "rows without a month");
   const files = damaged.map(({ file, problem }) => `  damaged: ${file}: ${problem}\n`);
   return `${table}: version ${version} differs from the mirror: ${months.join(", ")}${compared}\n${files.join("")}`;

@@ -239,9 +239,8 @@ export async function writeRows(
 }
 
 /**
- * Adds a hint to the error if a signal stops `work`. A signal that kills the process, as most do while rows are read,
- * causes no message (`signals.ts`).
- * @param effect describes what an unfinished export leaves behind
+ * Adds a hint to the error if a signal stops `work` gracefully. If a signal kills the process, which is usual while
+ * rows are being read, nothing is printed (see `signals.ts`).
  */
 export async function explainStop<T>(effect: string, work: () => Promise<T>): Promise<T> {
   try {

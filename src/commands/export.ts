@@ -98,8 +98,8 @@ export function define(command: Command): void {
   command
     .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
-    .option("--since <time>", "only rows since TIME (if there are several tables, filters only event tables)")
-    .option("--until <time>", "only rows up to TIME (filters the same tables)")
+    .option("--since <time>", "only rows since TIME (with several tables, applies only to event tables)")
+    .option("--until <time>", "only rows up to TIME (applies to the same tables)")
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
     .option("--as-of <time>", "export the data as of TIME")
     .option("--include-removed", "include removed records, with `removed_at`")
@@ -255,7 +255,7 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
       });
     const own = columns.includes(name) ? undefined : findOwnColumn(name, table.name, columns);
     if (own !== undefined)
-      throw new UsageError(`Unknown column of \`${table.name}\`: \`${name}\`.`, {
+      throw new UsageError(`Unknown column in \`${table.name}\`: \`${name}\`.`, {
         hint: `did you mean \`${own}\`?`,
       });
     checkName(`column of \`${table.name}\``, name, columns);

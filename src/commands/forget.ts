@@ -20,7 +20,7 @@ type ForgetFlags = GlobalFlags & { host: string; yes?: boolean };
 
 export const about =
   "Erases the host's names, links, photo and texts from records, history and tables, and omits them from later " +
-  "syncs. The ID and all totals stay. Shows the host and asks for confirmation. Existing backups and exports are not " +
+  "syncs. The ID and all totals are kept. Shows the host and asks for confirmation. Existing backups and exports are not " +
   "changed.";
 
 export const examples = {
@@ -57,7 +57,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   const { records, last_backup } = await deps.runKillable(forget).finally(lock.release);
   const rewrittenCounts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
   const text =
-    `Forgot the host ${id}; the ID is kept. Records rewritten with their history: ${rewrittenCounts.join(", ") || "none"}.\n` +
+    `Forgot the host ${id}; the ID is kept. Rewritten records, including their history: ${rewrittenCounts.join(", ") || "none"}.\n` +
     `Existing backups, replaced mirrors and exports still contain the host. Last backup: ${last_backup?.path ?? "none"}`;
   if (json) printJson(deps.stdout, { host_id: id, records, last_backup });
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);

@@ -22,7 +22,7 @@ interface SandboxFlags extends GlobalFlags {
 export const about =
   "Prints a base URL and a key, and serves requests until you press Ctrl-C. Enforces every rule in the API document. " +
   "`--rate-limit` sets the limit for each key (default: 60; `none` for no limit).\n\n" +
-  `Where the document leaves a choice, the sandbox decides as follows:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
+  `Where the document is ambiguous, the sandbox behaves as follows:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
 export const examples = {
   "brandapi sandbox --port 4010": "serve on a fixed port, so that other terminals can use it",

@@ -97,11 +97,11 @@ export function define(command: Command): void {
     .addOption(perHost.conflicts("host"));
   command
     .optionsGroup("Other options:")
-    .option("--dry-run", "print the ranges, requests and estimated time, but sync nothing")
+    .option("--dry-run", "print the plan and estimated time without syncing")
     .addOption(
       parsedOption(
         "--audit <n>",
-        `requests used to re-read the oldest data (default: ${defaultOptions.audit})`,
+        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )
