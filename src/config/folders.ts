@@ -25,10 +25,7 @@ export function expandPath(path: string, deps: PathDeps): string {
   return resolve(deps.cwd, path);
 }
 
-/**
- * Returns the folder for the configuration, for mirrors, or for state such as the request log. It depends on the
- * platform.
- */
+/** Returns the platform's folder for the configuration, for mirrors, or for state such as the request log. */
 export function platformFolder(kind: keyof typeof locations, deps: PathDeps): string {
   const [variable, linux, windowsVariable, windows] = locations[kind];
   const xdg = deps.env[variable];

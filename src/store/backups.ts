@@ -88,7 +88,6 @@ async function checkCopy(copy: string, summary: string, from: string): Promise<v
   });
 }
 
-/** Returns the number of records, versions and changes, and the outcome of every run, as one string. */
 function summarizeRows(mirror: Mirror): string {
   const select = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
     (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
@@ -140,7 +139,6 @@ export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
 }
 
-/** True if a file has the name of a backup of this mirror. */
 export function isBackupName(name: string, path: string): boolean {
   return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
 }

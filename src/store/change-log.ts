@@ -6,7 +6,6 @@ import { diffRecords, type FieldChange } from "./record-diff.js";
 import { recordDate, recordMonth } from "./record-key.js";
 import type { RecordRow } from "./records.js";
 
-/** When records were last read, which narrows down the time of a change. */
 export interface ReadHistory {
   coverage: readonly CoveredRange[];
   /**
@@ -19,7 +18,6 @@ export interface RecordChange {
   row: RecordRow;
   before: Json;
   after: Json;
-  /** True if the new version comes from a details request, false if it comes from a list. */
   isDetail: boolean;
   /** True if the API returned the record for a range that does not include the record's date. */
   isOutsideRange: boolean;
@@ -74,7 +72,6 @@ export class ChangeLog {
     this.#insert("removed", row.key, this.#lastSeenAt(row), at);
   }
 
-  /** Stores a record's previous version without logging a change. */
   logVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
     this.mirror.run(
@@ -124,7 +121,6 @@ export class ChangeLog {
     return this.mirror.selectValue<string>(select, this.resource.name, key, removed_at) ?? null;
   }
 
-  /** Returns when a date was last read completely. Returns null if it never was, or if the date is unreadable. */
   #lastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return lastReadAt(this.#coverage, date);

@@ -97,7 +97,6 @@ function precisionOf(dated: number): Range {
  * or duplicate IDs.
  */
 export interface MarkedSlice extends CoveredRange {
-  /** The `record_id`s of these records. */
   recordIds: readonly number[];
   fault: string;
 }

@@ -32,7 +32,6 @@ export class Mirror {
     return statement.all(...parameters) as Row[];
   }
 
-  /** Returns the first column of the first row. */
   selectValue<Value>(sql: string, ...parameters: unknown[]): Value | undefined {
     const statement = this.#prepare(sql).pluck();
     return statement.get(...parameters) as Value | undefined;

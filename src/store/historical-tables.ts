@@ -22,9 +22,9 @@ export function createHistoricalTables(mirror: Mirror, shapes: readonly TableSha
 }
 
 /**
- * Creates a view `records` with the versions that were current at the given time, and the table `past` that it is based
- * on. A version is current from its `since_at` until the `since_at` of the next version. A removal counts as a version.
- * If `version_id` is null, the row stands for the record's current version. If versions overlap because a clock was set
+ * Creates a view `records` with the versions that were current at the given time, and the table `past` on which the
+ * view is based. A version is current from its `since_at` until the `since_at` of the next version. A removal counts as
+ * a version. A null `version_id` refers to the record's current version. If versions overlap because a clock was set
  * back, the version that was stored last is used.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
@@ -60,7 +60,8 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
 }
 
 /**
- * Copies the rows of records that have not changed since then, which is faster than building the rows from the records.
+ * Copies the rows of records that have not changed since the given time. This is faster than building them from the
+ * records.
  */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();

@@ -5,7 +5,6 @@ import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
 /** A host that occurs in current or earlier versions of records. */
 export interface NamedHost {
   id: string;
-  /** All handles that the host has used, newest first. */
   handles: string[];
   name: string | null;
 }

@@ -29,7 +29,7 @@ export async function lockMirror(
   // SQLite would create the file with mode 0644, which is readable by all users.
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
-  // A short timeout, because other processes take the lock briefly to test it.
+  // Wait a moment, because other processes take the lock briefly to test it.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
     if (!tryLock(db)) {
@@ -57,7 +57,7 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockedAt = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
   if (lockedAt === undefined || !(await isLocked(lockPath))) return null;
   const progress = existsSync(path) ? await readProgress(path) : null;
-  // Progress from before the lock was taken belongs to a run that was killed.
+  // Progress that is older than the lock belongs to a run that was killed.
   const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedAt);
   return { started_at: formatInstant(lockedAt), progress: isCurrent ? progress : null };
 }

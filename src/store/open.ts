@@ -67,7 +67,7 @@ export async function openMirrorReadOnly(
       throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
         hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
       });
-    // A migration could change the tables between two statements of a run by the older version.
+    // A migration could change the tables while the older version is still writing to them.
     if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
         hint: "to migrate the mirror, run the same command again after that run has ended",

@@ -53,7 +53,7 @@ export class Projection {
   }
 }
 
-/** Writes to two tables of the same shape: one for current records and one for removed records. */
+/** Writes to a shape's two tables: one for current records and one for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
   readonly #inserts = new Map<RecordState, { sql: string; width: number }>();
@@ -74,7 +74,7 @@ class TableWriter {
 
   /**
    * Writes a record's row in the main table.
-   * @returns the row, whose values child rows can refer to
+   * @returns the row, whose values may be copied to child rows
    */
   writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
@@ -136,7 +136,7 @@ export class RowBuilder {
   readonly #dateIndex: number | null;
 
   /**
-   * @param main the resource's main table, whose values child rows can refer to
+   * @param main the resource's main table, whose values may be copied to child rows
    * @param discovers true to add columns for scalar values that have no column
    */
   constructor(
@@ -154,7 +154,6 @@ export class RowBuilder {
     return this.#columns.all();
   }
 
-  /** Returns the names of all columns, including those discovered so far. */
   names(state: RecordState): readonly string[] {
     return columnNames(this.shape, this.#columns.all(), state);
   }
@@ -215,7 +214,6 @@ function addMirrorColumns(row: TableRow, { removedAt, sinceAt }: StoredRecord, i
   return row;
 }
 
-/** Returns the values for `utcDateColumns`, or nulls if the date is unreadable. */
 function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
   const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
   if (!timestamp) return [null, null, null];

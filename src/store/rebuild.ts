@@ -167,7 +167,6 @@ function readUserObjects(
   return objects.filter(({ name }) => !programIndexes.includes(name));
 }
 
-/** Returns a message for each index or trigger that SQLite rejected. */
 function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
   return objects.flatMap((object) => {
     const reason = restoreUserObject(mirror, object);

@@ -16,7 +16,6 @@ import { addWrittenRows } from "./runs.js";
 import { SchemaIssues } from "./schema-issues.js";
 
 export interface RecordWriterOptions extends ReadHistory {
-  /** The run whose counts of new, changed and removed records are updated. */
   runId: number;
   /** Receives one message per mirror for each unknown attribute and renamed column. */
   reporter: Pick<Reporter, "note" | "warn">;
@@ -41,11 +40,9 @@ export interface ResponseOptions {
 }
 
 export interface WrittenRecords {
-  /** The IDs of the written records, in response order. */
   ids: number[];
   added: number[];
   copies: SkippedCopy[];
-  /** The number of records that are new or have a new version. */
   addedOrChanged: number;
 }
 
@@ -57,7 +54,6 @@ export interface SkippedCopy {
 
 interface ReceivedRecord {
   key: string;
-  /** The record after redaction. */
   value: Json;
   json: string;
   context: string | null;
@@ -116,7 +112,7 @@ export class RecordWriter {
 
   /**
    * Writes a response for a resource with dates. If the response contains copies of a record, writes only the first.
-   * Skips records whose date is older than in the mirror.
+   * Skips records that are older than the mirrored version.
    */
   writeNewest(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     return this.#writeAll(records, options, { newestOnly: true });
@@ -276,7 +272,7 @@ export class RecordWriter {
     const { context = {} } = options;
     const isNew = effect === "added";
     const record = { recordId: id, value: asObject(value), context, sinceAt, removedAt: null };
-    // Without a new version, the record may contain an outdated name.
+    // Only a new version is certain to contain current names.
     if (effect !== "rewritten") this.#hostNames.addFrom(record.value, readAt);
     this.#issues.startRecord(record, { isNew, readAt });
     this.#projection.write(record, isNew);

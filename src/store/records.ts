@@ -104,8 +104,8 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
 }
 
 /**
- * Returns a function that compares a record from the API with the mirror. If the resource merges details into its
- * records, the comparison is with the stored list item.
+ * Returns a function that compares a record from the API with the mirrored record, or with the stored list item if
+ * details are merged into the record.
  */
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
   const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
@@ -168,7 +168,6 @@ export interface RecordRow extends StoredRow {
   /** The list item as the API sent it, if details are merged into the record. */
   list_json: string | null;
   detailed_at: string | null;
-  /** 1 if the list item has changed since the details were read. */
   outdated: 0 | 1;
   dated_at: number | null;
 }

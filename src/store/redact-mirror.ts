@@ -16,7 +16,8 @@ export interface RedactionResult {
 }
 
 /**
- * Applies the profile's list of omitted fields to all stored data. Also rewrites the file if an earlier run could not.
+ * Applies the profile's list of omitted fields to all stored data. Also rewrites the mirror file if an earlier run
+ * failed to do so.
  * @returns null if the mirror already uses this list
  */
 export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionResult | null {

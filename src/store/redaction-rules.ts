@@ -8,7 +8,7 @@ export interface RedactionRules {
    * `roster:host.last_name` applies to one resource.
    */
   omit: readonly string[];
-  /** Fields that are no longer omitted. Records from before lack these fields. */
+  /** The fields that are no longer omitted. Records that were read while a field was omitted lack it. */
   restored: readonly string[];
   /** The IDs of forgotten hosts. Everything about these hosts except the ID is redacted. */
   forgotten: readonly string[];
@@ -90,7 +90,6 @@ export function isCovered(rule: string, rules: readonly string[]): boolean {
   return createMatcher(rules)(`.${end}`, resource);
 }
 
-/** True if hosts' first or last names are omitted from any resource. */
 export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }

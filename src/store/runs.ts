@@ -29,7 +29,7 @@ export interface RunRow {
   /** The number of records in the API and in the mirror, or null if the run did not count them. */
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of counts that differ or, if `verify` compared a list, the number of records. */
+  /** The number of counts that differ or, if `verify` compared a list, the number of records that differ. */
   differing: number | null;
 }
 
@@ -137,8 +137,8 @@ export function findNewestRunId(mirror: Mirror): number {
 }
 
 /**
- * Returns a resource's last run. Ignores verifications that found no differences, because they say nothing about the
- * last sync.
+ * Returns a resource's last run. Ignores verifications without differences, because they do not show how the last sync
+ * ended.
  */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   return (
@@ -266,7 +266,6 @@ export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: nu
   else writeInfo(mirror, name, String(runId));
 }
 
-/** True for a `verify` run that found only problems that need to be fixed in the API. */
 export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
   return readInfo(mirror, `unrepairable:${resource}`) === String(runId);
 }

@@ -92,7 +92,7 @@ function noticeText(notice: Notice, resource: Resource): string {
 }
 
 /**
- * Remembers that a message was printed.
+ * Records that a message has been printed.
  * @param at an ISO 8601 timestamp
  * @returns false if the message had already been printed for this mirror
  */
@@ -108,7 +108,6 @@ export interface UnexpectedColumn {
   records: number;
 }
 
-/** Returns the columns for which current records have values of unexpected types. */
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
   // CROSS JOIN makes SQLite start with the unexpected values, which are far fewer than the records.
   return mirror.selectRows(
@@ -203,7 +202,7 @@ class AttributeWatch {
 
 /** The known fields of an object, or of each object in a list. A field that maps to null can have any value. */
 interface KnownObject {
-  /** The path within the record, separated by dots, for messages. */
+  /** The path within the record, separated by dots. */
   path: string;
   isList: boolean;
   members: Map<string, KnownObject | null>;

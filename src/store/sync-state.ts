@@ -98,8 +98,8 @@ export class SyncState {
   }
 
   /**
-   * Adds all dates up to the time of the request to the coverage after a complete list has been read. All mirrored
-   * records that are not in the list become missing, even if their date is unreadable or in the future.
+   * Covers all dates up to the time of the request, after a complete list was read. Mirrored records that are not in
+   * the list become missing, even if their date is unreadable or in the future.
    */
   coverAll({ ids, requestedAt }: Omit<CompleteReading, "range">): void {
     this.#cover({ range: { from: Number.NEGATIVE_INFINITY, to: requestedAt }, ids, requestedAt }, allTime);
@@ -145,8 +145,8 @@ export class SyncState {
   }
 
   /**
-   * Stores the new coverage and marked slices. Undated records that were in a marked slice, and are neither in a slice
-   * nor in `returned` now, become missing.
+   * Stores the new coverage and marked slices. An undated record that is no longer in a marked slice becomes missing,
+   * unless it is in `returned`.
    */
   #replace(
     coverage: readonly CoveredRange[],
@@ -279,7 +279,7 @@ interface MissingRecord {
   dated: number | null;
 }
 
-/** The missing records of a resource. They are removed once the API's counts agree without them. */
+/** A resource's missing records. They are removed once the API's counts agree without them. */
 export class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
@@ -301,7 +301,7 @@ export class MissingRecords {
     for (const id of ids) {
       const record = this.mirror.selectRow<{ dated: number | null; since: string }>(find, id);
       if (!record) continue;
-      // The record may have been read individually, outside the coverage.
+      // The coverage may not include the date of a record that was read individually.
       const lastSeen = lastReadAt(before, record.dated) ?? record.since;
       this.mirror.run("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)", this.resource, id, lastSeen);
     }

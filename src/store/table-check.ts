@@ -11,7 +11,7 @@ export interface TableDifference {
   table: string;
   missing: number;
   changed: number;
-  /** The number of rows without a record. */
+  /** The number of rows that belong to no record. */
   extra: number;
 }
 
@@ -41,7 +41,6 @@ interface ShapeComparison extends Record<RecordState, TableComparison> {
   rows: RowBuilder;
 }
 
-/** Returns a comparison for each of a resource's tables, with the main table first. */
 function openComparisons(mirror: Mirror, resource: Resource): ShapeComparison[] {
   const shapes = tablesOf(resource);
   return shapes.map((shape) => {

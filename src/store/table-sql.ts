@@ -46,7 +46,6 @@ export function createTableSql(
   return `${create} ${quote(tableName(shape, state))} (${definitions.join(", ")})`;
 }
 
-/** Returns a table's column names, in the same order as `createTableSql`. */
 export function columnNames(
   shape: TableShape,
   columns: readonly TableColumn[],
