@@ -16,7 +16,7 @@ import { terminalWidth } from "../util/terminal-text.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
-import { explainStop } from "./output.js";
+import { explainStop } from "./output-writing.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };

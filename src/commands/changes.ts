@@ -1,7 +1,8 @@
 import { Argument, type Command, Option } from "commander";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, writeRows } from "../cli/output.js";
+import { chooseOutput } from "../cli/output-choice.js";
+import { writeRows } from "../cli/output-writing.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
@@ -51,8 +52,8 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
-  const { csv, json, run, limit } = flags;
-  const output = chooseOutput({ csv, json }, 1, deps);
+  const { run, limit } = flags;
+  const output = chooseOutput(flags, 1, deps);
   // `--run` has no default for `--since`, because a run is listed completely, however old it is.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());

@@ -13,16 +13,18 @@ import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
-  describeUnfinished,
-  explainStop,
   noFormatError,
   type OutputChoice,
   type OutputFlags,
-  reportOutput,
   tableFilePath,
+} from "../cli/output-choice.js";
+import {
+  describeUnfinished,
+  explainStop,
+  reportOutput,
   type WrittenTables,
   writeRows,
-} from "../cli/output.js";
+} from "../cli/output-writing.js";
 import {
   checkTableName,
   filterableTables,

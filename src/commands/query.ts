@@ -3,15 +3,8 @@ import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import {
-  chooseOutput,
-  createOutputOptions,
-  describeUnfinished,
-  explainStop,
-  type OutputFlags,
-  reportOutput,
-  writeRows,
-} from "../cli/output.js";
+import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output-choice.js";
+import { describeUnfinished, explainStop, reportOutput, writeRows } from "../cli/output-writing.js";
 import {
   parseAsOf,
   useDataAsOf,
@@ -23,7 +16,7 @@ import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { formats } from "../export/formats.js";
+import { type FormatName, formats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
 import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
@@ -38,7 +31,7 @@ type QueryFlags = GlobalFlags &
 const terminalLimit = 1_000;
 
 /** Descriptions of the formats that differ from `export`, which writes records instead of query results. */
-const abouts: Readonly<Record<string, string>> = {
+const abouts: Partial<Record<FormatName, string>> = {
   json: "a JSON array with one object per row",
   ndjson: "one JSON object per line, for each row",
   xlsx: "a workbook with one sheet",
@@ -75,7 +68,7 @@ export function define(command: Command): void {
 
 export async function run(flags: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = flags;
-  const output = chooseOutput({ ...flags }, 0, deps, queryFormats);
+  const output = chooseOutput(flags, 0, deps, queryFormats);
   const asOf = parseAsOf(flags.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("The statement was passed both as an argument and with `--file`.", {

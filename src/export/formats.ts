@@ -28,8 +28,8 @@ export type RowSources = readonly [RowSource, ...RowSource[]];
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
 /** An export format, whose module exports the writer as `write`. */
-export interface Format {
-  name: string;
+interface FormatOf<Name extends string> {
+  name: Name;
   flag: string;
   about: string;
   /** The file extensions that select the format. Files in a folder get the first extension. */
@@ -44,7 +44,7 @@ export interface Format {
 }
 
 /** The export formats, in the order in which the help lists them. */
-export const formats: readonly Format[] = [
+export const formats = [
   defineFormat("csv", "comma-separated values with a header row", [".csv", ".tsv"], () => import("./csv.js")),
   defineFormat("json", "one array of records, as returned by the API", [".json"], () => import("./json.js")),
   defineFormat(
@@ -72,14 +72,17 @@ export const formats: readonly Format[] = [
   }),
 ];
 
+export type FormatName = (typeof formats)[number]["name"];
+export type Format = FormatOf<FormatName>;
+
 /** Defines a format, by default a text format with one table per file. */
-function defineFormat(
-  name: string,
+function defineFormat<Name extends string>(
+  name: Name,
   about: string,
   extensions: readonly string[],
-  load: Format["load"],
-  options: Partial<Format> = {},
-): Format {
+  load: FormatOf<Name>["load"],
+  options: Partial<FormatOf<Name>> = {},
+): FormatOf<Name> {
   return {
     name,
     flag: `--${name}`,

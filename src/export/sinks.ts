@@ -7,6 +7,7 @@ import { BrandapiError, ConfigurationError } from "../errors.js";
 import { resolveLinks } from "../util/files.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
+import { escapeData } from "../util/terminal-text.js";
 import { quoteShellWord } from "../util/text.js";
 
 /** The destination of an export. The caller must always call either `finish` or `discard`. */
@@ -24,7 +25,7 @@ export interface WriteResult {
   isCutShort: boolean;
 }
 
-/** Thrown if the reader closes the output early (`| head`), which is not a failure. */
+/** Thrown if `-o` names a pipe whose reader closes it early, as in `-o >(head)`. This is not a failure. */
 class OutputClosed extends Error {}
 
 /** Writes all data to a sink. Discards the output if an error is thrown. */
@@ -47,33 +48,20 @@ export async function writeAll(
   }
 }
 
-/** Returns a sink for a stream such as stdout, which stays open afterwards. */
-export function createStreamSink(stream: OutputStream): Sink {
-  let failure: Error | undefined;
-  const onError = (error: NodeJS.ErrnoException) => {
-    const isClosed = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
-    failure ??= isClosed ? new OutputClosed() : error;
-  };
-  const onClose = () => onError(Object.assign(new Error("closed"), { code: "EPIPE" }));
-  stream.on("error", onError).on("close", onClose);
-  const stopListening = async () => void stream.off("error", onError).off("close", onClose);
+/**
+ * Creates a sink for stdout. On a terminal, control characters in the data are escaped. `main.ts` handles the errors of
+ * stdout, such as a pipe that its reader has closed.
+ */
+export function createStdoutSink(stdout: OutputStream): Sink {
   return {
     async write(data) {
-      if (failure) throw failure;
-      if (data.length > 0 && !stream.write(data)) await waitForDrain(stream);
-      if (failure) throw failure;
+      // A chunk contains complete rows, so it never ends in the middle of a character.
+      const output = stdout.isTTY ? escapeData(Buffer.from(data).toString()) : data;
+      if (output.length > 0 && !stdout.write(output)) await once(stdout, "drain");
     },
-    finish: stopListening,
-    discard: stopListening,
+    async finish() {},
+    async discard() {},
   };
-}
-
-/** Resolves when the stream accepts more data or has failed. */
-async function waitForDrain(stream: OutputStream): Promise<void> {
-  const done = new AbortController();
-  const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
-  await Promise.race(events).catch(() => {});
-  done.abort();
 }
 
 /**

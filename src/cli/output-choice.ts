@@ -1,22 +1,19 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { pipeline, Readable } from "node:stream";
-import { createGzip } from "node:zlib";
 import { Option } from "commander";
-import { configPath, expandPath, type PathDeps } from "../config/folders.js";
+import { expandPath, type PathDeps } from "../config/folders.js";
 import type { Deps } from "../deps.js";
-import { Stopped, UsageError } from "../errors.js";
-import { type Bookmarks, type Format, formats, type RowSources } from "../export/formats.js";
-import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/sinks.js";
-import { mirrorFiles } from "../store/mirror-files.js";
-import { createFolder, resolveLinks } from "../util/files.js";
-import { escapeData } from "../util/terminal-text.js";
-import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
+import { UsageError } from "../errors.js";
+import { type Format, type FormatName, formats } from "../export/formats.js";
+import { createFolder } from "../util/files.js";
+import { quoteShellWord } from "../util/text.js";
 import { withChoices } from "./flags.js";
-import type { ReadSession } from "./mirror-reading.js";
 
-/** The flags of commands that write data. In addition, each format has a flag with its name, such as `csv`. */
-export interface OutputFlags {
+/**
+ * The flags of commands that write data. Each format has a flag with its name. `--json` is also a global option, which
+ * these commands redefine as the format's flag.
+ */
+export interface OutputFlags extends Partial<Record<FormatName, boolean>> {
   out?: string;
   excel?: boolean;
   delimiter?: string;
@@ -63,7 +60,7 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
  * @throws UsageError if the extension is unknown, or if the flags contradict each other or the extension
  */
 export function chooseOutput(
-  flags: OutputFlags & { [name: string]: unknown },
+  flags: OutputFlags,
   tables: number,
   deps: PathDeps,
   allowed: readonly Format[] = formats,
@@ -78,7 +75,6 @@ export function chooseOutput(
   const fileName = isFolder || path === undefined ? "" : path.toLowerCase();
   const isCompressed = fileName.endsWith(".gz");
   const extension = extname(isCompressed ? fileName.slice(0, -".gz".length) : fileName);
-
   const format = chooseFormat(flags, extension, isFolder, allowed);
   if (!format && path === undefined) return undefined;
   if (!format) throw noFormatError(allowed, path);
@@ -94,12 +90,12 @@ export function chooseOutput(
 }
 
 function chooseFormat(
-  flags: OutputFlags & { [name: string]: unknown },
+  flags: OutputFlags,
   extension: string,
   isFolder: boolean,
   allowed: readonly Format[],
 ): Format | undefined {
-  const byFlag = allowed.find(({ name }) => flags[name] === true);
+  const byFlag = allowed.find(({ name }) => flags[name]);
   const csv = allowed.find(({ name }) => name === "csv");
   const isCsvByDefault = isFolder || findCsvFlag(flags) !== undefined;
   return byFlag ?? findByExtension(extension, allowed) ?? (isCsvByDefault ? csv : undefined);
@@ -188,101 +184,4 @@ export function tableFilePath(
     });
   createFolder(expandPath(path, deps));
   return join(path, table + (delimiter === "\t" ? ".tsv" : extension));
-}
-
-/** The result of an export: the number of rows in each table, and the total number of bytes. */
-export interface WrittenTables {
-  rows: ReadonlyMap<string, number>;
-  bytes: number;
-  /** True if the reader, such as `head`, closed the pipe early. */
-  isCutShort: boolean;
-}
-
-/**
- * Writes rows to a file or to stdout.
- * @throws UsageError if binary data would be printed to a terminal, or if the file is the mirror or the config file
- */
-export async function writeRows(
-  sources: RowSources,
-  { format, path, isCompressed, excel, decimalComma, delimiter }: OutputChoice,
-  { deps, mirror, reporter }: ReadSession,
-  bookmarks?: Readonly<Bookmarks>,
-): Promise<WrittenTables> {
-  const file = path === undefined ? undefined : expandPath(path, deps);
-  if (file === undefined && !format.isText && deps.stdout.isTTY)
-    throw new UsageError(`\`${format.flag}\` cannot be printed to a terminal.`, {
-      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
-    });
-  const protectedFiles = [
-    ...mirrorFiles(await resolveLinks(mirror.path)),
-    await resolveLinks(configPath(deps)),
-  ];
-  if (file !== undefined && protectedFiles.includes(await resolveLinks(file)))
-    throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
-      hint: "choose a different file with `-o`",
-    });
-
-  const { write } = await format.load();
-  const names = sources.map(({ name }) => name).join(", ");
-  const warn = (text: string) => reporter.warn(`${names}: ${text}`);
-  const rows = new Map(sources.map(({ name }) => [name, 0]));
-  function* writeData(): Iterable<Uint8Array | string> {
-    const chunks = write(sources, { excel, decimalComma, delimiter, bookmarks, warn });
-    for (const { data, rows: count, table = sources[0].name } of chunks) {
-      rows.set(table, (rows.get(table) ?? 0) + count);
-      yield data;
-    }
-  }
-  const sink = file === undefined ? createStdoutSink(deps) : await openFileSink(file, deps);
-  const written = await writeAll(isCompressed ? compress(writeData()) : writeData(), sink);
-  return { rows, ...written };
-}
-
-/**
- * Adds a hint to the error if a signal stops `work` gracefully. If a signal kills the process, which is usual while
- * rows are being read, nothing is printed (see `signals.ts`).
- */
-export async function explainStop<T>(effect: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
-    throw new Stopped(error.signalName, `${effect}; run the same command again`);
-  }
-}
-
-export function describeUnfinished({ path, isFolder }: OutputChoice, deps: Deps): string {
-  if (path === undefined) return "the output is incomplete";
-  if (isFolder) return `only complete files were written to ${path}`;
-  return existsSync(expandPath(path, deps))
-    ? `nothing was written, and ${path} is unchanged`
-    : `${path} was not written`;
-}
-
-/** Prints each table's number of rows, the total size and the path. */
-export function reportOutput(
-  path: string,
-  written: readonly WrittenTables[],
-  { reporter }: ReadSession,
-): void {
-  if (written.some(({ isCutShort }) => isCutShort)) return;
-  const tables = written.flatMap(({ rows }) => [...rows]);
-  const list = tables.map(([name, count]) => `${name}: ${pluralize(count, "row")}`).join(", ");
-  const bytes = written.reduce((sum, one) => sum + one.bytes, 0);
-  reporter.note(`${list}, ${formatBytes(bytes)}: ${path}`);
-}
-
-/** Creates a sink for stdout. On a terminal, control characters in the data are escaped. */
-function createStdoutSink({ stdout }: Pick<Deps, "stdout">): Sink {
-  const sink = createStreamSink(stdout);
-  if (!stdout.isTTY) return sink;
-  // A chunk contains complete rows, so it never ends in the middle of a character.
-  return { ...sink, write: (data) => sink.write(escapeData(Buffer.from(data).toString())) };
-}
-
-async function* compress(data: Iterable<Uint8Array | string>): AsyncIterable<Uint8Array> {
-  const gzip = createGzip();
-  // If generating the data fails, `pipeline` destroys `gzip`, and then `yield*` throws the error.
-  pipeline(Readable.from(data), gzip, () => {});
-  yield* gzip as AsyncIterable<Uint8Array>;
 }
