@@ -48,14 +48,14 @@ export async function writeRows(
   const names = sources.map(({ name }) => name).join(", ");
   const warn = (text: string) => reporter.warn(`${names}: ${text}`);
   const rows = new Map(sources.map(({ name }) => [name, 0]));
-  const data = countRows(write(sources, { excel, decimalComma, delimiter, bookmarks, warn }), rows);
+  const data = tallyRows(write(sources, { excel, decimalComma, delimiter, bookmarks, warn }), rows);
   const sink = file === undefined ? createStdoutSink(deps.stdout) : await openFileSink(file, deps);
   const written = await writeAll(isCompressed ? compress(data) : data, sink);
   return { rows, ...written };
 }
 
 /** Passes the data of each chunk on, and adds the chunk's number of rows to its table's count in `counts`. */
-function* countRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Iterable<Chunk["data"]> {
+function* tallyRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Iterable<Chunk["data"]> {
   const [onlyTable = ""] = counts.keys();
   for (const { data, rows, table = onlyTable } of chunks) {
     counts.set(table, (counts.get(table) ?? 0) + rows);
