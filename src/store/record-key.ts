@@ -15,7 +15,7 @@ export function recordKey(resource: Resource, value: Json, position: number): st
   if (parts.length > 0 && parts.every((part) => part !== null))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.pagination === "documented" && parts.length > 0)
-    throw new UnexpectedResponse(`A record of ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
+    throw new UnexpectedResponse(`A record from ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
       hint: "the response does not match the API's documentation: report this to the platform",
     });
   return `#${position}`;
@@ -31,7 +31,7 @@ function readId(resource: Resource, value: Json, path: readonly string[]): strin
   if (typeof id === "string") return id;
   if (typeof id !== "number") return null;
   if (Math.abs(id) > Number.MAX_SAFE_INTEGER)
-    throw new UnexpectedResponse(`A record of ${resource.path} has a numeric ID with too many digits.`, {
+    throw new UnexpectedResponse(`A record from ${resource.path} has a numeric ID with too many digits.`, {
       hint: "the API must send IDs with more than 15 digits as strings: report this to the platform",
     });
   return String(id);

@@ -263,7 +263,7 @@ function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boo
 }
 
 export function whyIncomplete({ records, repeated, total }: List): string {
-  if (repeated.length > 0) return `contains IDs more than once: ${nameIds(repeated)}`;
+  if (repeated.length > 0) return `contains duplicate IDs: ${nameIds(repeated)}`;
   return `never settled: ${records.size} distinct records were read, but the API counts ${total}`;
 }
 

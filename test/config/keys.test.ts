@@ -77,7 +77,7 @@ test("a key is hidden in progress lines, notes, warnings and details", () => {
   expect(deps.stderr.text.match(/\[key hidden\]/g)).toHaveLength(5);
 });
 
-test("--key-file ~/key exits with code 3 if there is no home directory", async () => {
+test("a command with --key-file ~/key exits with code 3 if there is no home directory", async () => {
   const { code, err } = await brandapi("whoami --key-file ~/key", { home: "", cwd: makeHome() });
   expect(code).toBe(3);
   expect(err).toContain("Cannot determine the home directory");

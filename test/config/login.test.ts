@@ -218,7 +218,7 @@ test("login --profile stores BRANDAPI_BASE_URL, and --profile then overrides the
   expect((await brandapi("whoami", { home, env })).code).toBe(4);
 });
 
-test("login with only --ping keeps the stored base URL and key", async () => {
+test("login --ping without other flags keeps the stored base URL and key", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   await brandapi(`login --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });

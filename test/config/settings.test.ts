@@ -88,7 +88,7 @@ test("flags override environment variables, which override the profile", async (
   });
 });
 
-test("--profile ignores the mirror, base URL and key in the environment", async () => {
+test("with --profile, the mirror, base URL and key in the environment are ignored", async () => {
   const config = JSON.stringify({ profiles: { acme: { baseUrl: url("acme"), key: "brk_acme" } } });
   const env = { BRANDAPI_BASE_URL: url("env"), BRANDAPI_KEY: "brk_env", BRANDAPI_DB: "env.sqlite" };
   const deps = world({ config, env });
@@ -154,7 +154,7 @@ test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
   },
 );
 
-test("a profile named __proto__ is an ordinary profile", async () => {
+test("a profile named __proto__ works like any other profile", async () => {
   const config = `{"profiles": {"__proto__": {"key": "brk_proto"}}}`;
   expect((await readSettings({ profile: "__proto__" }, world({ config }))).key).toBe("brk_proto");
   expect((await readSettings({ profile: "__proto__" }, world())).key).toBeUndefined();

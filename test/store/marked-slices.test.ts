@@ -25,14 +25,14 @@ test("a partially read slice keeps the undated records of the slices that it rep
   expect(state.missing.all()).toEqual([]);
 });
 
-test("an undated record is missing if a complete slice replaces its slice and does not return it", async () => {
+test("an undated record becomes missing if its slice is replaced by a complete slice without it", async () => {
   const state = await withUndatedOrder();
   state.markSlice(bothDays, { ...reading, recordIds: [], ids: new Set() });
   expect(state.markedIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, dated: null }]);
 });
 
-test("an undated record is not missing if a complete slice returns it", async () => {
+test("an undated record does not become missing if a complete slice contains it", async () => {
   const state = await withUndatedOrder();
   state.markSlice(bothDays, { ...reading, recordIds: [], ids: new Set([1]) });
   expect(state.missing.all()).toEqual([]);

@@ -106,7 +106,7 @@ test.each([
   expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
 });
 
-test("a new URL signature is logged if another field of the same list item changed", () => {
+test("a change to a list item is logged with the item's new URL signature", () => {
   const [before, after] = [
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2", "new.pdf"),

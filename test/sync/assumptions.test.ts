@@ -218,7 +218,7 @@ test("sync exits with code 3 if the mirror file is replaced during the run", asy
   expect(err).not.toContain("verified");
 });
 
-test("sync reads orders from the last fraction of a second in a date range", async () => {
+test("sync reads orders whose dates have fractions of a second", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

@@ -340,7 +340,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("sync counts the orders that the audit reads with its last requests", async () => {
+test("sync includes the orders from the audit's last requests in its row count", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

@@ -194,7 +194,7 @@ test("verify sends no requests for clicks and rankings, because the API can rest
   expect(out.match(/"state":"unproven","months":\[/g)).toHaveLength(2);
 });
 
-describe("the host ranking", () => {
+describe("sync analytics-hosts", () => {
   const row = (id: string | null, sales: number) => ({
     host: id === null ? null : { id, username: id },
     clicks: 5,

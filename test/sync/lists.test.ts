@@ -17,7 +17,7 @@ async function runNextDay(brand: TestBrand, command: string) {
   return { requests, code, err, last: brand.lastRun(command.split(" ")[1]) };
 }
 
-describe("the roster", () => {
+describe("sync roster", () => {
   test("sync removes a host who leaves the roster, and adds a new record when the host returns", async () => {
     const brand = makeBrand({ roster: members.slice(0, 4) });
     await brand.run("sync roster");
@@ -206,7 +206,7 @@ describe("a list with undocumented pagination", () => {
   });
 });
 
-describe("removals", () => {
+describe("implausible removals", () => {
   test.each(["roster", "gifts"] as const)(
     "sync does not remove all records after an empty response: %s",
     async (list) => {

@@ -72,7 +72,7 @@ describe("the first sync", () => {
   });
 });
 
-describe("later syncs", () => {
+describe("syncs after the first sync", () => {
   test("sync re-reads and verifies the window even if there are no new orders", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
@@ -199,7 +199,7 @@ describe("later syncs", () => {
   });
 });
 
-describe("removals", () => {
+describe("implausible removals", () => {
   test("sync removes more than half of a list of over 20 orders only with --accept-removals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
@@ -262,7 +262,7 @@ describe("an interrupted run", () => {
   });
 });
 
-describe("ranges", () => {
+describe("requested date ranges", () => {
   test("sync --since warns about the gap that it leaves, and the next run reads the gap", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");

@@ -120,7 +120,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
   ],
 ];
 
-test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
+test.each(table)("planDated selects the dates to read: %s", (_, given, options, ranges, gaps) => {
   const plan = planDated(given, { ...defaults, ...options }, now);
   expect(plan.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
   expect(plan.gaps).toEqual(gaps);
@@ -139,7 +139,7 @@ test("planDated selects the marked slices that overlap the requested dates, or a
   expect(all.markedSlices).toEqual([days(990, 991), days(500, 501)]);
 });
 
-test("earlier returns -Infinity only for instants before the year 0", () => {
+test("`earlier` returns -Infinity only if the result is before the year 0", () => {
   expect(earlier(minTimestampMs + 5, 5)).toBe(minTimestampMs);
   expect(earlier(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
 });
