@@ -25,7 +25,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   if (flags.json) printJson(deps.stdout, { profile, removed, mirror });
   const { note, warn } = new TerminalReporter(deps, flags);
   const name = `the profile \`${profile}\``;
-  note(removed ? `Removed the base URL and key of ${name}.` : `Nothing was stored for ${name}.`);
+  note(removed ? `Removed the base URL and key for ${name}.` : `Nothing was stored for ${name}.`);
   if (mirror) note(`The mirror has been kept: ${mirror}`);
   if (deps.env.BRANDAPI_KEY) warn("BRANDAPI_KEY is still set in the environment.");
 }

@@ -5,8 +5,7 @@ import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 
-/** Returns the completions for a command line. */
-async function offered(words: string, home = makeHome()): Promise<string[]> {
+async function completionsOf(words: string, home = makeHome()): Promise<string[]> {
   const { code, out, err } = await brandapi(["__complete", ...words.split(" ")], { home });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return out.split("\n").filter((word) => word !== "");
@@ -30,7 +29,7 @@ test.each([
   ["export orders --out ", []],
   ["nonsense --flag x", []],
 ])("completion of `brandapi %s` offers %j", async (words, names) => {
-  expect(await offered(words)).toEqual(names);
+  expect(await completionsOf(words)).toEqual(names);
 });
 
 test("completion for --profile suggests this machine's profiles, or nothing if they cannot be read", async () => {

@@ -37,8 +37,8 @@ test("`brandapi` and `brandapi help` print the same output as --help", async () 
 });
 
 /**
- * Returns the number of lines in the list of resources after the first line. The list grows with the number of
- * resources, so it is not counted.
+ * Returns how many lines the list of resources has after the first line. The limit on the length of help does not
+ * include them, because the list grows with the API.
  */
 function extraResourceLines(lines: readonly string[]): number {
   const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));

@@ -17,12 +17,10 @@ export interface TerminalOptions {
 /** A program that runs in a pseudo-terminal. The terminal echoes typed text. */
 export interface InTerminal {
   home: string;
-  /** Returns the program's output so far. */
   output(): string;
   type(text: string): void;
   /** Resolves when the output matches the pattern. Rejects if the program ends first. */
   until(pattern: RegExp): Promise<void>;
-  /** Resolves with the exit code when the program ends. */
   ended: Promise<number | null>;
 }
 

@@ -9,9 +9,9 @@ import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
 /** A folder name with characters that need escaping in shells and crontabs. */
-const trap = join(mkdtempSync(join(tmpdir(), "brandapi-cron-")), `it's 100% <"mine"> & $HOME`);
-mkdirSync(trap);
-afterAll(() => rmSync(join(trap, ".."), { recursive: true }));
+const awkwardFolder = join(mkdtempSync(join(tmpdir(), "brandapi-cron-")), `it's 100% <"mine"> & $HOME`);
+mkdirSync(awkwardFolder);
+afterAll(() => rmSync(join(awkwardFolder, ".."), { recursive: true }));
 
 /**
  * Returns the commands that cron passes to the shell for a crontab. Cron unescapes `\\%`, and ends a command at an
@@ -48,10 +48,10 @@ async function startSandbox() {
 test("cron prints lines that work in a minimal environment, whatever characters the paths contain", async () => {
   const { baseUrl, key } = await startSandbox();
   const nobody = makeHome();
-  const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
+  const env = { BRANDAPI_CONFIG_DIR: join(awkwardFolder, "settings"), BRANDAPI_RATE_LIMIT: "none" };
   const login = ["login", "--base-url", baseUrl, "--key-stdin"];
-  expect((await brandapi(login, { home: trap, env, stdin: key })).code).toBe(0);
-  const { code, out, err } = await brandapi("cron", { home: trap, env });
+  expect((await brandapi(login, { home: awkwardFolder, env, stdin: key })).code).toBe(0);
+  const { code, out, err } = await brandapi("cron", { home: awkwardFolder, env });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const [sync = "", check = ""] = commandsOf(out);
 
@@ -60,9 +60,9 @@ test("cron prints lines that work in a minimal environment, whatever characters 
   expect(early.err).toContain("This mirror has never been synced");
   expect(runBare(sync, nobody)).toEqual({ status: 0, out: "", err: "" });
   expect(runBare(check, nobody)).toEqual({ status: 0, out: "", err: "" });
-  const log = readFileSync(join(trap, ".local/state/brandapi/default.log"), "utf8");
+  const log = readFileSync(join(awkwardFolder, ".local/state/brandapi/default.log"), "utf8");
   expect(log).toMatch(/^\w{3} .*UTC.*\nroster: [\s\S]*orders: 50 read/);
-  expect(readdirSync(join(trap, ".local/share/brandapi"))).toContain("default.sqlite");
+  expect(readdirSync(join(awkwardFolder, ".local/share/brandapi"))).toContain("default.sqlite");
   expect(readdirSync(nobody)).toEqual([]);
   expect(out).not.toContain(key);
 });

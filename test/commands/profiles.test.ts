@@ -9,7 +9,6 @@ import { type Sandbox, type SandboxOptions, sandboxForTest } from "../support/sa
 interface Profiles {
   sandbox: Sandbox;
   home: string;
-  /** Returns the default path of a profile's mirror. */
   mirrorOf(profile: string): string;
   login(profile: string, key: string): Promise<void>;
   run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;

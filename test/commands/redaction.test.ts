@@ -44,7 +44,6 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   return { brand, hostId };
 }
 
-/** Changes a host's fields in all of the API's lists. */
 function rename({ data }: TestBrand, hostId: string, fields: Partial<HostProfile>): void {
   const renamed = <T extends { host: { id: string } | null }>(list: readonly T[]): T[] =>
     list.map((one) => (one.host?.id === hostId ? { ...one, host: { ...one.host, ...fields } } : one));
@@ -60,13 +59,12 @@ function rename({ data }: TestBrand, hostId: string, fields: Partial<HostProfile
 const tables =
   "orders roster recommendations opportunities opportunity_assignments content changes hosts".split(" ");
 
-/** Counts the occurrences of a string in the mirror's files. */
 function countInFiles(brand: TestBrand, text: string): number {
   const files = ["", "-wal", "-shm"].map((end) => brand.db + end).filter((path) => existsSync(path));
   return countIn(files.map((path) => readFileSync(path, "latin1")).join("\n"), text);
 }
 
-/** Counts the occurrences of a string in exports of all tables, including the orders at an earlier time. */
+/** Counts occurrences in exports of all tables, including the orders at an earlier time. */
 async function countInExports(brand: TestBrand, text: string): Promise<number> {
   const texts: string[] = [];
   for (const table of tables) texts.push((await brand.run(`export ${table} --ndjson`)).out);

@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 
 const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zoë 北京\tx\ny";
 // Control characters that must not reach a terminal: all except line breaks and tabs.
-const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
+const controlCharacter = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
 // Runs a process that treats its stdout as a terminal.
 const onTerminal = [process.execPath, "--import", "data:text/javascript,process.stdout.isTTY=true"] as const;
@@ -52,7 +52,7 @@ test.each(commands)(
     const shown = await brandapi(command, { tty: true });
     expect([piped.code, shown.code]).toEqual([0, 0]);
     expect(piped.out).toContain("\u009b2J\u007f\u202efdp.exe");
-    expect(shown.out.replaceAll("\r\n", "\n")).not.toMatch(acting);
+    expect(shown.out.replaceAll("\r\n", "\n")).not.toMatch(controlCharacter);
     expect(shown.out).toContain("\\u009b2J\\u007f\\u202efdp.exe");
     expect(shown.out).toContain("Zoë 北京");
     expect(shown.out).not.toContain("\ufffd");
@@ -65,7 +65,7 @@ test("the program escapes control characters if its stdout is a terminal", async
   const { code, out } = await spawnBrandapi(["export", "orders", "--csv", "--db", path], { node: onTerminal })
     .ended;
   expect(code).toBe(0);
-  expect(out.replaceAll("\r\n", "\n")).not.toMatch(acting);
+  expect(out.replaceAll("\r\n", "\n")).not.toMatch(controlCharacter);
   expect(out).toContain("\\u009b2J\\u007f\\u202efdp.exe");
 });
 
@@ -84,6 +84,6 @@ test("--json escapes control characters on a terminal without changing the value
   const piped = await brand.run("whoami --json");
   const shown = await brand.run("whoami --json", { tty: true });
   expect(piped.out).toContain("\u009b2J");
-  expect(shown.out).not.toMatch(acting);
+  expect(shown.out).not.toMatch(controlCharacter);
   expect(JSON.parse(shown.out)).toEqual(JSON.parse(piped.out));
 });

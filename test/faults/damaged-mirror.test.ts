@@ -14,7 +14,7 @@ async function synced(): Promise<TestBrand> {
   return brand;
 }
 
-/** Overwrites five pages in the mirror's file that contain a table's rows. */
+/** Overwrites five pages that contain rows of the table. */
 function damage(path: string, table = "order_line_items"): void {
   const mirror = new Sqlite(path);
   mirror.pragma("wal_checkpoint(TRUNCATE)");

@@ -16,8 +16,8 @@ const texts = {
   "two hundred thousand letters": "a".repeat(200_000),
 };
 
-/** Returns the control characters in the output, except those for the program's own colors and progress line. */
-function actedUpon(printed: string): string[] {
+/** Returns the control characters in the output, other than those for colors and the progress line. */
+function foreignControlCharacters(printed: string): string[] {
   const [text = "", ...sequences] = printed.split("\u001b");
   const strange = sequences.filter((one) => !/^\[(\d*(;\d+)*[mKAG]|\?(25|7)[lh]|[78]$)|^[78]/.test(one));
   const controls = [text, ...sequences]
@@ -63,7 +63,7 @@ test.each(Object.entries(texts))(
     ]) {
       const argv = command.split(" ").map((word) => word.replaceAll("+", " "));
       const { out, err } = await brand.run(argv, { tty: true });
-      expect([command, actedUpon(out + err)]).toEqual([command, []]);
+      expect([command, foreignControlCharacters(out + err)]).toEqual([command, []]);
       expect(out + err).not.toMatch(/\n\r?brandapi: Done|honest\r/);
     }
     const records = JSON.parse((await brand.run("export roster --json")).out) as {

@@ -7,15 +7,14 @@ import { Sqlite } from "../support/sqlite.js";
 
 const orders = ordersBefore(noon - hour, 350, hour);
 
-/** Returns a brand whose mirror has been synced. */
-async function synced(): Promise<TestBrand> {
+async function syncedBrand(): Promise<TestBrand> {
   const brand = makeBrand({ orders });
   expect((await brand.run("sync orders")).code).toBe(0);
   return brand;
 }
 
-/** Changes a mirror directly, as another program would, while no command is running. */
-function write({ db }: TestBrand, sql: string): void {
+/** Changes the mirror directly, as another program would while no command is running. */
+function executeSql({ db }: TestBrand, sql: string): void {
   const mirror = new Sqlite(db);
   mirror.exec(sql);
   mirror.close();
@@ -27,7 +26,7 @@ function overwrite({ db }: TestBrand): void {
 
 function foreign(brand: TestBrand): void {
   rmSync(brand.db);
-  write(brand, "CREATE TABLE invoices (id TEXT)");
+  executeSql(brand, "CREATE TABLE invoices (id TEXT)");
 }
 
 function folder({ db }: TestBrand): void {
@@ -39,10 +38,10 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
   ["is not a database", ({ db }) => writeFileSync(db, "order,amount\n1,2\n".repeat(500)), /is not a|damaged/],
   ["has an overwritten first page", overwrite, /damaged|not a/],
   ["is another program's database", foreign, /not a|another/],
-  ["was written by a newer version", (brand) => write(brand, "PRAGMA user_version = 9999"), /newer/],
+  ["was written by a newer version", (brand) => executeSql(brand, "PRAGMA user_version = 9999"), /newer/],
   ["is a folder", folder, /folder|directory/],
 ])("sync exits with code 3 and does not change a mirror file that %s", async (_, spoil, says) => {
-  const brand = await synced();
+  const brand = await syncedBrand();
   spoil(brand);
   const before = statSync(brand.db).isFile() ? readFileSync(brand.db) : null;
   for (const command of ["sync orders", "export orders --csv", "status", "query SELECT"]) {
@@ -54,13 +53,13 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
 });
 
 test("the error for a mirror path that is a folder suggests the mirror in this folder", async () => {
-  const brand = await synced();
+  const brand = await syncedBrand();
   const { code, err } = await brand.run(["status", "--db", dirname(brand.db)]);
   expect([code, err]).toEqual([3, expect.stringContaining(`--db ${brand.db}`)]);
 });
 
 test("sync suggests backup --restore for a mirror with a damaged header", async () => {
-  const brand = await synced();
+  const brand = await syncedBrand();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   for (const [from, to] of [
     [0, 16],
@@ -80,7 +79,7 @@ test("sync suggests backup --restore for a mirror with a damaged header", async 
 });
 
 test("sync rejects another brand's mirror before it writes anything", async () => {
-  const brand = await synced();
+  const brand = await syncedBrand();
   const other = makeBrand({ sameApiAs: brand, seed: 2 });
   other.data.id = "b0000000-0000-4000-8000-000000000002";
   const { code, err } = await other.run("sync orders", { env: { BRANDAPI_DB: brand.db } });
@@ -92,7 +91,7 @@ test("sync rejects another brand's mirror before it writes anything", async () =
 test.each(["replaced", "deleted"])(
   "sync exits with code 3 and does not report success if the mirror is %s during the sync",
   async (what) => {
-    const brand = await synced();
+    const brand = await syncedBrand();
     writeFileSync(`${brand.db}.new`, readFileSync(brand.db));
     brand.once(readsOrders, () => {
       if (what === "deleted") rmSync(brand.db);
@@ -113,7 +112,7 @@ test("sync fills an empty file, and creates mirrors that only their owner can re
   writeFileSync(brand.db, "");
   expect((await brand.run("sync orders")).code).toBe(0);
   expect(brand.mirrored()).toHaveLength(350);
-  expect(statSync((await synced()).db).mode & 0o077).toBe(0);
+  expect(statSync((await syncedBrand()).db).mode & 0o077).toBe(0);
 });
 
 test("sync exits with code 3 if the mirror's folder cannot be created", async () => {
@@ -122,8 +121,8 @@ test("sync exits with code 3 if the mirror's folder cannot be created", async ()
 });
 
 test("forget exits with code 3 and suggests backup --restore if a record's JSON was overwritten", async () => {
-  const brand = await synced();
-  write(brand, "UPDATE records SET json = '{x' WHERE record_id = 7");
+  const brand = await syncedBrand();
+  executeSql(brand, "UPDATE records SET json = '{x' WHERE record_id = 7");
   const { code, err } = await brand.run("forget --host ada --yes");
   expect(code, err).toBe(3);
   expect(err).toContain("malformed JSON");

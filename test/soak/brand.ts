@@ -14,7 +14,6 @@ export interface SoakBrand {
   data: Brand;
   /** True if the API has ever sent this version of an order. */
   wasSent(key: string, json: string): boolean;
-  /** Returns the number of requests received so far. */
   served(): number;
   /** Applies a few random events. */
   live(): void;

@@ -98,7 +98,6 @@ export async function strikeProcesses(
   return report;
 }
 
-/** Syncs everything and compares the mirror with the API. */
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
   // A run reads up to the last complete second, so the newest order's second must have passed.
   await sleep(1_000);
@@ -132,24 +131,24 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
     brand.live();
     const strike = strikes[Math.floor(random() * strikes.length)];
     const args = ["sync", "orders", "--full", "--db", db];
-    let isThere = false;
+    let isOpen = false;
     const requestsBefore = brand.served();
     const { ended, struck } = run(
       bin,
       args,
       brand.env,
-      (said) => {
-        // The mirror is open after `/me` and one more request.
-        isThere = brand.served() > requestsBefore + 1 && !said.includes("verified") && existsSync(db);
-        if (isThere) strike?.();
+      (output) => {
+        // The mirror is open once a request has followed `/me`.
+        isOpen = brand.served() > requestsBefore + 1 && !output.includes("verified") && existsSync(db);
+        if (isOpen) strike?.();
       },
       250 + random() * 900,
     );
     const { code, out } = await ended;
-    if (struck.landed && isThere) report.landed += 1;
+    if (struck.landed && isOpen) report.landed += 1;
     else report.late += 1;
-    if (struck.landed && isThere && code !== 3) report.lost.push(`ended with ${code}: ${out.slice(-200)}`);
-    if (struck.landed && isThere && /, verified/.test(out))
+    if (struck.landed && isOpen && code !== 3) report.lost.push(`ended with ${code}: ${out.slice(-200)}`);
+    if (struck.landed && isOpen && /, verified/.test(out))
       report.lost.push(`told a success: ${out.slice(-200)}`);
     report.lost.push(...inspect(db, brand).wrong.slice(0, 3));
     for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(db + end, { force: true });

@@ -9,9 +9,9 @@ import { openMirror } from "../../src/store/open.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
 
-/*
- * A module that the measured process preloads. It records every path below FOLDER that the process opens or lists, and
- * the processor time.
+/**
+ * A module that the measured process preloads. It records the CPU time, and every path below FOLDER that the process
+ * opens or lists.
  */
 const preload = `data:text/javascript,${encodeURIComponent(`
   import fs from "node:fs";

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { hasManyBrands, readDeltaLog } from "../../src/export/delta/log.js";
 import { askDuckDb } from "../export/duckdb.js";
 
-/** An engine that reads Delta tables. */
 export interface LakeReader {
   name: string;
   /** True if the engine can read an older version of a table. */

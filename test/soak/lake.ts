@@ -23,7 +23,6 @@ export interface LakeOptions {
 
 interface LakeBrand {
   id: string;
-  /** The path of the brand's mirror. */
   path: string;
   orders: JsonObject[];
   /** Orders that the API returns only from a later day on. */
@@ -49,7 +48,7 @@ const allTables = ["orders", "orders_removed", "order_line_items", "sales_by_mon
  */
 interface Strike {
   name: string;
-  /** Null to kill the export at a random time. */
+  /** The pattern is null if the export is killed at a random time. */
   pattern: string | null;
 }
 
@@ -61,7 +60,7 @@ const strikes: readonly Strike[] = [
   { name: "after a version", pattern: "_delta_log/\\d{20}\\.json$" },
 ];
 
-/** These strikes need an export that writes a checkpoint. */
+/** These strikes apply only to exports that write a checkpoint. */
 const checkpointStrikes: readonly Strike[] = [
   { name: "while a checkpoint is written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
   { name: "after a checkpoint", pattern: "\\d{20}\\.checkpoint\\.parquet$" },
@@ -197,7 +196,7 @@ function restore(brand: LakeBrand): void {
   Object.assign(brand, brand.backup);
 }
 
-/** Replaces a mirror with a new one that read the same orders in reverse order. */
+/** Replaces a mirror with a new mirror that has read the same orders in reverse order. */
 async function replaceMirror(brand: LakeBrand): Promise<void> {
   rmSync(brand.path);
   brand.orders.reverse();
@@ -218,9 +217,9 @@ function spawnExport(bin: string, args: string[], env: Record<string, string>, b
   return { child, ended };
 }
 
-/*
- * Kills a process when a file in the folder that matches the pattern changes, or after a delay if there is no pattern.
- * Returns true if the process was still running.
+/**
+ * Kills a process as soon as a file that matches the pattern changes in the folder, or after a delay if there is no
+ * pattern. Returns true if the process was still running.
  */
 async function killOnce(
   { child, ended }: ReturnType<typeof spawnExport>,
@@ -261,7 +260,6 @@ interface Question {
   mirror: string;
 }
 
-/** @param group the columns to group by @param select the columns to return for each group */
 function question(name: string, table: string, group: string, select: string, where = "1 = 1"): Question {
   const rest = `${group}, ${select} FROM`;
   const groupBy = `WHERE ${where} GROUP BY`;
