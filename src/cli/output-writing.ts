@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { configPath, expandPath } from "../config/folders.js";
+import type { GlobalFlags } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { Stopped, UsageError } from "../errors.js";
 import type { Bookmarks, Chunk, RowSources } from "../export/formats.js";
@@ -9,7 +10,7 @@ import { createStdoutSink, openFileSink, writeAll } from "../export/sinks.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { resolveLinks } from "../util/files.js";
 import { formatBytes, pluralize } from "../util/text.js";
-import type { ReadSession } from "./mirror-reading.js";
+import { type ReadSession, readMirror } from "./mirror-reading.js";
 import type { OutputChoice } from "./output-choice.js";
 
 /** The result of an export: the number of rows in each table, and the total number of bytes. */
@@ -76,7 +77,17 @@ export async function explainStop<T>(effect: string, work: () => Promise<T>): Pr
   }
 }
 
-export function describeUnfinished({ path, isFolder }: OutputChoice, deps: Deps): string {
+/** Like `readMirror`, for work that writes to `output`. If a signal stops the work, the error says what was written. */
+export async function readMirrorForOutput(
+  flags: GlobalFlags,
+  deps: Deps,
+  output: OutputChoice,
+  work: (session: ReadSession) => Promise<void>,
+): Promise<void> {
+  await explainStop(describeUnfinished(output, deps), () => readMirror(flags, deps, work));
+}
+
+function describeUnfinished({ path, isFolder }: OutputChoice, deps: Deps): string {
   if (path === undefined) return "the output is incomplete";
   if (isFolder) return `only complete files were written to ${path}`;
   return existsSync(expandPath(path, deps))

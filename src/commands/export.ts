@@ -9,7 +9,7 @@ import {
   parseList,
   parseRange,
 } from "../cli/flags.js";
-import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
+import type { ReadSession } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
@@ -18,13 +18,7 @@ import {
   type OutputFlags,
   tableFilePath,
 } from "../cli/output-choice.js";
-import {
-  describeUnfinished,
-  explainStop,
-  reportOutput,
-  type WrittenTables,
-  writeRows,
-} from "../cli/output-writing.js";
+import { readMirrorForOutput, reportOutput, type WrittenTables, writeRows } from "../cli/output-writing.js";
 import {
   checkTableName,
   filterableTables,
@@ -125,35 +119,30 @@ export function define(command: Command): void {
     );
 }
 
-/** A validated command line. */
-interface ExportRequest {
-  tables: readonly string[];
-  output: OutputChoice;
-  columns: readonly string[] | undefined;
-  where: string | undefined;
+/** The flags that select rows, with parsed times. */
+interface RowRequest extends Pick<ExportFlags, "columns" | "where" | "limit" | "includeRemoved"> {
   /** The bounds of the period, in milliseconds since 1970. */
   range: Pick<Selection, "since" | "until">;
-  limit: number | undefined;
   /** Milliseconds since 1970; undefined for the current data. */
   asOf: number | undefined;
-  includeRemoved: boolean;
 }
 
 export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
-  const { allProfiles = false, delta, retain } = flags;
-  if (delta === undefined) {
-    if (allProfiles)
-      throw new UsageError("`--all-profiles` applies only to `--delta`.", {
-        hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
-      });
-    if (retain !== undefined)
-      throw new UsageError("`--retain` applies only to `--delta`.", {
-        hint: "add `--delta FOLDER`, or omit `--retain`",
-      });
-    await exportFiles(flags, context, names);
-    return exitCodes.done;
-  }
-  if (allProfiles)
+  if (flags.delta !== undefined) return await exportDelta(flags, context, names);
+  refuseDeltaFlags(flags);
+  const tables = [...new Set(names.map((name) => checkExportedName(name, flags.columns)))];
+  if (flags.singer || flags.state !== undefined) await exportSinger(flags, context, tables);
+  else await exportFiles(flags, context, tables);
+  return exitCodes.done;
+}
+
+/** Adds a version to each Delta table that has changed. */
+async function exportDelta(
+  flags: ExportFlags,
+  context: Context,
+  names: readonly string[],
+): Promise<ExitCode> {
+  if (flags.allProfiles)
     return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
       exportDeltaTables(names, profileFlags, profileContext, { manyBrands: true }),
     );
@@ -161,43 +150,49 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
   return exitCodes.done;
 }
 
-async function exportFiles(flags: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
-  const { deps } = context;
-  const request = readRequest(flags, names, deps);
-  const { asOf, output, tables, where } = request;
-  const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
-  const exportTables = async (session: ReadSession) => {
-    const { mirror, reporter } = session;
-    const { selections, conditionTables } = selectRows(request, mirror);
-    const readTables = [...new Set([...tables, ...conditionTables])];
-    if (where !== undefined) warnAboutUnquotedDate(reporter, where);
-    warnAboutUnreadTables(session, conditionTables);
-    warnAboutPartialTables(session, readTables);
-    // `useDataAsOf` creates temporary tables that shadow the real tables.
-    if (asOf !== undefined) useDataAsOf(session, readTables, asOf);
-    try {
-      await writeTables(selections, output, session, bookmarks);
-    } catch (error) {
-      throw where === undefined ? error : explainRuntimeError(error, "--where");
-    }
-  };
-  await explainStop(describeUnfinished(output, deps), () => readMirror(flags, deps, exportTables));
+/** @throws UsageError if a flag that applies only to `--delta` was passed without it */
+function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
+  if (allProfiles)
+    throw new UsageError("`--all-profiles` applies only to `--delta`.", {
+      hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
+    });
+  if (retain !== undefined)
+    throw new UsageError("`--retain` applies only to `--delta`.", {
+      hint: "add `--delta FOLDER`, or omit `--retain`",
+    });
 }
 
-/**
- * Validates those parts of the command line that do not depend on the mirror.
- * @throws UsageError for the first mistake
- */
-function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
-  const tables = [...new Set(names.map((name) => checkExportedName(name, flags.columns)))];
-  const singer = flags.singer || flags.state !== undefined;
-  const output = chooseOutput({ ...flags, singer }, tables.length, deps);
-  if (!output) throw noFormatError();
+/** Writes complete tables, or the changes since the state in `--state`, as one stream of Singer messages. */
+async function exportSinger(flags: ExportFlags, { deps }: Context, tables: readonly string[]): Promise<void> {
+  const output = requireOutput({ ...flags, singer: true }, tables, deps);
+  const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
+  await readMirrorForOutput(flags, deps, output, async (session) => {
+    const selections = tables.map((name) => ({ table: findSyncedTable(session.mirror, name) }));
+    warnAboutPartialTables(session, tables);
+    await writeTables(selections, output, session, bookmarks);
+  });
+}
+
+/** Writes the selected rows of tables to one file, to stdout, or to one file per table. */
+async function exportFiles(flags: ExportFlags, { deps }: Context, tables: readonly string[]): Promise<void> {
+  const output = requireOutput(flags, tables, deps);
   const now = deps.clock.now();
-  const asOf = parseAsOf(flags.asOf, now);
-  const range = parseRange(flags, now);
-  const { columns, where, limit, includeRemoved = false } = flags;
-  return { tables, output, columns, where, range, limit, asOf, includeRemoved };
+  const request = { ...flags, asOf: parseAsOf(flags.asOf, now), range: parseRange(flags, now) };
+  await readMirrorForOutput(flags, deps, output, async (session) => {
+    const selections = selectRows(tables, request, session);
+    try {
+      await writeTables(selections, output, session);
+    } catch (error) {
+      throw request.where === undefined ? error : explainRuntimeError(error, "--where");
+    }
+  });
+}
+
+/** @throws UsageError if neither a format nor a file was specified */
+function requireOutput(flags: OutputFlags, tables: readonly string[], deps: Deps): OutputChoice {
+  const output = chooseOutput(flags, tables.length, deps);
+  if (!output) throw noFormatError();
+  return output;
 }
 
 /**
@@ -216,17 +211,16 @@ function checkExportedName(typed: string, columns: readonly string[] | undefined
 }
 
 /**
- * Selects the rows of each table, and finds the tables and views that `--where` reads.
+ * Selects the rows of each table, warns about data that is missing, and switches this connection to the data as of
+ * `--as-of`.
  * @throws UsageError if a flag does not apply to the tables
  */
-function selectRows(
-  request: ExportRequest,
-  mirror: Mirror,
-): { selections: Selection[]; conditionTables: string[] } {
-  const { columns, where, range, limit, asOf, includeRemoved } = request;
-  const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
+function selectRows(names: readonly string[], request: RowRequest, session: ReadSession): Selection[] {
+  const { columns, where, range, limit, asOf, includeRemoved = false } = request;
+  const { mirror, reporter } = session;
+  const tables = names.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
   if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
-    throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
+    throw new UsageError(`\`--include-removed\` makes no difference to ${names.join(", ")}.`, {
       hint: "omit the flag, because only tables built from API records have removed records",
     });
   for (const table of tables) {
@@ -235,17 +229,34 @@ function selectRows(
     if (where !== undefined) checkCondition(mirror, table, where);
   }
   const filterable = filterableTables(tables, range);
-  const selections = tables.map((table) => {
-    const dates = filterable.includes(table) ? range : {};
-    return { table, columns, where, limit, ...dates };
+  const conditionTables = where === undefined ? [] : findConditionTables(tables, where, asOf, mirror);
+  if (where !== undefined) warnAboutUnquotedDate(reporter, where);
+  warnAboutUnreadTables(session, conditionTables);
+  const readTables = [...new Set([...names, ...conditionTables])];
+  warnAboutPartialTables(session, readTables);
+  // The temporary tables that this creates shadow the real tables, so the checks come first.
+  if (asOf !== undefined) useDataAsOf(session, readTables, asOf);
+  return tables.map((table) => ({
+    table,
+    columns,
+    where,
+    limit,
+    ...(filterable.includes(table) ? range : {}),
+  }));
+}
+
+/** Returns the tables and views that `--where` reads. */
+function findConditionTables(
+  tables: readonly ReadableTable[],
+  where: string,
+  asOf: number | undefined,
+  { db }: Mirror,
+): string[] {
+  const names = tables.flatMap((table) => {
+    const reads = findReads(db, conditionSql(table, where));
+    return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
   });
-  const conditionTables = tables.flatMap((table) => {
-    if (where === undefined) return [];
-    const reads = findReads(mirror.db, conditionSql(table, where));
-    if (asOf !== undefined) checkStatementHistory(reads);
-    return reads?.names ?? [];
-  });
-  return { selections, conditionTables: [...new Set(conditionTables)] };
+  return [...new Set(names)];
 }
 
 function checkColumns(table: ReadableTable, names: readonly string[]): void {
@@ -269,7 +280,7 @@ async function writeTables(
   selections: readonly Selection[],
   output: OutputChoice,
   session: ReadSession,
-  bookmarks: Bookmarks | undefined,
+  bookmarks?: Bookmarks,
 ): Promise<void> {
   const [first, ...others] = selections.map((selection) => openRows(session.mirror, selection));
   if (!first) return;

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output-choice.js";
-import { describeUnfinished, explainStop, reportOutput, writeRows } from "../cli/output-writing.js";
+import { readMirrorForOutput, reportOutput, writeRows } from "../cli/output-writing.js";
 import {
   parseAsOf,
   useDataAsOf,
@@ -79,12 +79,11 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
     return await readMirror(flags, deps, async (session) =>
       printResult(openStatement({ sql, param, asOf }, session), limit, session),
     );
-  const exportResult = async (session: ReadSession) => {
+  await readMirrorForOutput(flags, deps, output, async (session) => {
     const statement = openStatement({ sql, param, asOf }, session);
     const written = await writeRows([openQueryResult(statement, limit)], output, session);
     if (output.path !== undefined) reportOutput(output.path, [written], session);
-  };
-  await explainStop(describeUnfinished(output, deps), () => readMirror(flags, deps, exportResult));
+  });
 }
 
 /**
