@@ -25,7 +25,7 @@ export interface GlobalFlags {
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
-  /** False if `--no-color` is given. If it is not, only a terminal gets colors. */
+  /** False if `--no-color` is given. Otherwise, only terminals get colored output. */
   color?: boolean;
   progress?: boolean;
 }

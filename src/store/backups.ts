@@ -64,7 +64,7 @@ async function writeCopy(from: string, copy: string, runGracefully: Deps["runGra
   return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw copyError(from, "it is empty", "run `brandapi sync` first");
-    // Count the rows and copy the file in one transaction. VACUUM INTO cannot run in a transaction.
+    // Count and copy the rows in the same transaction. This rules out VACUUM INTO, which cannot run in a transaction.
     mirror.db.exec("BEGIN");
     const summary = summarizeRows(mirror);
     // If a signal arrives during the backup, the program stops at the next step and removes the incomplete copy.

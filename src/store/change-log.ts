@@ -41,7 +41,10 @@ export class ChangeLog {
     this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
   }
 
-  /** Logs a new record if its date had already been covered. If not, the record may always have existed. */
+  /**
+   * Logs a new record if its date had already been covered. If it had not, the record may have existed earlier without
+   * being read.
+   */
   logAdded(key: string, value: Json, at: string): void {
     const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
     if (readBefore !== null) this.#insert("added", key, readBefore, at);
@@ -109,7 +112,10 @@ export class ChangeLog {
     );
   }
 
-  /** Returns when the record's current values were last seen. This is at least the time at which they were stored. */
+  /**
+   * Returns when the record's current values were last seen. This is never earlier than the time at which they were
+   * stored.
+   */
   #lastSeenAt(row: RecordRow): string {
     const seenAt = this.options.lastSeen?.(row.record_id) ?? this.#lastReadAt(row.dated_at);
     return seenAt !== null && seenAt > row.since_at ? seenAt : row.since_at;

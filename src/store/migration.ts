@@ -17,7 +17,7 @@ import { quote, tableName } from "./table-sql.js";
 export interface MigrationOptions {
   /** True if the mirror is a copy, such as a backup that is being restored. Copies are migrated without a backup. */
   isCopy?: boolean;
-  /** Prints the path of the backup, and warnings about the users' views, indexes and triggers that were lost. */
+  /** Prints the path of the backup, and warnings about lost user-defined views, indexes and triggers. */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 

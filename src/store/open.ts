@@ -158,7 +158,7 @@ async function createMirrorFile(path: string): Promise<void> {
 }
 
 function setFileFormat(db: Database): void {
-  // Large pages waste less space, because a record takes about a kilobyte.
+  // A record takes about a kilobyte, so larger pages waste less space.
   db.pragma("page_size = 16384");
   db.pragma("journal_mode = WAL");
 }

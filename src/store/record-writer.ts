@@ -34,7 +34,8 @@ export interface ResponseOptions {
   /** True to update the read time even if a record has not changed. */
   touch?: boolean;
   /**
-   * True if the records' dates are outside the requested range, so the coverage does not narrow down when they changed.
+   * True if the records' dates are outside the requested range. The coverage then does not show when the records
+   * changed.
    */
   isOutsideRange?: boolean;
 }

@@ -32,7 +32,7 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: Range =
 
 /**
  * Counts the current records in a range that match all of these `filterFlags`. A record without a readable date is
- * counted only for `allTime`. Reads nothing but indexes.
+ * counted only for `allTime`. Reads only indexes.
  */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
@@ -151,7 +151,7 @@ export function readDetailIds(mirror: Mirror, resource: string, parent: string):
   return details;
 }
 
-/** The columns of `records` that a record's rows are built from. */
+/** The columns of `records` from which table rows are built. */
 export interface StoredRow {
   record_id: number;
   json: string;

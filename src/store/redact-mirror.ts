@@ -90,8 +90,8 @@ export function scrubFile(mirror: Mirror): boolean {
 }
 
 /**
- * Returns the newest `run_id` at the time of the last redaction, or null if nothing was ever redacted. Exports from
- * before the redaction may contain the removed data.
+ * Returns the newest `run_id` at the time of the last redaction, or null if nothing has ever been redacted. Exports
+ * from before the redaction may contain the removed data.
  */
 export function readRedactedAfterRun(mirror: Mirror): number | null {
   const runId = readInfo(mirror, redactedAfterRun);

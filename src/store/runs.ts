@@ -221,7 +221,7 @@ export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns
   return { runId, at: at === null ? 0 : Date.parse(at), until: until === null ? null : Date.parse(until) };
 }
 
-/** The error from the API for a resource that the key or plan excludes (402 or 403). */
+/** The API's error for a resource that the key or plan does not allow (402 or 403). */
 export interface Refusal {
   at: string;
   error: string;
@@ -247,7 +247,7 @@ export interface FailedRun {
   isRefused: boolean;
 }
 
-/** Stores a failed command. Null deletes it, which the next command does when it starts. */
+/** Stores a failed command. The next command passes null to delete it. */
 export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => writeJsonInfo(mirror, "failed_run", run));
 }
@@ -258,7 +258,7 @@ export function readFailedRun(mirror: Mirror): FailedRun | null {
 
 /**
  * Stores the `run_id` of a `verify` run that found only problems that need to be fixed in the API, such as unreadable
- * dates. Null deletes it.
+ * dates. Pass null to delete it.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
   const name = `unrepairable:${resource}`;

@@ -52,7 +52,7 @@ export class SyncState {
   #coverage: readonly CoveredRange[];
   #marked: readonly MarkedSlice[];
 
-  /** @param runId the run that reads the resource, or 0 if the state is not changed */
+  /** @param runId the run that reads the resource, or 0 to read the state without changing it */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,

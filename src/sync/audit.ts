@@ -40,8 +40,8 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
 }
 
 /**
- * Returns the newest covered range at or below the cursor that is due for a re-read. The range extends down to the end
- * of the contiguous coverage, because `readRange` stops when the budget runs out.
+ * Returns the newest covered range that is not newer than the cursor and is due for a re-read. It includes all
+ * contiguous older coverage, because `readRange` stops when the budget runs out.
  */
 function nextDue(
   coverage: readonly CoveredRange[],

@@ -94,7 +94,7 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
 }
 
-/** True if the range can be read with two requests, so that splitting it would save nothing. */
+/** True if the range can be read with at most two requests, so that splitting it would save nothing. */
 function isCheapToRead({ state }: DatedRun, counted: CountComparison): boolean {
   const listed = counted.filter === allRecords ? counted.apiCount : 1;
   return pagesFor(Math.max(state.count(counted), listed)) <= 2;
@@ -173,7 +173,7 @@ export async function separateFuture(
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  // A record without a date is returned for every range, including the future.
+  // A record without a date is returned for every date range, so it is not dated in the future.
   const isDated = recordDate(resource, count.newest) !== null;
   const until = String(valueAt(count.newest, [resource.strategy.dateField]));
   return {

@@ -81,7 +81,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   // Only an unfinished sync can have read dates after the last finished run.
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finished.runId);
   const resumable = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // Records in marked slices still exist, so the run does not look for them at their own dates.
+  // Records in marked slices still exist, so their own dates need not be re-read.
   const markedIds = state.markedIds();
   const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
   // A record without a date could be in any range.

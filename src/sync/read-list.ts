@@ -14,7 +14,7 @@ export interface ListRecord {
   requestedAt: number;
 }
 
-/** Keyed by ID, or by JSON text for records without an ID. */
+/** Records by ID, or by JSON text if they have no ID. */
 type RecordsById = ReadonlyMap<string, ListRecord>;
 
 /** A deduplicated list with the newest version of each record. */

@@ -89,7 +89,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
 export type DatedRun = SyncRun<DatedStrategy>;
 
 export interface DatedSync extends DatedRun {
-  /** The API's daily totals from before any record was read, or null if the API returned none. */
+  /** The API's daily totals, requested before any record was read, or null if the API returned none. */
   readonly apiTotals: TotalsByDay | null;
   /** The slices whose lists never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
   readonly unsettledSlices: IncompleteReason[];

@@ -66,7 +66,6 @@ interface DayDifference extends Range {
 export interface DatedComparison {
   /** The counts for each covered range and filter. */
   counts: CountComparison[];
-  /** The names of the compared filters. The first is `all`. */
   filters: string[];
   /** Null if the API returned no daily totals. */
   dailyTotals: TotalsComparison | null;

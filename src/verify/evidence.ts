@@ -57,7 +57,7 @@ export const checks = {
 export interface Evidence {
   resource: string;
   check: string;
-  /** The first and last dates of the range (ISO 8601), or null at an open end. */
+  /** The first and last dates of the range (ISO 8601). A date is null if the range is open at that end. */
   from: string | null;
   to: string | null;
   api: number | null;

@@ -20,7 +20,7 @@ const storedBrand = {
 };
 const configOf = (home: string) => join(home, ".config/brandapi/config.json");
 
-test("login --key-stdin checks the key and stores it so that only the owner can read it; afterwards, whoami needs no flags", async () => {
+test("login --key-stdin checks the key and stores it so that only the owner can read it, and whoami then needs no flags", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --base-url ${sandbox.baseUrl}/ --key-stdin`, {
     stdin: `${sandbox.key}\n`,
