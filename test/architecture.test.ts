@@ -93,7 +93,7 @@ function findCycles(): string[] {
   return cycles;
 }
 
-/** The exports that every command or every format has. */
+/** The names that every command or every format exports. */
 const interfaceMembers = ["about", "examples", "define", "run", "write"];
 
 /** Returns the exported names that several files declare, such as `Range: a.ts, b.ts`. */

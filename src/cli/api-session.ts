@@ -146,7 +146,6 @@ export function daysUntil(expiresAt: string | null, now: number): number | null 
   return expires === undefined ? null : Math.floor((expires - now) / dayMs);
 }
 
-/** Warns if the profile's key expires within 14 days. @param end the key's `expires_at` */
 export function warnBeforeExpiry(
   end: string | null,
   now: number,

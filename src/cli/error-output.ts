@@ -7,7 +7,6 @@ import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
 import { quoteShellWord } from "../util/text.js";
 
-/** The flags that affect how an error is printed. */
 const errorOptions = {
   json: { type: "boolean" },
   verbose: { type: "boolean" },

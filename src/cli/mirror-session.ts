@@ -24,13 +24,11 @@ import {
 } from "./api-session.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
-/** The open mirror and API client of a command that writes to the mirror. */
 export interface MirrorSession extends Omit<SyncSession, "options"> {
   identity: Identity;
   settings: Settings;
 }
 
-/** A command that copies data from the API to the mirror. */
 interface ApiCommand {
   name: "sync" | "verify" | "download";
   deps: Deps;

@@ -55,7 +55,7 @@ export async function writeRows(
   return { rows, ...written };
 }
 
-/** Passes the data of each chunk on, and adds the chunk's number of rows to its table's count in `counts`. */
+/** Yields the data of each chunk, and adds its rows to the count for its table in `counts`. */
 function* tallyRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Iterable<Chunk["data"]> {
   const [onlyTable = ""] = counts.keys();
   for (const { data, rows, table = onlyTable } of chunks) {

@@ -92,7 +92,6 @@ class StatusLine {
     void this.#draw();
   }
 
-  /** Loads cli-progress the first time it is needed. */
   async #draw(): Promise<void> {
     if (!this.isEnabled || this.#format === null) return;
     const loaded = await import("cli-progress");
@@ -121,7 +120,7 @@ class StatusLine {
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
-/** Shorter waits are not reported. */
+/** Waits shorter than this are not reported. */
 const minReportedWaitMs = 2_000;
 /** The minimum interval between calls to the progress listener during a task. */
 const progressIntervalMs = 2_000;

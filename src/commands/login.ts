@@ -173,7 +173,10 @@ function parseOmit(list: string): string[] {
   );
 }
 
-/** Returns true for `RESOURCE:FIELD` if the resource's fields are undocumented. Its ID cannot be omitted. */
+/**
+ * Returns true for `RESOURCE:FIELD` if the fields of the resource are undocumented, except for the ID, which a sync
+ * needs.
+ */
 function namesUndocumentedField(rule: string): boolean {
   const [name, field = "", ...rest] = rule.split(":");
   if (field === "" || rest.length > 0 || field.split(".").at(-1) === "id") return false;

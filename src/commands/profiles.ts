@@ -39,7 +39,6 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   stdout.write(`${renderTable(columns, brands.map(tableCells), format)}\n`);
 }
 
-/** A brand in the output of `profiles --json`. */
 type ListedProfile = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {
