@@ -1,25 +1,21 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { lockMirror } from "../../src/store/lock.js";
-import { makeHome } from "../support/home.js";
+import { makeBrand } from "../support/brand.js";
 import { brandapi } from "../support/program.js";
-import { envFor, sandboxForTest } from "../support/sandbox.js";
 import { Sqlite } from "../support/sqlite.js";
 
 const schemaOf010 = new URL("../store/schema-0.1.0.sql", import.meta.url);
 
 /** Creates an empty mirror with the schema from version 0.1.0. Returns its path and the environment for syncing it. */
 async function olderMirror() {
-  const sandbox = await sandboxForTest({ orders: 20 });
-  const home = makeHome();
-  const path = join(home, "mirror.sqlite");
-  const db = new Sqlite(path);
+  const brand = makeBrand({ history: 20 });
+  const db = new Sqlite(brand.db);
   db.exec(readFileSync(schemaOf010, "utf8"));
   db.close();
-  return { path, options: { home, env: { ...envFor(sandbox), BRANDAPI_DB: path } } };
+  return { path: brand.db, options: { home: brand.home, env: await brand.served() } };
 }
 
 test("sync --dry-run does not change a mirror from an older version", async () => {

@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { resources } from "../../src/resources/registry.js";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
-import { envFor, sandboxForTest } from "../support/sandbox.js";
 
 /** Starts the program with an API that accepts connections but never responds. */
 async function startWaitingProgram(node: [string, ...string[]] = [process.execPath]) {
@@ -73,16 +73,16 @@ test.each(["--help", "--version"])(
 );
 
 test("sync --json finishes even if the reader closes the pipe", async () => {
-  const sandbox = await sandboxForTest({ orders: 20 });
-  const home = makeHome();
-  const env = { PATH: process.env.PATH, HOME: home, ...envFor(sandbox) };
+  const brand = makeBrand({ history: 20 });
+  const access = await brand.served();
+  const env = { PATH: process.env.PATH, HOME: brand.home, ...access };
   const child = spawn(process.execPath, [binPath, "sync", "--json"], {
     env,
     stdio: ["ignore", "pipe", "ignore"],
   });
   child.stdout.destroy();
   expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
-  const { out } = await spawnBrandapi(["status", "--json"], { home }).ended;
+  const { out } = await spawnBrandapi(["status", "--json"], { env: access }).ended;
   const read = (JSON.parse(out) as { resources: { resource: string }[] }).resources;
   expect(read.map(({ resource }) => resource)).toEqual(resources.map(({ name }) => name));
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sandboxForTest } from "../support/sandbox.js";
+import { makeBrand } from "../support/brand.js";
 import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
 const esc = String.fromCharCode(27);
@@ -12,8 +12,7 @@ terminalTest.each([
   ["sync nothing", 2],
   ["query nonsense", 3],
 ])("`brandapi %s --no-progress --no-color` prints no escape sequences", async (command, code) => {
-  const sandbox = await sandboxForTest();
-  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
+  const env = await makeBrand({ history: 300 }).served();
   const run = inTerminal([...command.split(" "), "--no-progress", "--no-color"], { env });
   expect(await run.ended, run.output()).toBe(code);
   expect(run.output()).not.toBe("");
@@ -21,8 +20,7 @@ terminalTest.each([
 });
 
 terminalTest("Ctrl-C ends a sync that shows its progress line, and leaves the cursor visible", async () => {
-  const sandbox = await sandboxForTest({ latencyMs: 50 });
-  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
+  const env = await makeBrand({ history: 300 }).served({ latency: 50 });
   const run = inTerminal(["sync", "orders"], { env });
   await run.until(/requests done/);
   run.type("\u0003");
@@ -34,9 +32,10 @@ terminalTest.each([
   ["a wrong key", 4],
   ["the key", 0],
 ])("login does not show %s while it is typed, and exits with code %i", async (which, code) => {
-  const sandbox = await sandboxForTest();
-  const key = which === "the key" ? sandbox.key : "brk_wrong_key";
-  const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
+  const brand = makeBrand();
+  const { BRANDAPI_BASE_URL: baseUrl = "" } = await brand.served();
+  const key = which === "the key" ? brand.key : "brk_wrong_key";
+  const run = inTerminal(["login", "--base-url", baseUrl]);
   await run.until(/not shown\): $/);
   run.type(`${key}\r`);
   expect(await run.ended, run.output()).toBe(code);
@@ -44,8 +43,8 @@ terminalTest.each([
 });
 
 terminalTest("Ctrl-C ends login during a prompt", async () => {
-  const sandbox = await sandboxForTest();
-  const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
+  const { BRANDAPI_BASE_URL: baseUrl = "" } = await makeBrand().served();
+  const run = inTerminal(["login", "--base-url", baseUrl]);
   await run.until(/not shown\): $/);
   run.type("\u0003");
   expect(await run.ended).toBe(130);

@@ -1,40 +1,32 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeHome } from "../support/home.js";
-import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
-import { type Sandbox, type SandboxOptions, sandboxForTest } from "../support/sandbox.js";
+import { makeBrand, type TestBrand, testBaseUrl } from "../support/brand.js";
 
-/** A machine with several profiles and no environment variables. */
+/** Two brands on the same API, and a home folder without settings. The methods run commands in this folder. */
 interface Profiles {
-  sandbox: Sandbox;
-  home: string;
-  mirrorOf(profile: string): string;
+  fjell: TestBrand;
+  basalt: TestBrand;
+  run: TestBrand["run"];
   login(profile: string, key: string): Promise<void>;
-  run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;
+  mirrorOf(profile: string): string;
 }
 
-async function makeProfiles(options: SandboxOptions = {}): Promise<Profiles> {
-  const sandbox = await sandboxForTest({ orders: 50, ...options });
-  const home = makeHome();
-  const profiles: Profiles = {
-    sandbox,
-    home,
-    mirrorOf: (profile) => join(home, `.local/share/brandapi/${profile}.sqlite`),
+function makeProfiles(): Profiles {
+  const fjell = makeBrand({ history: 50, now: Date.UTC(2026, 10, 21), createsMirror: true });
+  const basalt = makeBrand({ sameApiAs: fjell, history: 50, seed: 2, name: "Basalt Cycling" });
+  fjell.env = {};
+  return {
+    fjell,
+    basalt,
+    run: fjell.run,
     async login(profile, key) {
-      const words = ["login", "--profile", profile, "--base-url", sandbox.baseUrl, "--key-stdin"];
-      const { code, err } = await profiles.run(words, { stdin: key });
+      const words = ["login", "--profile", profile, "--base-url", testBaseUrl, "--key-stdin"];
+      const { code, err } = await fjell.run(words, { stdin: key });
       if (code !== 0) throw new Error(err);
     },
-    run: async (command, { env, ...rest } = {}) =>
-      await brandapi(command, {
-        home,
-        clock: { now: () => sandbox.now() },
-        ...rest,
-        env: { BRANDAPI_RATE_LIMIT: "none", ...env },
-      }),
+    mirrorOf: (profile) => join(fjell.home, `.local/share/brandapi/${profile}.sqlite`),
   };
-  return profiles;
 }
 
 const noNetwork = () => Promise.reject(new Error("a request was sent"));
@@ -54,12 +46,11 @@ async function list(brands: Profiles): Promise<Listed[]> {
 }
 
 test("brandapi profiles lists each brand's mirror, the age of its data and the days until its key expires, without a network or a key", async () => {
-  const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
-  const { secretOf, key } = brands.sandbox;
-  await brands.login("default", key);
-  await brands.login("basalt", secretOf("other-brand"));
+  const brands = makeProfiles();
+  await brands.login("default", brands.fjell.key);
+  await brands.login("basalt", brands.basalt.key);
   expect((await brands.run("sync roster")).code).toBe(0);
-  brands.sandbox.advance(4 * 3_600_000);
+  brands.fjell.pass(4 * 3_600_000);
   const { code, out, err } = await brands.run("profiles", { fetch: noNetwork });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const lines = out.trimEnd().split("\n");
@@ -71,27 +62,27 @@ test("brandapi profiles lists each brand's mirror, the age of its data and the d
   expect(JSON.parse(json.out)[0]).toEqual({
     profile: "default",
     brand: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Fjell & Fern" },
-    base_url: brands.sandbox.baseUrl,
+    base_url: testBaseUrl,
     mirror: brands.mirrorOf("default"),
     last_success_at: expect.stringMatching(/^2026-11-21T00:00:/),
     age_seconds: expect.closeTo(4 * 3_600, -1),
     key: { expires_at: expect.stringMatching(/^2029-/), days_left: 1094 },
   });
-  for (const secret of [key, secretOf("other-brand")]) expect(out + json.out).not.toContain(secret);
+  for (const { key } of [brands.fjell, brands.basalt]) expect(out + json.out).not.toContain(key);
 });
 
 test("brandapi profiles lists only brands with a stored key", async () => {
-  const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
-  await brands.login("acme", brands.sandbox.secretOf("expiring"));
+  const brands = makeProfiles();
+  await brands.login("acme", brands.fjell.secretOf("expiring"));
   expect(await list(brands)).toMatchObject([{ profile: "acme", key: { days_left: 2 } }]);
   expect((await brands.run("logout --profile acme")).code).toBe(0);
   expect(await list(brands)).toEqual([]);
 });
 
 test("brandapi profiles warns about an unreadable mirror and lists the other brands", async () => {
-  const brands = await makeProfiles();
-  await brands.login("acme", brands.sandbox.key);
-  await brands.login("basalt", brands.sandbox.secretOf("other-brand"));
+  const brands = makeProfiles();
+  await brands.login("acme", brands.fjell.key);
+  await brands.login("basalt", brands.basalt.key);
   await brands.run("sync roster --profile basalt");
   writeFileSync(
     brands.mirrorOf("acme"),
@@ -106,17 +97,17 @@ test("brandapi profiles warns about an unreadable mirror and lists the other bra
 });
 
 test("brandapi profiles prints the command to run next if no brand is configured", async () => {
-  const { code, out, err } = await brandapi("profiles");
+  const { code, out, err } = await makeProfiles().run("profiles");
   expect({ code, out }).toEqual({ code: 0, out: "" });
   expect(err).toContain("run `brandapi login`");
-  expect(JSON.parse((await brandapi("profiles --json")).out)).toEqual([]);
+  expect(JSON.parse((await makeProfiles().run("profiles --json")).out)).toEqual([]);
 });
 
 test("the error for a mistyped profile suggests the closest name, even if BRANDAPI_KEY is set, and no mirror is created", async () => {
-  const brands = await makeProfiles();
-  await brands.login("fernwood", brands.sandbox.key);
-  const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-  const requestsBefore = brands.sandbox.requests();
+  const brands = makeProfiles();
+  await brands.login("fernwood", brands.fjell.key);
+  const access = { BRANDAPI_BASE_URL: testBaseUrl, BRANDAPI_KEY: brands.fjell.key };
+  const requestsBefore = brands.fjell.requests.length;
   for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout", "cron"])
     for (const [flag, env] of [
       [" --profile fernwod", access],
@@ -127,17 +118,17 @@ test("the error for a mistyped profile suggests the closest name, even if BRANDA
       expect(err, command).toMatch(/did you mean `fernwood`\?.*`brandapi login --profile fernwod`/);
       expect(code).toBe(2);
     }
-  expect(brands.sandbox.requests()).toBe(requestsBefore);
+  expect(brands.fjell.requests).toHaveLength(requestsBefore);
   expect(await list(brands)).toHaveLength(1);
 });
 
 test("a profile with a name similar to another is accepted if `login` stored it or its mirror exists", async () => {
-  const brands = await makeProfiles();
-  const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+  const brands = makeProfiles();
+  const env = { BRANDAPI_BASE_URL: testBaseUrl, BRANDAPI_KEY: brands.fjell.key };
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
-  await brands.login("shop-us", brands.sandbox.key);
+  await brands.login("shop-us", brands.fjell.key);
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
-  await brands.login("shop-uk", brands.sandbox.key);
+  await brands.login("shop-uk", brands.fjell.key);
   expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
   // A name that is not similar to any other name is accepted without `login`.
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);

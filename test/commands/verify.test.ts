@@ -1,39 +1,28 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
-import { makeHome } from "../support/home.js";
-import { makeMirror } from "../support/mirror.js";
-import { brandapi } from "../support/program.js";
-import { envFor, sandboxForTest } from "../support/sandbox.js";
-
-async function brandOnSandbox() {
-  const sandbox = await sandboxForTest({ orders: 50 });
-  const home = makeHome();
-  const env = { ...envFor(sandbox), BRANDAPI_DB: join(home, "mirror.sqlite") };
-  const run = (command: string | readonly string[]) => brandapi(command, { home, env });
-  return { home, run, requests: () => sandbox.requests() };
-}
+import { createEmptyMirror } from "../support/mirror.js";
 
 test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
   "`%s` fails if there is no mirror, and does not create one",
   async (command) => {
-    const brand = await brandOnSandbox();
+    const brand = makeBrand({ history: 50 });
     const path = join(brand.home, "none.sqlite");
     const { code, err } = await brand.run([...command.split(" "), "--db", path]);
     const exported = await brand.run(["export", "orders", "--csv", "--db", path]);
     expect(err).toBe(exported.err);
     expect(err).toContain("No mirror yet:");
     expect(code).toBe(3);
-    expect(brand.requests()).toBe(0);
+    expect(brand.requests).toEqual([]);
     expect(existsSync(path)).toBe(false);
-    expect(readdirSync(brand.home)).not.toContain("mirror.sqlite");
+    expect(existsSync(brand.db)).toBe(false);
   },
 );
 
 test("verify fails if nothing has been synced yet", async () => {
-  const brand = await brandOnSandbox();
-  (await makeMirror(brand.home)).db.close();
+  const brand = makeBrand({ history: 50 });
+  await createEmptyMirror(brand.db);
   const { code, out, err } = await brand.run("verify");
   expect({ code, out, err }).toEqual({
     code: 8,
@@ -43,7 +32,7 @@ test("verify fails if nothing has been synced yet", async () => {
 });
 
 test("verify reports a named resource that has never been synced, and --repair reads it", async () => {
-  const brand = await brandOnSandbox();
+  const brand = makeBrand({ history: 50 });
   expect((await brand.run("sync roster")).code).toBe(0);
   const { code, out, err } = await brand.run("verify orders roster --json");
   const [orders, roster, last] = out
@@ -61,7 +50,7 @@ test("verify reports a named resource that has never been synced, and --repair r
 });
 
 test("verify prints one line about the changes that it cannot detect", async () => {
-  const brand = await brandOnSandbox();
+  const brand = makeBrand({ history: 50 });
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");
   const lines = out.split("\n").filter((line) => /^\w|cannot detect/.test(line));
@@ -74,7 +63,7 @@ test("verify prints one line about the changes that it cannot detect", async () 
 });
 
 test("verify reports click totals as unproven with exit code 0, because the API can restate them", async () => {
-  const brand = await brandOnSandbox();
+  const brand = makeBrand({ history: 50 });
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {
     const { code, out, err } = await brand.run(command);

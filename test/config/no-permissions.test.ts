@@ -1,8 +1,7 @@
 import { chmodSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { brandapi } from "../support/program.js";
-import { sandboxForTest } from "../support/sandbox.js";
+import { makeBrand, testBaseUrl } from "../support/brand.js";
 
 // Simulates a file system without permissions, such as exFAT, on which all users can read all files.
 vi.mock("node:fs/promises", async (original) => {
@@ -15,12 +14,10 @@ vi.mock("node:fs/promises", async (original) => {
 });
 
 test("login does not store a key on a file system without permissions", async () => {
-  const sandbox = await sandboxForTest();
-  const { code, err, home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, {
-    stdin: sandbox.key,
-  });
+  const brand = makeBrand();
+  const { code, err } = await brand.run(`login --base-url ${testBaseUrl} --key-stdin`, { stdin: brand.key });
   expect(code, err).toBe(3);
   expect(err).toMatch(/Nothing was stored, because other users could read the key: .*config\.json/);
   expect(err).toMatch(/hint: the file system does not support permissions; set `BRANDAPI_CONFIG_DIR`/);
-  expect(readdirSync(join(home, ".config/brandapi"))).toEqual([]);
+  expect(readdirSync(join(brand.home, ".config/brandapi"))).toEqual([]);
 });

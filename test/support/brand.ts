@@ -33,7 +33,7 @@ export interface SentRequest {
   status: number;
 }
 
-export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
+export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
   /** The number of orders in a generated brand. By default, the brand is empty. */
   history?: number;
   /** The maximum number of hosts in a generated brand, and of records in each of its lists except orders and surveys. */
@@ -95,6 +95,8 @@ export interface TestBrand extends BrandEvents {
    */
   once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
+  /** Returns the secret of a generated brand's key, such as `expired`. */
+  secretOf(name: string): string;
   run(command: string | readonly string[], options?: ProgramOptions): Promise<RunResult>;
   /** Runs a command and sends it SIGINT before the response to the first matching request. */
   stopped(command: string, matches: (request: SentRequest) => boolean): Promise<RunResult>;
@@ -130,7 +132,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     createsMirror = false,
     sameApiAs,
     copyOf,
-    now = copyOf?.now() ?? noon,
+    now = (sameApiAs ?? copyOf)?.now() ?? noon,
     home: givenHome,
     ...lists
   } = options;
@@ -212,6 +214,11 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     },
     setKey(change) {
       data.keys = data.keys.map((each, index) => (index === 0 ? { ...each, ...change } : each));
+    },
+    secretOf(name) {
+      const found = data.keys.find((each) => each.name === name);
+      if (!found) throw new RangeError(`Unknown key: ${name}`);
+      return found.secret;
     },
     async run(command, { env, ...rest } = {}) {
       const root = sameApiAs ?? brand;
