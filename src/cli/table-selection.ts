@@ -2,13 +2,14 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { createAsOfTables } from "../query/as-of.js";
 import {
   describeTable,
+  findTypedTables,
   knownTableNames,
   type ReadableTable,
   syncingResource,
   wasResourceRead,
+  wasResourceSynced,
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
-import { findTypedTables } from "../query/statement-reads.js";
 import { findUnquotedDate } from "../query/unquoted-dates.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
@@ -112,7 +113,7 @@ export function warnAboutUnquotedDate(reporter: Pick<Reporter, "warn">, sql: str
 
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const name of names) {
-    const resources = resourcesOf(mirror, [name]);
+    const resources = resourcesOf([name]);
     const [first] = resources;
     if (!first || resources.some((resource) => wasResourceRead(mirror, resource))) continue;
     const toSync = syncingResource(first).name;
@@ -122,8 +123,8 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
 
 /** Warns about tables and views that contain only the records that an interrupted first sync has read. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
-  const partial = resourcesOf(mirror, names).filter(
-    (resource) => wasResourceRead(mirror, resource) && !hasCompletedSync(mirror, resource),
+  const partial = resourcesOf(names).filter(
+    (resource) => wasResourceRead(mirror, resource) && !wasResourceSynced(mirror, resource),
   );
   for (const resource of new Set(partial.map((one) => syncingResource(one).name)))
     reporter.warn(
@@ -131,14 +132,7 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
     );
 }
 
-function resourcesOf(mirror: Mirror, names: readonly string[]): Resource[] {
-  const shapes = names.flatMap((name) => findTypedTables(mirror, name));
+function resourcesOf(names: readonly string[]): Resource[] {
+  const shapes = names.flatMap(findTypedTables);
   return [...new Set(shapes.map(({ resource }) => resource))];
-}
-
-function hasCompletedSync({ db }: Mirror, resource: Resource): boolean {
-  const completed = db.prepare(
-    "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1",
-  );
-  return completed.get(resource.name, syncingResource(resource).name) !== undefined;
 }

@@ -5,8 +5,8 @@ import { readFirstReadAt } from "../store/runs.js";
 import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { formatInstant } from "../util/times.js";
 import { views } from "../views/all-views.js";
-import { typedTables } from "./readable-tables.js";
-import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
+import { storedTables, typedTables } from "./readable-tables.js";
+import { createTempViews, type StatementReads } from "./statement-reads.js";
 
 /** The system tables that views select from, each with an SQL expression for the time at which a row was added. */
 const systemRowTimes: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ export interface AsOfLimits {
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
   const { db } = mirror;
   const time = formatInstant(at);
-  const stored = new Set(names.flatMap((name) => storedTables(db, name)));
+  const stored = new Set(names.flatMap(storedTables));
   const shapes = typedTables().filter((shape) =>
     recordStates.some((state) => stored.has(tableName(shape, state))),
   );

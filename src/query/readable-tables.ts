@@ -3,7 +3,7 @@ import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
-import { wasRead } from "../store/runs.js";
+import { hasCompletedSync, wasRead } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
 import { readDiscovered } from "../store/table-columns.js";
 import {
@@ -35,6 +35,19 @@ export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
 
+/** Returns the names of the tables that a view reads. For a table, returns its own name. */
+export function storedTables(name: string): readonly string[] {
+  return views.find((view) => view.name === name)?.reads ?? [name];
+}
+
+/** Returns the declarations of the record tables that a table or view reads. */
+export function findTypedTables(name: string): TableShape[] {
+  const stored = storedTables(name);
+  return typedTables().filter((shape) =>
+    recordStates.some((state) => stored.includes(tableName(shape, state))),
+  );
+}
+
 /** Returns the resource whose sync reads the given one. Details are read by the sync of their list. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
@@ -42,6 +55,10 @@ export function syncingResource(resource: Resource): Resource {
 
 export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
   return wasRead(mirror, resource.name, syncingResource(resource).name);
+}
+
+export function wasResourceSynced(mirror: Mirror, resource: Resource): boolean {
+  return hasCompletedSync(mirror, resource.name, syncingResource(resource).name);
 }
 
 export function removedTableNames(): readonly string[] {

@@ -1,6 +1,4 @@
 import type { Database } from "better-sqlite3";
-import type { TableShape } from "../resources/table-shape.js";
-import type { Mirror } from "../store/database.js";
 import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import { isUtcTime } from "../views/view.js";
@@ -57,22 +55,6 @@ export function findReads(
       return undefined;
     }
   });
-}
-
-/** Returns the tables that a view selects from. For a table, returns its own name. */
-export function storedTables(db: Database, name: string): string[] {
-  const names = tablesByRootPage(db, "main");
-  const opened = explain(db, `SELECT * FROM main.${quote(name)}`).filter(
-    ({ opcode, p3 }) => opcode === "OpenRead" && p3 === 0,
-  );
-  return [...new Set(opened.flatMap(({ p2 }) => names.get(p2) ?? []))];
-}
-
-export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
-  const stored = storedTables(db, name);
-  return typedTables().filter((shape) =>
-    recordStates.some((state) => stored.includes(tableName(shape, state))),
-  );
 }
 
 /** Copies views to the temporary schema, because only temporary views can select from temporary tables. */

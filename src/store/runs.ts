@@ -190,6 +190,16 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
 }
 
 /**
+ * True if a sync has read a resource completely.
+ * @param by the resource whose runs read it, if different
+ */
+export function hasCompletedSync(mirror: Mirror, name: string, by = name): boolean {
+  // With `--as-of`, a temporary table hides `sync_runs`.
+  const find = "SELECT 1 FROM main.sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1";
+  return mirror.selectValue(find, { name, by }) === 1;
+}
+
+/**
  * Returns when the first run that read any records started (ISO 8601), for one resource or for all. Returns null if
  * there is no such run.
  */

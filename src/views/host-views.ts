@@ -41,6 +41,7 @@ export const hosts: View = {
     integer("recommended_products"),
     text("username", "identical to `host_username`"),
   ],
+  reads: ["analytics_hosts", "host_names", "orders", "recommendations", "roster"],
   sql: `WITH ids AS (
       ${hostTables.map((table) => `SELECT host_id AS id FROM ${table}`).join("\n      UNION ")}
     ),
@@ -106,6 +107,7 @@ export const hostsByMonth: View = {
   date: "month",
   example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
+  reads: ["analytics_clicks_periods", "analytics_clicks_top_hosts", "host_names", "orders"],
   sql: `WITH ${rankings}
     SELECT ${selectHost("m.host_id")}, m.month, m.currency, ${orderFigureNames},
       r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
@@ -134,6 +136,7 @@ export const commissionByHost: View = {
       "the commission clawed back after refunds, cancellations, withdrawals and corrections",
     ),
   ],
+  reads: ["host_names", "orders", "orders_removed", "record_versions"],
   sql: `WITH ${orderVersions},
     most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
       FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized}),
@@ -160,6 +163,7 @@ export const contentByHost: View = {
     timestamp("last_added_at"),
   ],
   // In a query with max(), SQLite takes `created_at` from the row with the highest value.
+  reads: ["content", "host_names"],
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
@@ -190,6 +194,7 @@ export const rosterChanges: View = {
   date: "seen_at",
   example: `SELECT seen_at, what, host_label, old, new FROM roster_changes
 WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
+  reads: ["changes", "host_names", "roster", "roster_removed"],
   sql: `SELECT c.seen_changed_at AS seen_at,
       CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
       ${selectHost("r.host_id")}, ${oldRate} AS old, ${newRate} AS new,

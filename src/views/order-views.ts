@@ -36,6 +36,7 @@ export const singleOrderFigures: View = {
   ],
   date: "ordered_at",
   rowId: "record_id",
+  reads: ["host_names", "orders"],
   sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${selectOrderFigures},
       is_cancelled, is_refunded, attribution, ${selectHost("o.host_id")},
       product_id, product_title, synced_at, record_id
@@ -60,6 +61,7 @@ export const ordersNet: View = {
   columns: netColumns,
   date: "ordered_at",
   rowId: "record_id",
+  reads: ["host_names", "orders"],
   sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
 
@@ -84,6 +86,7 @@ export const campaignsOwing: View = {
     integer("payouts_open", "assignments with a payment that the host has earned but not received"),
     amount("flat_fee", "the campaign's fixed fee per host, excluding commission and bonuses"),
   ],
+  reads: ["opportunities", "opportunity_assignments", "opportunity_deliverables", "sync_runs"],
   sql: `SELECT * FROM (
       SELECT o.id, o.title, o.status, o.deadline,
         coalesce(d.open > 0 AND coalesce(d.due, o.deadline) < (SELECT max(substr(started_at, 1, 10)) FROM sync_runs

@@ -21,6 +21,7 @@ export const salesByDay: View = {
   date: "day",
   example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
 WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
+  reads: ["orders"],
   sql: `SELECT day, currency, ${orderFigureSums} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
 };
 
@@ -56,6 +57,7 @@ export const salesByMonth: View = {
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
 FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
 ORDER BY currency, month`,
+  reads: ["coverage", "orders", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReads},
     days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized}),
@@ -91,6 +93,7 @@ export const refundsByMonth: View = {
   date: "month",
   example: `SELECT month, currency, refunded_amount, round(100 * refund_rate, 1) AS percent FROM refunds_by_month
 WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,
+  reads: ["orders"],
   sql: `SELECT *, round(refunded_amount / nullif(gross_amount, 0), 6) AS refund_rate
     FROM (SELECT month, currency, ${orderFigureSums}, total(refunded_amount > 0) AS refunded_orders
       FROM order_figures GROUP BY month, currency) ORDER BY month, currency`,
@@ -120,6 +123,7 @@ export const restatements: View = {
   ],
   date: "month",
   example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
+  reads: ["orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReads}
     SELECT month, currency, ${selectReportedAt("month")} AS reported_at,
       0 + round(total(now) - total(difference), 6) AS net_reported, ${sumAmounts("now")} AS net_now,
@@ -163,6 +167,7 @@ export const restatedOrders: View = {
   date: "month",
   example: `SELECT order_number, what, net_reported, net_now, difference FROM restated_orders
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
+  reads: ["host_names", "orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReads}, ${orderVersions},
     now AS (
       SELECT *, ${selectOrderFigures} FROM (
@@ -233,6 +238,7 @@ export const lateRefunds: View = {
   date: "seen_changed_at",
   example: `SELECT order_number, order_date, currency, refunded_amount, days_at_least, days_at_most FROM late_refunds
 WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
+  reads: ["changes", "host_names", "orders"],
   sql: `SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
       round(${newAmount} - ${oldAmount}, 6) AS refunded_amount,
       max(0, ${millisecondsBetween("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,

@@ -10,6 +10,8 @@ export interface View {
   columns: readonly ViewColumn[];
   /** An example query. By default, it selects the first five rows. */
   example?: string;
+  /** The tables that the SELECT statement reads, directly or through other views. */
+  reads: readonly string[];
   /** The SELECT statement. It must work with SQLite 3.26, because other programs read the mirror. */
   sql: string;
   /** The column that `--since` and `--until` filter by. */

@@ -45,6 +45,20 @@ test("each view's declared columns and types match those that SQLite reports", a
   mirror.db.close();
 });
 
+test("each view's declared tables are those that SQLite opens", async () => {
+  const { db } = await makeMirror();
+  const pages = db.prepare("SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0").raw().all();
+  const tableAt = new Map(pages as [number, string][]);
+  for (const { name, reads } of views) {
+    const listing = db.prepare(`EXPLAIN SELECT * FROM ${name}`).all() as { opcode: string; p2: number }[];
+    const opened = listing.flatMap(({ opcode, p2 }) =>
+      opcode === "OpenRead" ? (tableAt.get(p2) ?? []) : [],
+    );
+    expect([name, reads.toSorted()]).toEqual([name, [...new Set(opened)].sort()]);
+  }
+  db.close();
+});
+
 test("each view has an example query that selects from the view and runs in any SQLite program", async () => {
   const mirror = await filled();
   const plain = new Sqlite(mirror.path, { readonly: true });

@@ -1,6 +1,10 @@
-import { type ReadableColumn, type ReadableTable, syncingResource } from "../../query/readable-tables.js";
+import {
+  findTypedTables,
+  type ReadableColumn,
+  type ReadableTable,
+  syncingResource,
+} from "../../query/readable-tables.js";
 import { type Row, readRows } from "../../query/select.js";
-import { findTypedTables } from "../../query/statement-reads.js";
 import { type Mirror, readInfo } from "../../store/database.js";
 import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
 import { quote } from "../../store/table-sql.js";
@@ -67,7 +71,7 @@ export function openMonthlyRows(
 }
 
 function readMirrorState(mirror: Mirror, table: string): MirrorState {
-  const names = findTypedTables(mirror, table).map(({ resource }) => syncingResource(resource).name);
+  const names = findTypedTables(table).map(({ resource }) => syncingResource(resource).name);
   const runs = names.flatMap((name) => findLastRun(mirror, name) ?? []);
   const run = Math.max(0, ...runs.map(({ run_id }) => run_id));
   const through = names.map((name) => findLastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
