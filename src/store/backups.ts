@@ -57,7 +57,7 @@ export async function copyMirror(
   }
 }
 
-/** The size up to which checking a copy takes less than a second. */
+/** A copy of up to this size is checked in less than a second. */
 export const shortCopyBytes = 200 * 2 ** 20;
 
 async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
@@ -81,7 +81,7 @@ async function checkCopy(copy: string, summary: string, from: string): Promise<v
     // In a read-only folder, a copy in WAL mode could not be opened.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
-    const damage = findDamage(mirror) ?? (hasAllRows ? null : "the copy has different rows");
+    const damage = findDamage(mirror) ?? (hasAllRows ? null : "the copy does not have the same rows");
     if (damage !== null) throw copyError(from, damage, "run `brandapi doctor`");
     // Give the signal handlers a chance to run if a signal arrived during the check.
     await setImmediate();
@@ -105,7 +105,6 @@ function createEmptyFile(path: string): void {
   }
 }
 
-/** Explains SQLite errors caused by a damaged mirror or a full disk. Returns other errors unchanged. */
 export function explainCopyError(error: unknown, from: string, folder: string): unknown {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = errorCode(cause);
@@ -159,7 +158,6 @@ export function replaceMirror(file: string, place: string, aside: string): void 
   try {
     if (existsSync(place)) linkSync(place, aside);
   } catch {
-    // This file system may not support hard links.
     copyFileSync(place, aside, constants.COPYFILE_EXCL);
   }
   moveLogFiles(place, aside);

@@ -55,7 +55,6 @@ export class ChangeLog {
     // Use the old date, because the new date may be in a range that was read at a different time.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
-      // The record may have returned at any time since its removal.
       unchangedAt = this.#lastSeenBeforeRemoval(row) ?? row.since_at;
       const readBefore = isOutsideRange ? null : this.#lastReadAt(recordDate(this.resource, after));
       this.#insert("returned", row.key, readBefore ?? unchangedAt, at);

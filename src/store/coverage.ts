@@ -4,7 +4,6 @@ import { dayMs } from "../util/timestamp.js";
 import type { Mirror } from "./database.js";
 import { finishedCondition } from "./runs.js";
 
-/** A date range that a run read completely. Times are in milliseconds since 1970. */
 export interface CoveredRange extends Range {
   readAt: number;
   runId: number;

@@ -86,7 +86,6 @@ function rollBackOnError<T>(db: Database, rollBackSql: string, work: () => T): T
   }
 }
 
-/** Runs `work` in a read transaction, so that it sees a consistent state even during a sync. */
 export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN");
   try {
@@ -118,7 +117,6 @@ export function readJsonInfo<T>(mirror: Mirror, name: string): T | null {
   return json === null ? null : (JSON.parse(json) as T);
 }
 
-/** Stores a value as JSON in `mirror_info`, or deletes the entry if the value is null. */
 export function writeJsonInfo(mirror: Mirror, name: string, value: object | null): void {
   if (value) writeInfo(mirror, name, JSON.stringify(value));
   else deleteInfo(mirror, name);
@@ -199,7 +197,6 @@ export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
 }
 
-/** Converts SQLite errors to MirrorUnusable errors. Returns other errors unchanged. */
 export function asMirrorError(error: unknown, path: string): unknown {
   const code = errorCode(error);
   const create = (problem: string, hint: string) =>

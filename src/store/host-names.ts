@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from "../util/json-value.js";
 import type { Mirror } from "./database.js";
 import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
 
-/** A host that occurs in current or earlier versions of records. */
 export interface NamedHost {
   id: string;
   handles: string[];

@@ -92,16 +92,13 @@ function isBusy(work: () => unknown): boolean {
   }
 }
 
-/** The run that holds a mirror's lock. Times are ISO 8601 strings. */
 export interface CurrentRun {
   started_at: string;
   progress: StoredProgress | null;
 }
 
-/** A run's progress, stored so that `status` can print it in another terminal. */
 export interface StoredProgress {
   command: string;
-  /** The resource that is being read, or null between resources. */
   resource: string | null;
   /** The resource's position in the run, starting at 1. */
   position: number;

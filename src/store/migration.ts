@@ -61,7 +61,6 @@ export function migrateTables(mirror: Mirror): string[] {
   return [...freeTableNames(mirror), ...rebuildOutdatedTables(mirror)];
 }
 
-/** Backs up a mirror to the folder `backups` next to it. `backup --keep` never deletes such a backup. */
 async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   const place = resolveMirrorPath(path);
   const folder = backupFolder(place);

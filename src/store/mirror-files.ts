@@ -42,7 +42,6 @@ export function resolveMirrorPath(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
-/** Returns the paths of a mirror, its lock file and SQLite's auxiliary files, which may not all exist. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }

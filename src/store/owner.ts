@@ -32,10 +32,6 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
   );
 }
 
-/**
- * Stores the brand that the mirror belongs to.
- * @throws MirrorUnusable if it belongs to another brand
- */
 export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {
   checkOwner(readOwner(mirror), brand);
   writeInfo(mirror, "brand_id", brand.id);

@@ -53,7 +53,6 @@ export class Projection {
   }
 }
 
-/** Writes to a shape's two tables: one for current records and one for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
   readonly #inserts = new Map<RecordState, { sql: string; width: number }>();
@@ -72,10 +71,6 @@ class TableWriter {
         mirror.db.exec(createTableSql(shape, this.#rows.columns(), { state, schema }));
   }
 
-  /**
-   * Writes a record's row in the main table.
-   * @returns the row, whose values may be copied to child rows
-   */
   writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
     this.#insert(row, recordState(record));
@@ -123,10 +118,8 @@ export type TableRow = (SqlValue | bigint)[];
 export type SqlValue = string | number | null;
 
 interface RowInput {
-  /** The record, or a list item if the row belongs to a child table. */
   item: JsonObject;
   context: JsonObject;
-  /** The record's row in the main table. Empty if the row belongs to the main table. */
   parent: TableRow;
   position: number;
 }
@@ -241,7 +234,6 @@ function toColumnValue(
   return number ?? null;
 }
 
-/** Converts a value for a column without a declared type, which accepts any scalar value. */
 function toUntypedValue(value: unknown): SqlValue | bigint {
   if (typeof value === "string") return value.toWellFormed();
   // better-sqlite3 binds JavaScript numbers as REAL, so integers are passed as bigints.
@@ -250,7 +242,6 @@ function toUntypedValue(value: unknown): SqlValue | bigint {
   return null;
 }
 
-/** Converts a value for a column with a declared type. Returns undefined if the value has a different type. */
 function toTypedValue(type: ScalarType, value: unknown): SqlValue | undefined {
   switch (type) {
     case "json":

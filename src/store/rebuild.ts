@@ -16,11 +16,9 @@ import { createTableSql, indexNames, quote, recordStates, tableName } from "./ta
 
 const allResources = [...resources, ...detailResources];
 
-/** The key in `mirror_info` for the rules by which `host_names` was filled. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 
-/** True if a table is missing or was created by another version of brandapi. */
 export function hasOutdatedTables(mirror: Mirror): boolean {
   return (
     readInfo(mirror, hostNames) !== hostNameRules ||
@@ -112,7 +110,6 @@ function shapeInfoName({ table }: Resource): string {
 /** Increment this number when the rules for discovered columns or row timestamps change. */
 const rules = 6;
 
-/** Hashes the declarations that determine a resource's rows. */
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));

@@ -63,7 +63,6 @@ export function recordMonth(date: number | null): string | null {
   return date === null ? null : utcMonth(Math.floor(date));
 }
 
-/** Returns a bit mask of the API filters that match a record. */
 export function filterFlags(resource: Resource, value: Json): number {
   const matching = filterBits(resource).filter(({ field }) => valueAt(value, [field]) === true);
   return matching.reduce((flags, { bit }) => flags | bit, 0);

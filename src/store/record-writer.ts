@@ -17,7 +17,6 @@ import { SchemaIssues } from "./schema-issues.js";
 
 export interface RecordWriterOptions extends ReadHistory {
   runId: number;
-  /** Receives one message per mirror for each unknown attribute and renamed column. */
   reporter: Pick<Reporter, "note" | "warn">;
 }
 
@@ -27,7 +26,6 @@ export interface ResponseOptions {
   context?: JsonObject;
   /** The position of the first record in the complete list, which identifies records without an ID. */
   position?: number;
-  /** A prefix for all keys: the parent record's key. */
   keyPrefix?: string;
   /** True if the records come from details requests. List items do not replace the details in the mirror. */
   isDetail?: boolean;

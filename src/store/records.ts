@@ -9,7 +9,6 @@ import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
 import type { RecordState } from "./table-sql.js";
 
-/** Returns an SQL condition for the current records in a range. Bind the values from `currentParameters`. */
 export function currentCondition({ from, to }: Range): string {
   const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
   const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
@@ -73,7 +72,6 @@ export interface CurrentRecord {
   id: number;
   key: string;
   value: Json;
-  /** When the details were last read (ISO 8601), or null if they never were. */
   detailedAt: string | null;
   /** True if the list item has changed since the details were read. */
   isOutdated: boolean;
@@ -151,7 +149,6 @@ export function readDetailIds(mirror: Mirror, resource: string, parent: string):
   return details;
 }
 
-/** The columns of `records` from which table rows are built. */
 export interface StoredRow {
   record_id: number;
   json: string;
@@ -165,7 +162,6 @@ export interface StoredRow {
 export interface RecordRow extends StoredRow {
   resource: string;
   key: string;
-  /** The list item as the API sent it, if details are merged into the record. */
   list_json: string | null;
   detailed_at: string | null;
   outdated: 0 | 1;

@@ -11,7 +11,6 @@ export interface RedactionResult {
   total: number;
   counts: Record<string, number>;
   restored: string[];
-  /** A message for each user-defined index or trigger that is no longer valid. */
   lost: string[];
 }
 

@@ -1,7 +1,6 @@
 import { isObject, type Json } from "../util/json-value.js";
 import { type Mirror, readJsonInfo } from "./database.js";
 
-/** The data that must not be stored in the mirror, and fields that used to be omitted. */
 export interface RedactionRules {
   /**
    * The fields that the profile omits. A rule is the end of a field's path, such as `host.last_name`.

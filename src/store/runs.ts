@@ -26,7 +26,6 @@ export interface RunRow {
   error: string | null;
   /** The oldest covered date. Null if there is no lower bound, or if the resource is not read by date. */
   covered_from: string | null;
-  /** The number of records in the API and in the mirror, or null if the run did not count them. */
   api_total: number | null;
   mirror_total: number | null;
   /** The number of counts that differ or, if `verify` compared a list, the number of records that differ. */
@@ -60,7 +59,6 @@ export function updateRun(
   mirror.transaction(() => mirror.run(update, { ...values, run_id: runId }));
 }
 
-/** Adds to a run's number of new, changed and removed rows. Call this in the transaction that writes the rows. */
 export function addWrittenRows(
   mirror: Mirror,
   runId: number,
@@ -147,16 +145,13 @@ export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   );
 }
 
-/** Selects runs that read everything up to their own start time. */
 const upToDateSql = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const verifiedUpToDateSql = `verified = 1 AND ${upToDateSql}`;
 
-/** Returns the last sync that verified everything up to its start time. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${verifiedUpToDateSql}`);
 }
 
-/** Returns the last sync that read everything up to its start time, verified or not. */
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
 }
@@ -219,7 +214,6 @@ export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AN
 interface FinishedRuns {
   runId: number;
   at: number;
-  /** The newest date that was read, or null if the resource is not read by date. */
   until: number | null;
 }
 
@@ -238,12 +232,10 @@ export interface Refusal {
   hint: string | null;
 }
 
-/** Stores the error with which the API refused a resource, or deletes it if the last run could read the resource. */
 export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   mirror.transaction(() => writeJsonInfo(mirror, `refused:${resource}`, refusal));
 }
 
-/** Returns the error with which the API refused a resource, or null if the last run could read it. */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   return readJsonInfo(mirror, `refused:${resource}`);
 }

@@ -34,7 +34,6 @@ export class SchemaIssues {
   #recordId = 0;
   #readAt = "";
 
-  /** @param reporter prints the messages; omit it to record only unexpected types */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
@@ -103,7 +102,6 @@ export function isFirstNotice(mirror: Mirror, subject: string, at: string): bool
 export interface UnexpectedColumn {
   table: string;
   column: string;
-  /** The type that was found, such as `string`, `number as text` or `array`. */
   found: string;
   records: number;
 }
@@ -202,7 +200,6 @@ class AttributeWatch {
 
 /** The known fields of an object, or of each object in a list. A field that maps to null can have any value. */
 interface KnownObject {
-  /** The path within the record, separated by dots. */
   path: string;
   isList: boolean;
   members: Map<string, KnownObject | null>;

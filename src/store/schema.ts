@@ -219,7 +219,6 @@ export function checkIdentity({ db, path }: Mirror): void {
     });
 }
 
-/** Creates or migrates the system tables. Call this in a transaction. */
 export function migrateSystemTables(db: Database): void {
   const version = readUserVersion(db);
   if (version === migrations.length) return;

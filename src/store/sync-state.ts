@@ -25,7 +25,6 @@ import {
 import type { Mirror } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
-/** The records that the API returned for a date range, in one or more responses. */
 export interface CompleteReading {
   range: Range;
   ids: ReadonlySet<number>;
@@ -77,7 +76,6 @@ export class SyncState {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
-  /** @param dated a date in milliseconds since 1970 */
   isCovered(dated: number | null): boolean {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }
@@ -192,7 +190,6 @@ export class SyncState {
     this.#set("cursor_ms = ?", to);
   }
 
-  /** Returns the names of the API filters whose counts turned out to be wrong. */
   distrusted(): ReadonlySet<string> {
     return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
   }
@@ -201,7 +198,6 @@ export class SyncState {
     this.#set("distrusted = ?", JSON.stringify([...filters]));
   }
 
-  /** Returns the values of `--window` and `--audit` in the last run, or null if none are stored. */
   lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
@@ -256,7 +252,6 @@ export class StoredTotals {
     this.replace(range, new Map());
   }
 
-  /** Replaces the totals for all days in a range. */
   replace({ from, to }: Range, totals: TotalsByDay): void {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
     const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";

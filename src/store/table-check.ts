@@ -6,12 +6,10 @@ import { RowBuilder, type TableRow } from "./projection.js";
 import { readRecords, recordState, type StoredRecord } from "./records.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
-/** The number of rows in a typed table that differ from the records. */
 export interface TableDifference {
   table: string;
   missing: number;
   changed: number;
-  /** The number of rows that belong to no record. */
   extra: number;
 }
 

@@ -54,7 +54,6 @@ export function columnNames(
   return [...columns, ...addedColumns(shape, state)].map(({ name }) => name);
 }
 
-/** Returns the columns that the mirror adds to every table. The integer key comes last. */
 function addedColumns(shape: TableShape, state: RecordState): { name: string; definition: string }[] {
   const rowId = rowIdColumn(shape);
   return [

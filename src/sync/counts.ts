@@ -20,7 +20,6 @@ export interface CountComparison extends Range {
   apiCount: number;
   mirrorCount: number;
   requestedAt: number;
-  /** The newest record in the range, or null if the API counts no records. */
   newest: Json;
   /** Describes the newest record's date if it violates A2 or A3, in which case the count is meaningless. */
   fault: string | null;

@@ -11,7 +11,6 @@ import { daysSince1970 } from "../util/timestamp.js";
 import type { DailyPoints, DatedRun, SyncRun } from "./run.js";
 
 interface DailyTotalsResponse {
-  /** The totals of all days with activity, or null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
   error: BrandapiError | null;
 }
@@ -130,7 +129,6 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
  */
 export interface AmountDrift {
   days: string[];
-  /** The number of days with both stored and current totals. */
   compared: number;
 }
 

@@ -84,7 +84,6 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   // Records in marked slices still exist, so their own dates need not be re-read.
   const markedIds = state.markedIds();
   const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
-  // A record without a date could be in any range.
   const missingDays = missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated))));
   const floor = state.storedFloor();
   const before = { coverage, markedSlices, floor, finishedUntil: finished.until, resumable, missingDays };

@@ -48,7 +48,6 @@ export function rangeQuery(
   };
 }
 
-/** Describes what is wrong with a record's date. Returns null if the date is valid and within the range. */
 export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
   const fault = faultOf(timestampOf(resource, record), range);
   return fault === null ? null : `${dateText(resource, record)} ${fault}`;

@@ -58,7 +58,6 @@ interface Parent {
   id: number;
   key: string;
   idInUrl: string;
-  /** True if the record has been added or changed since its details were last read. */
   isPending: boolean;
   isDue: boolean;
   detailedAt: string | null;

@@ -13,7 +13,6 @@ export const full: SyncStrategy = {
   read: readCompleteList,
 };
 
-/** Returns the API's count of records, or null if the list's pagination is undocumented. */
 export async function countList(run: SyncRun): Promise<number | null> {
   return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
 }

@@ -23,7 +23,6 @@ import type { DailyPoints, SyncRun, SyncStrategy } from "./run.js";
 
 interface Month extends Range {
   groupBy: string;
-  /** The host whose clicks are requested, or null for all hosts. */
   hostId: string | null;
 }
 

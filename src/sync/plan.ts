@@ -11,16 +11,13 @@ export interface PlanInput {
   markedSlices: readonly Range[];
   /** The oldest date that any run has requested, or null before the first run. */
   floor: number | null;
-  /** The newest date that a finished run has read, or null before the first finished run. */
   finishedUntil: number | null;
   resumable: readonly Range[];
   missingDays: readonly Range[];
 }
 
 export interface DatedPlan {
-  /** The ranges to read, newest first. */
   ranges: Range[];
-  /** The marked slices to re-read by page number, newest first. Adjacent slices are merged. */
   markedSlices: Range[];
   floor: number;
   /** The ranges between the floor and the newest date read that will still be unread after this run. */

@@ -23,7 +23,6 @@ export interface List {
   requestedAt: number;
   /** The last response's `total_items`, or the number of items if the list is unpaginated. */
   total: number;
-  /** The number of distinct records in all readings. */
   rowCount: number;
   isComplete: boolean;
   /** IDs that the API lists more than once. If there are any, the list is incomplete. */
@@ -31,7 +30,6 @@ export interface List {
 }
 
 interface ListQuery {
-  /** Defaults to the resource's path. */
   path?: string;
   query?: QueryParameters;
   idOf?: (record: Json) => string | null;
@@ -51,7 +49,6 @@ interface Reading {
   requestedAt: number;
 }
 
-/** A list should settle within this number of readings (A9). */
 const maxReadings = 3;
 /**
  * The maximum number of readings if the API sorts the list randomly. Reading continues while `total_items` stays the
@@ -110,9 +107,7 @@ interface MergedReadings {
   count: number;
   records: RecordsById;
   requestedAt: number;
-  /** The value of `total_items`, or null if it differed between responses. */
   steadyTotal: number | null;
-  /** The IDs in list order, or null if the order differed between readings. */
   steadyOrder: readonly string[] | null;
   /** The number of the last reading that found new records. */
   lastGrowth: number;

@@ -10,7 +10,6 @@ interface NewestRecords {
   records: readonly Json[];
   requestedAt: number;
   total: number;
-  /** True if the response violates A1, A2 or A3, so the range must be read by page number. */
   hasFault: boolean;
   /** The dates for which the response has all records, or null if it has only part of a dense second. */
   coveredRange: Range | null;

@@ -88,7 +88,6 @@ function differenceText(resource: string, count: CountComparison): string {
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-/** Returns a reason if the budget ran out before all changed days were read. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];
@@ -96,7 +95,6 @@ function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[]
   return [{ text }];
 }
 
-/** True if every date up to the newest date read is covered. */
 function isAllCovered({ state }: DatedSync): boolean {
   const [first, ...others] = mergeRanges(state.coverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;

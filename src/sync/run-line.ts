@@ -5,7 +5,6 @@ import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
 interface RunFacts {
-  /** The oldest date that any run has requested (ISO 8601), or null if there is no lower limit. */
   floor: string | null;
   comparesTotals: boolean;
   listRows?: number | undefined;

@@ -34,7 +34,6 @@ export interface SyncOptions {
   acceptRemovals: boolean;
   /** The maximum number of requests for re-reading dates whose totals or counts differ. */
   budget: number;
-  /** The number of requests for the audit, which re-reads old records. */
   audit: number;
   /** True to re-read all marked slices, not only those in the requested ranges. */
   allMarked: boolean;
@@ -57,7 +56,6 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The points in the API's daily analytics, keyed by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
 export interface SyncSession {
@@ -68,7 +66,6 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** Caches the daily points, which orders and clicks share. */
   dailyPoints: Map<TotalsSource, Promise<DailyPoints>>;
 }
 
@@ -91,7 +88,7 @@ export type DatedRun = SyncRun<DatedStrategy>;
 export interface DatedSync extends DatedRun {
   /** The API's daily totals, requested before any record was read, or null if the API returned none. */
   readonly apiTotals: TotalsByDay | null;
-  /** The slices whose lists never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
+  /** Reasons why the run is incomplete: one for each slice whose list never settled (A9). */
   readonly unsettledSlices: IncompleteReason[];
 }
 
@@ -102,7 +99,6 @@ export interface IncompleteReason {
   hint?: string;
 }
 
-/** The sums of the record counts in the API and in the mirror, and the number of counts that differ. */
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /**
@@ -118,7 +114,6 @@ export interface SyncStrategy<How extends Strategy = Strategy> {
 export interface PlanStep {
   what: string;
   requests: number;
-  /** True if `requests` is a minimum. */
   open?: boolean;
 }
 
@@ -126,7 +121,6 @@ export interface SyncResult {
   incompleteReasons: IncompleteReason[];
   /** True if the run read only part of the resource or cannot verify it. */
   isPartial: boolean;
-  /** The sums of all counts. Omitted if the run requested no counts. */
   sums?: CountSums;
   /** The start of the covered dates (ISO 8601), or null if everything was read or the resource has no dates. */
   coveredFrom?: string | null;
@@ -165,10 +159,6 @@ class RunCounter {
     return this.#rows;
   }
 
-  /**
-   * Advances the progress bar by one response.
-   * @param remaining the expected number of further requests
-   */
   advance(remaining: number): void {
     this.#responses += 1;
     this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
@@ -218,7 +208,6 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
 export interface RunEnd {
   outcome: RunOutcome;
   error: Error | null;
-  /** Differences found by `verify`, or null. They are stored in the column `error`. */
   problems?: string | null;
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountSums>>;
 }

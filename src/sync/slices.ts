@@ -95,7 +95,6 @@ async function countHalves(
   ];
 }
 
-/** Returns the start of the day in the middle of a range, or null if the range cannot be split at a day boundary. */
 function middleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);
@@ -228,7 +227,6 @@ function updateMissing({ mirror, state }: DatedSync, sound: WrittenRecords, faul
   state.missing.add(faulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
 }
 
-/** The maximum number of seconds to re-read to resolve the copies in one response or slice. */
 const maxLookups = 10;
 
 /**

@@ -69,7 +69,6 @@ export async function forEachResource(
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
-  /** The resources that are not requested because the key lacks their scope. */
   withoutScope: readonly WithoutScope[];
   /** True if the user named the resources. If not, resources that the API refuses are skipped. */
   named: boolean;

@@ -64,18 +64,14 @@ interface DayDifference extends Range {
 }
 
 export interface DatedComparison {
-  /** The counts for each covered range and filter. */
   counts: CountComparison[];
   filters: string[];
-  /** Null if the API returned no daily totals. */
   dailyTotals: TotalsComparison | null;
   dayDifferences: DayDifference[];
   /** The smallest ranges with different counts. No range is shorter than a day. */
   differingParts: CountComparison[];
-  /** The ranges with unread records, oldest first. */
   unread: CountComparison[];
   future: FutureRecords | null;
-  /** The number of all records, counted without a date range. */
   allDates: CountComparison;
   /** The number of records that the API does not return in any date range (A11), or 0 if there are marked slices. */
   undatedCount: number;
@@ -172,7 +168,6 @@ function dayDifference(day: string, text: string): DayDifference {
   return { ...dayRange(day), day, text };
 }
 
-/** The maximum number of different counts listed for a month. */
 const maxListedCounts = 3;
 
 function summarizeDifferences(days: readonly DayDifference[], counts: readonly CountComparison[]): string {

@@ -118,7 +118,6 @@ const recordsPerRequest = 98;
 export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evidence[] {
   const { allDates, counts, dayDifferences, differingParts, filters, future, undatedCount, unread } =
     comparison;
-  // The set removes duplicates, because a range that could not be split is in both lists.
   const allCounts = new Set([...counts, ...differingParts]);
   const notRead =
     undatedCount > 0

@@ -20,7 +20,7 @@ export interface PartResult {
   part: string;
   state: "proven" | "unproven" | "different";
   why: string;
-  /** When the least recently read date in this part was read (ISO 8601), or null if this is unknown. */
+  /** The earliest time at which a date in this part was last read (ISO 8601), or null if that is unknown. */
   read_at: string | null;
 }
 
@@ -33,7 +33,6 @@ export interface RecordsResult extends CountSums {
   /** The number of unread records, excluding those from before the floor. */
   unread?: number;
   future?: { records: number; until: string } | null;
-  /** The number of mirrored records without a readable date. */
   undated?: number;
   /** True if the API's counts contradict each other, or if a list never settled. */
   unsettled?: boolean;
@@ -53,7 +52,6 @@ export interface Problem {
 }
 
 export interface VerificationResult extends RecordsResult {
-  /** The number of requests, including those for the repair. */
   requests: number;
   tables: TablesResult;
   problems: Problem[];

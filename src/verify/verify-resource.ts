@@ -111,7 +111,7 @@ async function verifyRecords(
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
   const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
-  // Verify again after the repair, to find the months that could not be repaired.
+  // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const newSession = { ...session, dailyPoints: new Map() };
   const after = await recordVerification(newSession, resource, verifier, tableError);

@@ -144,7 +144,7 @@ describe("monthly clicks", () => {
   });
 });
 
-describe("clicks by host and by bucket", () => {
+describe("clicks by host and by period", () => {
   test.each([
     ["--group-by month --since 2026-10", ["2026-10 month", "2026-11 month"]],
     ["--group-by week --since 2026-11", ["2026-11 week"]],
