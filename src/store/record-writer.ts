@@ -226,7 +226,7 @@ export class RecordWriter {
 
     const before = this.#restore(JSON.parse(row.json) as Json, value, this.resource.name);
     const isSame = isCurrent && isSameRecord(before, value, this.resource);
-    // The first details complete a record, which is not a change.
+    // A record's first details do not count as a change.
     const isFirstDetail = !isSame && isDetail && row.detailed_at === null;
     const isChanged = !isSame && !isFirstDetail;
 

@@ -137,7 +137,7 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
 }
 
 /**
- * Groups the current records of a details resource by the key of their parent record.
+ * Returns the IDs of the current details, grouped by the key of the record that they belong to.
  * @param parent the field in `context` that contains this key
  */
 export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {

@@ -189,7 +189,7 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
  * @param by the resource whose runs read it, if different
  */
 export function hasCompletedSync(mirror: Mirror, name: string, by = name): boolean {
-  // With `--as-of`, a temporary table hides `sync_runs`.
+  // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const find = "SELECT 1 FROM main.sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1";
   return mirror.selectValue(find, { name, by }) === 1;
 }
@@ -199,7 +199,7 @@ export function hasCompletedSync(mirror: Mirror, name: string, by = name): boole
  * there is no such run.
  */
 export function readFirstReadAt(mirror: Mirror, resource?: string): string | null {
-  // With `--as-of`, a temporary table hides `sync_runs`.
+  // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const select =
     "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
   return mirror.selectValue<string | null>(select, resource ?? null) ?? null;

@@ -24,7 +24,7 @@ import { dayMs } from "../util/timestamp.js";
 
 // `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
 
-/** The options of `sync`. Times are in milliseconds since 1970. */
+/** Options for `sync`. Times are in milliseconds since 1970. */
 export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;

@@ -47,7 +47,7 @@ describe("record counts after a sync", () => {
     expect(err).toContain("the API counts 25 orders, but the mirror has 150");
   });
 
-  test("sync finds an order after its date has changed in the API", async () => {
+  test("sync finds an order whose date has changed in the API", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.change("orders", "o140", { order_date: at(noon - 50 * day) });

@@ -39,7 +39,7 @@ const detailsOf = (requests: readonly SentRequest[]) =>
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
 describe("campaign details", () => {
-  test("the first sync reads all campaign details, and later syncs read only those for changed or open campaigns", async () => {
+  test("the first sync reads the details of all campaigns, and later syncs read the details of changed or open campaigns", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
     expect(await runSync(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });

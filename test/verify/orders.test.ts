@@ -30,7 +30,7 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
 }
 
 describe("verify orders", () => {
-  test("verify compares every month of orders in six requests, and records both totals in `sync_runs`", async () => {
+  test("verify compares every month of orders in six requests, and records the totals in `sync_runs`", async () => {
     const brand = await synced();
     const { requests, code, last, states, result } = await verified(brand);
     expect(code).toBe(0);
