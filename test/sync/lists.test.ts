@@ -240,7 +240,7 @@ describe("implausible removals", () => {
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
-  test("sync treats records that it refused to remove as missing until they return", async () => {
+  test("if sync refuses to remove records, they stay missing until they return", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));

@@ -45,7 +45,7 @@ describe("a sync of several resources", () => {
     const last = lines.at(-1);
     expect(last).toEqual({ ...rows.at(-1), verified: true });
     expect(last).toMatchObject({ rows_read: 250, rows_new: 250, retries: 0, outcome: "done", error: null });
-    // The requests of the runs are all requests except the request to `/me`.
+    // The runs' request counts add up to all requests except the one to `/me`.
     const counted = rows.reduce((sum, row) => sum + Number(row.requests), 0);
     expect(counted).toBe(brand.requests.length - 1);
   });
