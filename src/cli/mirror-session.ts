@@ -2,12 +2,19 @@ import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
 import type { GlobalFlags, Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { BrandapiError, Forbidden, failureScope, Unauthorized } from "../errors.js";
+import {
+  BrandapiError,
+  Forbidden,
+  failureScope,
+  MirrorBusy,
+  MirrorUnusable,
+  Unauthorized,
+} from "../errors.js";
 import { addRestoreHint } from "../store/backups.js";
 import { checkForDamage, closeMirror, type Mirror, withMirror, withMirrorFile } from "../store/database.js";
 import { lockMirror, writeProgress } from "../store/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
-import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
+import { checkOwner, claimMirror, type OwnerBrand, readOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
 import { writeFailedRun } from "../store/runs.js";
 import type { SyncSession } from "../sync/run.js";
@@ -54,9 +61,17 @@ interface ConnectedCommand extends ApiCommand {
 type SessionWork = (session: MirrorSession) => Promise<void>;
 
 /**
- * Runs a command that writes to the mirror. Locks the mirror, requests `/me`, opens the mirror, and closes everything
- * when `work` has finished. The mirror is opened only after `/me`, so a rejected key or another brand's key neither
- * creates nor migrates a mirror.
+ * Runs a command that writes to the mirror, in these steps:
+ *
+ * 1. Read the mirror's owner. An unusable mirror is therefore reported even while another run has the lock.
+ * 2. Lock the mirror.
+ * 3. Request `/me`, and compare the clock and the owner. Therefore, a rejected key or another brand's key neither creates
+ *    nor migrates a mirror.
+ * 4. Open the mirror for writing, and prepare it.
+ * 5. Run `work`.
+ * 6. If a step after the lock failed, record the failure for `status`, unless `work` has recorded it in `sync_runs`.
+ * 7. Close the mirror, and release the lock.
+ *
  * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or is replaced while `work` is running;
  * MirrorBusy; errors from `work`
  */
@@ -68,28 +83,75 @@ export async function withMirrorSession(
   await withApi(command, async (connected) => {
     const { deps, flags, reporter, settings } = connected;
     const { clock, signal } = deps;
-    // The owner is read before the mirror is locked, so an unusable mirror is reported even while another run has the
-    // lock.
-    const owner = await withMirror(
-      deps.runKillable(() => openMirrorOrEmpty(settings.dbPath)),
-      (mirror) => {
-        if (steps.requiresMirror && mirror.id === null) throw noMirrorError(settings.dbPath);
-        return readOwner(mirror);
-      },
-    );
-    const { wait = false } = flags;
-    const lock = await lockMirror(settings.dbPath, { wait, clock, signal, onQueued: reporter.note });
+    const owner = await readOwnerOfFile(connected, steps);
+    const lock = await lockMirror(settings.dbPath, {
+      wait: flags.wait ?? false,
+      clock,
+      signal,
+      onQueued: reporter.note,
+    });
+    let mirror: Mirror | null = null;
+    let isWorking = false;
     try {
-      const identity = await identify(connected).catch(async (error: unknown) => {
-        if (!signal.aborted) await recordFailure(connected, null, error);
-        throw error;
-      });
+      const identity = await identify(connected);
       checkOwner(owner, identity.brand, settings.brand);
-      await withOpenMirror(connected, steps, identity, work);
+      mirror = await deps.runKillable(() => openMirror(settings.dbPath, { reporter }));
+      await prepareMirror(mirror, connected, steps, identity);
+      isWorking = true;
+      await work(createSession(connected, identity, mirror));
+    } catch (error) {
+      if (!signal.aborted && mustRecordFailure(error, isWorking))
+        await recordFailure(connected, mirror, error);
+      throw error;
     } finally {
-      lock.release();
+      reporter.onProgress(null);
+      try {
+        if (mirror) closeMirror(mirror);
+      } finally {
+        lock.release();
+      }
     }
   });
+}
+
+/** @returns null if the mirror has no owner yet or does not exist */
+async function readOwnerOfFile(
+  { deps, settings }: ConnectedCommand,
+  { requiresMirror }: MirrorSteps,
+): Promise<OwnerBrand | null> {
+  const opening = deps.runKillable(() => openMirrorOrEmpty(settings.dbPath));
+  return await withMirror(opening, (mirror) => {
+    if (requiresMirror && mirror.id === null) throw noMirrorError(settings.dbPath);
+    return readOwner(mirror);
+  });
+}
+
+/** Checks the mirror for damage, assigns it to the key's brand, and applies the profile's list of omitted fields. */
+async function prepareMirror(
+  mirror: Mirror,
+  command: ConnectedCommand,
+  { checksForDamage, appliesOmit }: MirrorSteps,
+  { brand }: Identity,
+): Promise<void> {
+  const { deps, reporter } = command;
+  if (checksForDamage) await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
+  claimMirror(mirror, brand);
+  writeFailedRun(mirror, null);
+  if (appliesOmit) await deps.runKillable(async () => applyOmit(mirror, command));
+  reporter.onProgress((progress) => saveProgress(mirror, command, progress));
+}
+
+/** @param isWorking true if the error was thrown by the session's work, which records its own failures */
+function mustRecordFailure(error: unknown, isWorking: boolean): boolean {
+  // Nothing is written to a mirror that is damaged, in use, or owned by another brand.
+  if (error instanceof MirrorUnusable || error instanceof MirrorBusy) return false;
+  if (!isWorking) return true;
+  // `sync_runs` contains all other errors, with the resource that failed.
+  return isRejectedKey(error) && failureScope(error) === "command";
+}
+
+function isRejectedKey(error: unknown): boolean {
+  return error instanceof Unauthorized || error instanceof Forbidden;
 }
 
 /**
@@ -120,33 +182,6 @@ async function withApi(
     throw await addRestoreHint(error, settings.dbPath);
   } finally {
     reporter.close();
-  }
-}
-
-/** Opens the mirror for writing, assigns it to the key's brand, and closes it when `work` has finished. */
-async function withOpenMirror(
-  command: ConnectedCommand,
-  { checksForDamage, appliesOmit }: MirrorSteps,
-  identity: Identity,
-  work: SessionWork,
-): Promise<void> {
-  const { deps, reporter, settings } = command;
-  const mirror = await deps.runKillable(() => openMirror(settings.dbPath, { reporter }));
-  try {
-    if (checksForDamage) await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
-    claimMirror(mirror, identity.brand);
-    writeFailedRun(mirror, null);
-    if (appliesOmit) await deps.runKillable(async () => applyOmit(mirror, command));
-    reporter.onProgress((progress) => saveProgress(mirror, command, progress));
-    await work(createSession(command, identity, mirror));
-  } catch (error) {
-    // All other errors are recorded in `sync_runs`, with the resource that failed.
-    const isRejected = error instanceof Unauthorized || error instanceof Forbidden;
-    if (isRejected && failureScope(error) === "command") await recordFailure(command, mirror, error);
-    throw error;
-  } finally {
-    reporter.onProgress(null);
-    closeMirror(mirror);
   }
 }
 
@@ -190,7 +225,7 @@ async function recordFailure(
     at: formatInstant(deps.clock.now()),
     error: hideKeys(errorReason(error), deps.keys),
     hint: (error instanceof BrandapiError && error.hint) || null,
-    isRefused: error instanceof Unauthorized || error instanceof Forbidden,
+    isRefused: isRejectedKey(error),
   };
   try {
     if (mirror) writeFailedRun(mirror, failure);

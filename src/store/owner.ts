@@ -1,7 +1,7 @@
 import { MirrorUnusable } from "../errors.js";
 import { type Mirror, readInfo, writeInfo } from "./database.js";
 
-interface OwnerBrand {
+export interface OwnerBrand {
   id: string;
   name: string;
 }
