@@ -249,7 +249,7 @@ export class World {
     }
     const respond = () => fetchOf(this.api)(url, init);
     if (fault === undefined) return await respond();
-    return await injectFault(fault, respond, this.clock.sleep, init.signal);
+    return await injectFault(fault, respond);
   }
 
   /** Copies the mirror's files in their current state, as a killed process would leave them. */

@@ -20,23 +20,22 @@ import { Sqlite } from "./sqlite.js";
 
 export const testBaseUrl = "https://brand.test/api/brand/v1";
 
-/** A request as the API received it. */
 export interface SentRequest {
-  /** The path below the versioned root. For the file host, the full path. */
+  /** The path without `/api/brand/v1`. */
   path: string;
   query: Readonly<Record<string, string>>;
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** The request's number, starting at 1. */
+  /** Starts at 1. */
   number: number;
-  /** The response's status; 0 until the API has responded. */
+  /** The status of the response; 0 until the API has responded. */
   status: number;
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
-  /** The number of orders in a generated brand. By default, the brand is empty. */
+  /** The number of orders. Without it, the brand is empty; with it, all of its lists are generated. */
   history?: number;
-  /** The maximum number of hosts in a generated brand, and of records in each of its lists except orders and surveys. */
+  /** The maximum length of each generated list except orders and surveys. */
   listLimit?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
@@ -44,39 +43,25 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   now?: number;
   rateLimit?: number;
   home?: string;
-  /**
-   * True if the first sync creates the mirror. By default, it opens a copy of an empty mirror, because creating the
-   * tables and views takes longer than most of the syncs in tests.
-   */
+  /** True to let the first sync create the mirror. By default, the first sync opens a copy of an empty mirror. */
   createsMirror?: boolean;
-  /**
-   * Another brand with which this one shares the API, the clock and the home folder, as a second profile of the same
-   * user.
-   */
+  /** A brand on the same API, whose clock and home folder are shared, as with a second profile of the same user. */
   sameApiAs?: TestBrand;
-  /** Another brand whose records, time and mirror are copied to a new home folder. */
+  /** A brand whose records, time and mirror are copied to a new home folder. */
   copyOf?: TestBrand;
 }
 
-/** A command's result. */
 export interface RunResult extends ProgramResult {
-  /** The requests that the command sent. */
   requests: SentRequest[];
-  /** True if a signal stopped the command. */
-  stopped: boolean;
 }
 
-/**
- * A brand, its API and a user's home folder, in this process and without sockets. The methods change the brand's
- * records, inject faults, run commands and read the mirror.
- */
+/** A brand, its API and a user's home folder. The API runs in the test's process, without sockets. */
 export interface TestBrand extends BrandEvents {
-  /** The brand's records as the API serves them. */
+  /** The data that the API serves. */
   data: Brand;
-  variants: Partial<ApiVariants>;
   api: VariantApi;
   home: string;
-  /** The mirror's path. */
+  /** The path of the mirror. */
   db: string;
   key: string;
   env: Record<string, string>;
@@ -85,40 +70,36 @@ export interface TestBrand extends BrandEvents {
   now(): number;
   /** Advances the clock. */
   pass(ms: number): void;
-  /** All requests that the API has received so far. */
   requests: SentRequest[];
-  /** Called before each response. If it returns a fault, the API responds with that fault. */
+  /** Called before each response. If it returns a fault, the API responds with the fault instead. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
-  /**
-   * Calls `action` before the response to the first matching request. If `action` returns a fault, the API responds
-   * with that fault.
-   */
+  /** Calls `action` like `before`, but only for the first matching request. */
   once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
-  /** Returns the secret of a generated brand's key, such as `expired`. */
+  /** @param name the name of a generated key, such as `expired` */
   secretOf(name: string): string;
   run(command: string | readonly string[], options?: ProgramOptions): Promise<RunResult>;
   /** Runs a command and sends it SIGINT before the response to the first matching request. */
-  stopped(command: string, matches: (request: SentRequest) => boolean): Promise<RunResult>;
-  /**
-   * Runs a command as if it were killed at the first matching request. Afterwards, the mirror is a copy of its files at
-   * that time.
-   */
+  stopped(
+    command: string,
+    matches: (request: SentRequest) => boolean,
+    beforeStop?: () => void,
+  ): Promise<RunResult>;
+  /** Simulates a kill at the first matching request: the mirror is then a copy of its files at that moment. */
   killed(command: string, matches: (request: SentRequest) => boolean): Promise<void>;
-  /** Queries the mirror. */
   sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[];
-  /** Returns the sorted keys of the mirror's current records. */
+  /** Returns the sorted keys of the current records in the mirror. */
   mirrored(resource?: string): string[];
-  /** Returns the resource's last row in `sync_runs`. */
+  /** Returns the last row for the resource in `sync_runs`. */
   lastRun(resource?: string): Record<string, unknown>;
   /**
-   * Serves the API on loopback, with the system's clock, until the test ends. Returns the environment for a process
-   * that uses it.
+   * Serves the API on localhost until the test ends, using the system clock. Returns the environment variables for a
+   * process that uses the API.
    */
   served(options?: { latency?: number }): Promise<Record<string, string>>;
-  /** Returns the number of requests that the API has received on loopback. */
+  /** Returns the number of requests that the API has received on localhost. */
   servedCount(): number;
-  /** Waits until the condition is true. @throws after 20 seconds */
+  /** Waits for up to 20 seconds until the condition is true. */
   until(condition: () => boolean): Promise<void>;
 }
 
@@ -163,12 +144,6 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   const brand: TestBrand = {
     ...createBrandEvents(data, clock.now),
     data,
-    get variants() {
-      return api.variants;
-    },
-    set variants(value) {
-      api.variants = value;
-    },
     api,
     home,
     db,
@@ -196,7 +171,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         status: 0,
       };
       brand.requests.push(request);
-      // The clock advances, so that no two responses have the same time.
+      // Each response needs a different time.
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();
@@ -224,7 +199,6 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       const root = sameApiAs ?? brand;
       const before = root.requests.length;
       if (!createsMirror && String(command).startsWith("sync")) await createEmptyMirror(brand.db);
-      const stop = rest.signal;
       const result = await brandapi(command, {
         home,
         clock,
@@ -232,21 +206,19 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         ...rest,
         env: { ...brand.env, ...env },
       });
-      return { ...result, requests: root.requests.slice(before), stopped: stop?.aborted ?? false };
+      return { ...result, requests: root.requests.slice(before) };
     },
-    async stopped(command, matches) {
+    async stopped(command, matches, beforeStop = () => {}) {
       const stop = new AbortController();
-      brand.once(matches, () => stop.abort(new Stopped("SIGINT")));
+      brand.once(matches, () => {
+        beforeStop();
+        stop.abort(new Stopped("SIGINT"));
+      });
       return await brand.run(command, { signal: stop.signal });
     },
     async killed(command, matches) {
-      const stop = new AbortController();
       const copy = join(home, `killed-${brand.requests.length}.sqlite`);
-      brand.once(matches, () => {
-        copyMirrorFiles(brand.db, copy);
-        stop.abort(new Stopped("SIGINT"));
-      });
-      await brand.run(command, { signal: stop.signal });
+      await brand.stopped(command, matches, () => copyMirrorFiles(brand.db, copy));
       brand.db = copy;
       brand.env.BRANDAPI_DB = copy;
     },
@@ -282,7 +254,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     servedCount: () => count,
     async until(condition) {
       for (let n = 0; n < 2_000 && !condition(); n += 1) await systemClock.sleep(10);
-      if (!condition()) throw new Error("The condition is still false after 20 seconds.");
+      if (!condition()) throw new Error("brand.until: the condition is still false after 20 seconds");
     },
   };
 
@@ -294,8 +266,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         init,
       );
     if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await respondNormally();
-    const sleep = (ms: number) => clock.sleep(ms, init.signal ?? undefined);
-    return await injectFault(fault, respondNormally, sleep, init.signal);
+    return await injectFault(fault, respondNormally);
   }
 
   return brand;
@@ -320,10 +291,7 @@ function asFault(returned: unknown): Fault | undefined {
   return isFault && returned !== null ? (returned as Fault) : undefined;
 }
 
-/**
- * Creates a clock whose `sleep` advances the time immediately.
- * @param start milliseconds since 1970
- */
+/** Creates a clock that does not sleep: `sleep` advances the time immediately. */
 function createFakeClock(start: number): Clock & { pass(ms: number): void } {
   let now = start;
   let monotonic = systemClock.monotonic();
@@ -348,7 +316,7 @@ function copyMirrorFiles(path: string, copy: string): void {
   for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
 }
 
-/** Returns a `fetch` that calls the API without sockets. The base URL is `https://brand.test/api/brand/v1`. */
+/** Returns a `fetch` that calls the API directly, without a network. */
 export function fetchOf(api: SandboxApi) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     init.signal?.throwIfAborted();
@@ -365,12 +333,12 @@ export function fetchOf(api: SandboxApi) {
   };
 }
 
-/** Returns true for a request that reads orders. A page of one record is a count. */
+/** Returns true if the request reads orders rather than counting them. */
 export function readsOrders({ path, query }: SentRequest): boolean {
   return path === "/orders" && query.per_page !== "1";
 }
 
-/** Returns true for a request that counts records. */
+/** Returns true if the request reads a page of one record, which sync does only to get the total. */
 export function counts({ query }: SentRequest): boolean {
   return query.per_page === "1";
 }

@@ -3,10 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/**
- * Vitest's global setup. Builds `dist`, which is used by tests that start processes, unless it is newer than the
- * sources. Does not check types; `npm run check` does.
- */
+/** Vitest's global setup: builds `dist` for tests that start processes, unless it is up to date. */
 export default function build(): void {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const sources = filesIn(join(root, "src")).concat(join(root, "bin/build.js"), join(root, "package.json"));

@@ -3,7 +3,6 @@ import { exitCodes } from "../../src/errors.js";
 import { buildProgram } from "../../src/program.js";
 import { testDeps } from "./program.js";
 
-/** Returns commander's root command with all subcommands. */
 export async function programTree(): Promise<Command> {
   return await buildProgram({ deps: testDeps(), argv: [], brandapi: async () => exitCodes.done });
 }
@@ -13,7 +12,7 @@ export const commands: readonly Command[] = (await programTree()).commands.filte
   (command) => command.name() !== "help",
 );
 
-/** Returns the example command lines in a command's help. */
+/** Returns the example command lines from the command's help. */
 export function examplesOf(command: Command): string[] {
   let help = "";
   command

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
 import { runAfterFile } from "./home.js";
 
-// Vitest runs this setup file once for each test file.
+// Vitest loads this setup file once per test file.
 afterAll(runAfterFile);

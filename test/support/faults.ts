@@ -1,44 +1,33 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 
-/** A failure, or a response that differs from the API's. */
+/** A network failure or an incorrect response. */
 export type Fault =
-  /** A response with this status, as the API or a proxy would send it. */
+  /** A response with this status, from the API or a proxy. */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The response for another brand, such as an earlier copy of this brand, or a copy with a record missing. */
+  /** The response for different data, such as an earlier state of the brand. */
   | { from: Brand }
-  /** A 200 response with the JSON envelope that the function returns. */
+  /** The correct response with its JSON envelope changed. */
   | { envelope: (envelope: Record<string, unknown>) => unknown }
-  /** A 200 response with this body. */
+  /** A response with status 200 and this body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }
-  /** The correct response, delayed by this many milliseconds. */
-  | { delay: number }
-  /**
-   * The connection is reset before the response, the response is cut off, a captive portal responds, or nothing
-   * responds.
-   */
+  /** The connection is reset before the response. */
   | "reset"
+  /** The connection is reset halfway through the body. */
   | "cut"
+  /** A web page with status 200, as a captive portal sends it. */
   | "html"
-  | "stall"
   /** A body that never ends. */
   | "endless";
 
 const json = { "content-type": "application/json; charset=utf-8" };
 const portal = "<!doctype html><title>Sign in</title><p>Welcome to Hotel WiFi.</p>";
 
-/**
- * Responds to a request with a fault.
- * @param respond returns the correct response
- * @param sleep advances the clock
- */
+/** @param respond returns the correct response */
 export async function injectFault(
   fault: Exclude<Fault, { from: Brand }>,
   respond: () => Promise<Response>,
-  sleep: (ms: number) => Promise<void>,
-  signal: AbortSignal | null | undefined,
 ): Promise<Response> {
   if (fault === "reset") throw connectionError("fetch failed", "ECONNRESET");
-  if (fault === "stall") return await untilAborted(signal);
   if (fault === "html") return new Response(portal, { headers: { "content-type": "text/html" } });
   if (fault === "endless")
     return new Response(new ReadableStream({ pull: (to) => to.enqueue(chunk) }), { headers: json });
@@ -49,17 +38,13 @@ export async function injectFault(
     return new Response(typeof fault.body === "string" ? fault.body : new Uint8Array(fault.body), {
       headers: { ...json, ...fault.headers },
     });
-  if ("envelope" in fault) {
-    const changed = fault.envelope((await (await respond()).json()) as Record<string, unknown>);
-    return new Response(JSON.stringify(changed), { headers: json });
-  }
-  await sleep(fault.delay);
-  return await respond();
+  const changed = fault.envelope((await (await respond()).json()) as Record<string, unknown>);
+  return new Response(JSON.stringify(changed), { headers: json });
 }
 
 const chunk = new TextEncoder().encode("a".repeat(65_536));
 
-/** Returns a response whose body fails halfway through with the error that undici throws. */
+/** Returns a response that fails halfway through the body with undici's error for a closed connection. */
 function truncateBody(body: string): Response {
   const half = new TextEncoder().encode(body.slice(0, body.length / 2));
   const stream = new ReadableStream({
@@ -67,13 +52,6 @@ function truncateBody(body: string): Response {
     pull: (to) => to.error(connectionError("terminated", "UND_ERR_SOCKET")),
   });
   return new Response(stream, { headers: json });
-}
-
-function untilAborted(signal: AbortSignal | null | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal?.aborted) reject(signal.reason);
-    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }
 
 function connectionError(message: string, code: string): TypeError {

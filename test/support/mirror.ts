@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailResources, findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
@@ -19,7 +18,7 @@ import { silentReporter } from "../../src/util/reporter.js";
 import { afterFile, makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 
-/** Creates and opens a mirror. It is closed at the end of the test file, unless the test has already closed it. */
+/** Creates a mirror, which is closed at the end of the test file. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
   const path = join(home, name);
   await createEmptyMirror(path);
@@ -30,23 +29,21 @@ export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Pro
 
 let empty: Buffer | undefined;
 
-/** Creates a mirror file if it does not exist. The program creates the first file, and later files are copies of it. */
+/**
+ * Creates a mirror unless the file exists. All mirrors after the first are copies, because creating the tables and views
+ * takes longer than most of the syncs in tests.
+ */
 export async function createEmptyMirror(path: string): Promise<void> {
   if (existsSync(path)) return;
-  empty ??= await emptyMirror();
+  if (!empty) {
+    const original = join(makeHome(), "empty.sqlite");
+    (await openMirror(original)).db.close();
+    empty = readFileSync(original);
+  }
   writeFileSync(path, empty, { mode: 0o600 });
 }
 
-async function emptyMirror(): Promise<Buffer> {
-  const folder = mkdtempSync(join(tmpdir(), "brandapi-test-"));
-  const path = join(folder, "empty.sqlite");
-  (await openMirror(path)).db.close();
-  const bytes = readFileSync(path);
-  rmSync(folder, { recursive: true });
-  return bytes;
-}
-
-/** Creates a mirror with some orders. Returns its path. */
+/** Creates a mirror that contains orders. Returns its path. */
 export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<string> {
   const mirror = await makeMirror(home, "orders.sqlite");
   const orders = Array.from({ length: count }, (_, n) => anOrder(n));
@@ -56,10 +53,10 @@ export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<stri
 }
 
 /**
- * Writes records as a sync of the resource would, and records the run.
+ * Writes records and a finished run, as a sync would.
  * @param records values, or `{ text }` with the exact JSON from the API
- * @param options.remove keys of records to mark as removed
- * @param options.whole true if the run read the entire resource
+ * @param options.remove the keys of the records to remove
+ * @param options.whole true if the run covers all dates
  */
 export function writeRead(
   mirror: Mirror,
@@ -114,7 +111,6 @@ export function writeRead(
   writeRunCoverage(mirror, runId, readCoverage(mirror, resource.name));
 }
 
-/** Adds a range to a resource's coverage. */
 export function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
   writeCoverage(mirror, resource, addCoverage(readCoverage(mirror, resource), added));
 }
@@ -131,10 +127,7 @@ function asValue(record: Json | object): Json {
   return JSON.parse(isText ? String(record.text) : JSON.stringify(record)) as Json;
 }
 
-/**
- * Returns a realistic order.
- * @param n the order's number; orders with higher numbers are older
- */
+/** Returns a realistic order. Orders with higher numbers are older. */
 export function anOrder(n: number, fields: JsonObject = {}): JsonObject {
   const host = { id: `host-${n % 7}`, username: `host_${n % 7}`, first_name: "Ada" };
   const order = orderAt(`order-${n}`, Date.UTC(2026, 9, 1) - n * 3_600_000, {

@@ -2,19 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { makeHome } from "./home.js";
 
-/** The executable. It runs the build that the tests' global setup creates. */
 export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.meta.url));
 
 export interface SpawnOptions {
   env?: Record<string, string>;
   home?: string;
-  /** Text for stdin, which is then closed; empty by default. If null, stdin stays open without input. */
+  /** The text on stdin, by default empty. If null, stdin stays open without any input. */
   stdin?: string | null;
-  /** True if nothing reads the program's stdout. */
-  isUnread?: boolean;
   /** The user ID to run as; requires root. */
   uid?: number;
-  /** A different Node executable, or Node options before the script. */
+  /** The path of the Node executable, and Node options. */
   node?: readonly [command: string, ...flags: string[]];
 }
 
@@ -28,14 +25,12 @@ export interface ProcessResult {
 export interface RunningProgram {
   child: ChildProcess;
   home: string;
-  /** Returns the output so far. */
-  output(): { out: string; err: string };
-  /** Resolves when the output on stdout or stderr matches the pattern. Rejects if the process ends before that. */
+  /** Resolves when stdout or stderr matches the pattern. Rejects if the process ends first. */
   until(pattern: RegExp): Promise<RegExpMatchArray>;
   ended: Promise<ProcessResult>;
 }
 
-/** Starts the program as a process. By default, its environment contains only PATH and a new HOME. */
+/** Starts the program as a process with only PATH and HOME in its environment. */
 export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {}): RunningProgram {
   const { home = makeHome(), node = [process.execPath] } = options;
   const [command, ...flags] = node;
@@ -47,13 +42,12 @@ export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {
   });
   let out = "";
   let err = "";
-  if (!options.isUnread) child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
   child.stdin.on("error", () => {});
   if (options.stdin !== null) child.stdin.end(options.stdin ?? "");
   const ended = new Promise<ProcessResult>((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", () => options.isUnread && child.stdout.destroy());
     child.once("close", (code, signal) => resolve({ code, signal, out, err }));
   });
   const until = (pattern: RegExp) =>
@@ -69,5 +63,5 @@ export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {
         .then(look)
         .then(() => reject(new Error(`The program ended before ${pattern} appeared: ${out}${err}`)), reject);
     });
-  return { child, home, output: () => ({ out, err }), until, ended };
+  return { child, home, until, ended };
 }

@@ -15,13 +15,13 @@ import { binPath } from "./process.js";
 
 export interface ProgramOptions {
   env?: Env;
-  /** The home folder; by default, a new, empty folder. */
+  /** By default, a new empty folder. */
   home?: string;
-  /** The current folder; by default, the home folder. */
+  /** By default, the home folder. */
   cwd?: string;
-  /** Text piped into stdin, or typed if stdin is a terminal. */
+  /** The text that is piped to stdin, or typed if stdin is a terminal. */
   stdin?: string;
-  /** Which streams are terminals; `true` means all three. */
+  /** The streams that are terminals; true for all three. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   columns?: number;
   fetch?: Fetch;
@@ -29,7 +29,7 @@ export interface ProgramOptions {
   signal?: AbortSignal;
   platform?: NodeJS.Platform;
   machine?: Partial<Machine>;
-  /** The value of `random()`. Simultaneous runs need different values for the names of their temporary files. */
+  /** The value that `random()` returns. Concurrent runs need different values to get distinct temporary file names. */
   random?: number;
 }
 
@@ -38,16 +38,13 @@ export interface ProgramResult {
   out: string;
   err: string;
   home: string;
-  /** Each value that the terminal's raw mode was set to. */
+  /** The values that the terminal's raw mode was set to. */
   raw: boolean[];
-  /** Files that were opened in the browser. */
+  /** The files that were opened in the browser. */
   opened: string[];
 }
 
-/**
- * Returns dependencies for a test: captured streams, a new home folder, and none of this process's environment
- * variables.
- */
+/** Returns dependencies with captured streams, a new home folder and an empty environment. */
 export function testDeps(options: ProgramOptions = {}) {
   const { tty = false, columns = 80, home = makeHome() } = options;
   const isTTY = (name: "stdin" | "stdout" | "stderr") =>
@@ -84,10 +81,7 @@ export function testDeps(options: ProgramOptions = {}) {
   } satisfies Deps & { opened: string[] };
 }
 
-/**
- * Runs a command line in this process: `await brandapi("export orders --csv", { home })`.
- * @param command arguments separated by spaces, or a list of arguments
- */
+/** Runs a command line in this process, such as `brandapi("export orders --csv", { home })`. */
 export async function brandapi(
   command: string | readonly string[],
   options: ProgramOptions = {},
@@ -105,7 +99,6 @@ export async function brandapi(
   };
 }
 
-/** A stream that records the text written to it. */
 type Captured = OutputStream & { readonly text: string };
 
 function capture(terminal: { isTTY: boolean; columns: number }): Captured {
@@ -123,9 +116,7 @@ function capture(terminal: { isTTY: boolean; columns: number }): Captured {
   }) as unknown as Captured;
 }
 
-/**
- * Returns a terminal with typed text, or a pipe that ends after the text. `raw` records each change of the raw mode.
- */
+/** Returns a terminal in which the text has been typed, or a pipe that ends after the text. */
 function input(text: string | undefined, isTTY: boolean): InputStream & { raw: boolean[] } {
   const stream = new PassThrough();
   const raw: boolean[] = [];

@@ -1,14 +1,9 @@
 import fc from "fast-check";
 
-/**
- * fast-check with a fixed seed, so that the suite always tests the same cases. `PROPERTY_SEED=7 npm test` tests
- * different cases.
- */
+// A fixed seed makes every run test the same cases. `PROPERTY_SEED=7 npm test` tests different ones.
 fc.configureGlobal({ seed: Number(process.env.PROPERTY_SEED ?? 20261121) });
 
-/**
- * Generates any character except surrogates. fast-check's built-in generator (`unit: "binary"`) uses 85 MB of memory.
- */
+/** Generates any character except surrogates. fast-check's own generator (`unit: "binary"`) needs 85 MB of memory. */
 const character = fc
   .integer({ min: 0, max: 0x10f7ff })
   .map((n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800));

@@ -3,7 +3,7 @@ import type { ContentItem, OpenRecord, Order, RosterEntry } from "../../src/sand
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
-/** The time at which a test starts. */
+/** The time at which each test starts. */
 export const noon = Date.UTC(2026, 10, 21, 12);
 
 export function at(ms: number): string {
@@ -12,10 +12,7 @@ export function at(ms: number): string {
 
 const host = { id: "h1", username: "ada", first_name: "Ada", last_name: null, profile_photo: null };
 
-/**
- * Returns an ordinary order.
- * @param fields the fields to replace or add, which may be undocumented
- */
+/** @param fields fields to replace or add, including undocumented ones */
 export function orderAt(id: string, ms: number | string | null, fields: Record<string, unknown> = {}): Order {
   const order = {
     id,
@@ -42,10 +39,7 @@ export function orderAt(id: string, ms: number | string | null, fields: Record<s
   return order as unknown as Order;
 }
 
-/**
- * Returns orders from the newest, `o0`, to the oldest. Each date has `perInstant` orders, and the dates are `apartMs`
- * milliseconds apart.
- */
+/** Returns orders that are `apartMs` milliseconds apart, newest first. Each date has `perInstant` orders. */
 export function ordersBefore(ms: number, count: number, apartMs: number, perInstant = 1): Order[] {
   return Array.from({ length: count }, (_, n) => orderAt(`o${n}`, ms - Math.floor(n / perInstant) * apartMs));
 }

@@ -64,10 +64,10 @@ test("sync reports a wrong status filter once, and ignores it until its count is
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
   brand.pass(day);
   expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
-  brand.variants = {};
+  brand.api.variants = {};
   brand.pass(day);
   expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
-  brand.variants = { refundedFilter: "any" };
+  brand.api.variants = { refundedFilter: "any" };
   brand.pass(day);
   expect((await synced(brand)).code).toBe(8);
 });
@@ -84,9 +84,9 @@ describe("daily totals", () => {
   test("sync warns about missing daily totals only if an earlier response contained them", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, err: "" });
-    brand.variants = {};
+    brand.api.variants = {};
     await brand.run("sync orders");
-    brand.variants = { dailyTotals: "absent" };
+    brand.api.variants = { dailyTotals: "absent" };
     expect((await brand.run("sync orders --quiet")).err).toMatch(
       /^warning: orders: the API returned no daily totals/,
     );
@@ -157,7 +157,7 @@ test("sync exits with code 8 if a list never settles", async () => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
     return undefined;
   };
-  brand.variants = { maxPerPage: 20 };
+  brand.api.variants = { maxPerPage: 20 };
   const { code, err } = await brand.run("sync roster");
   expect(code).toBe(8);
   expect(err).toContain("never settled");

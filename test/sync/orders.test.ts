@@ -103,11 +103,11 @@ describe("syncs after the first sync", () => {
   test("sync finds a revoked refund even if the refund was read without daily totals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
-    brand.variants = { dailyTotals: "absent" };
+    brand.api.variants = { dailyTotals: "absent" };
     brand.refund("o20", 3);
     await runNextDay(brand, "sync orders --audit 0");
     expect(amountOf(brand, "o20")).toBe(3);
-    brand.variants = {};
+    brand.api.variants = {};
     brand.change("orders", "o20", { refund_amount: 0 });
     await runNextDay(brand, "sync orders --audit 0 --window 0d");
     expect(amountOf(brand, "o20")).toBe(0);

@@ -140,7 +140,7 @@ test("verify --evidence reports unread dates, wrong filters and undated records 
     { check: "all, without dates", api: 2, mirror: 1, note: "not everything has been read" },
     { check: "blind spot", mirror: 1 },
   ]);
-  brand.variants = { refundedFilter: "any" };
+  brand.api.variants = { refundedFilter: "any" };
   brand.refund("old", 3);
   brand.add("orders", orderAt("undated", null));
   await brand.run("sync orders --full --audit 0");

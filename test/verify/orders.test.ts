@@ -58,7 +58,7 @@ describe("verify orders", () => {
   test("verify compares only counts if the API returns no daily totals, and ignores distrusted filters", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     expect(why((await verified(brand)).result, "2026-10")).toMatch(/^counts agree/);
-    brand.variants = { refundedFilter: "any" };
+    brand.api.variants = { refundedFilter: "any" };
     brand.refund("o5", 1);
     expect((await brand.run("sync orders")).code).toBe(8);
     const { code, result } = await verified(brand);
@@ -116,7 +116,7 @@ describe("differences by month", () => {
     brand.attributeLate(late, orderAt("late", late));
     // All counts agree. Only the daily totals for the two months differ.
     expect((await verified(brand)).result?.blind_spot).toBe("changes to old records that affect no count");
-    brand.variants = {};
+    brand.api.variants = {};
     await brand.run("sync orders");
     brand.withdraw("o99");
     brand.attributeLate(late, orderAt("later", late));
