@@ -5,7 +5,7 @@ import type { Database, Statement } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { createFolder } from "../util/files.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
-import { errorCode, errorReason } from "../util/system-errors.js";
+import { damageKind, errorCode, errorReason } from "../util/system-errors.js";
 import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
@@ -132,10 +132,9 @@ export class RateLimiter {
   }
 
   #repair(path: string, error: unknown): void {
-    const code = errorCode(error);
     // The file was deleted while it was open. The next attempt recreates it.
-    if (code === "SQLITE_READONLY_DBMOVED") return;
-    if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
+    if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
+    if (damageKind(error) !== null) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
       this.#replacesFile = true;
       return;

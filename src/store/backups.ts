@@ -13,7 +13,7 @@ import { dirname, join, parse } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
-import { errorCode, errorReason } from "../util/system-errors.js";
+import { damageKind, errorCode, errorReason } from "../util/system-errors.js";
 import { reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 import {
@@ -107,10 +107,9 @@ function createEmptyFile(path: string): void {
 
 export function explainCopyError(error: unknown, from: string, folder: string): unknown {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const code = errorCode(cause);
-  if (code.startsWith("SQLITE_CORRUPT"))
+  if (damageKind(cause) === "content")
     return copyError(from, errorReason(cause), "run `brandapi doctor`", cause);
-  if (!/^SQLITE_(FULL|IOERR)/.test(code)) return error;
+  if (!/^SQLITE_(FULL|IOERR)/.test(errorCode(cause))) return error;
   return new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
     hint: "free some space on that disk, or choose a different folder",
     cause,
@@ -175,7 +174,7 @@ export function findLastBackup(mirror: Mirror): Backup | null {
  */
 export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
-  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;
+  if (damageKind(cause) === null) return error;
   const mirrorError = asMirrorError(error, path);
   const backup = await findBackup(path);
   if (backup === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;

@@ -1,17 +1,17 @@
 import type { Resource } from "../resources/resource.js";
 import { asObject, type Json } from "../util/json-value.js";
-import { type CoveredRange, lastReadAt } from "./coverage.js";
+import { type CoveredRange, findLastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
 import { recordDate, recordMonth } from "./record-key.js";
-import type { RecordRow } from "./records.js";
+import { parseStoredRecord, type RecordRow } from "./records.js";
 
 export interface ReadHistory {
   coverage: readonly CoveredRange[];
   /**
    * Returns when the API last returned a record that is now missing (ISO 8601), or null if the record is not missing.
    */
-  lastSeen?(recordId: number): string | null;
+  lastSeenAt?(recordId: number): string | null;
 }
 
 export interface RecordChange {
@@ -46,32 +46,36 @@ export class ChangeLog {
    * being read.
    */
   logAdded(key: string, value: Json, at: string): void {
-    const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
-    if (readBefore !== null) this.#insert("added", key, readBefore, at);
+    if (this.#coverage.length === 0) return;
+    const lastReadAt = this.#findLastReadAt(recordDate(this.resource, value));
+    if (lastReadAt !== null) this.#insert("added", key, lastReadAt, at);
   }
 
   logChanged({ row, before, after, isDetail, isOutsideRange }: RecordChange, at: string): void {
     this.logVersion(row, at);
     // Use the old date, because the new date may be in a range that was read at a different time.
-    let unchangedAt = this.#lastSeenAt(row);
+    let lastSeenAt = this.#findLastSeenAt(row);
     if (row.removed_at !== null) {
-      unchangedAt = this.#lastSeenBeforeRemoval(row) ?? row.since_at;
-      const readBefore = isOutsideRange ? null : this.#lastReadAt(recordDate(this.resource, after));
-      this.#insert("returned", row.key, readBefore ?? unchangedAt, at);
+      lastSeenAt = this.#findLastSeenBeforeRemoval(row) ?? row.since_at;
+      const lastReadAt = isOutsideRange ? null : this.#findLastReadAt(recordDate(this.resource, after));
+      this.#insert("returned", row.key, lastReadAt ?? lastSeenAt, at);
     }
-    const listItem = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
+    const listItem =
+      isDetail && row.list_json !== null
+        ? asObject(parseStoredRecord(this.mirror, row.record_id, row.list_json))
+        : null;
     for (const change of diffRecords(before, after, this.resource)) {
       // Fields that occur only in the details were last seen when the details were last read.
       const member = change.field.split(/[.[]/)[0] ?? "";
       const isInDetailsOnly = listItem !== null && !(member in listItem);
-      const lastSeen = isInDetailsOnly ? (row.detailed_at ?? unchangedAt) : unchangedAt;
-      this.#insert("changed", row.key, lastSeen, at, change);
+      const fieldSeenAt = isInDetailsOnly ? (row.detailed_at ?? lastSeenAt) : lastSeenAt;
+      this.#insert("changed", row.key, fieldSeenAt, at, change);
     }
   }
 
   logRemoved(row: RecordRow, at: string): void {
     this.logVersion(row, at);
-    this.#insert("removed", row.key, this.#lastSeenAt(row), at);
+    this.#insert("removed", row.key, this.#findLastSeenAt(row), at);
   }
 
   logVersion(row: RecordRow, at: string): void {
@@ -92,7 +96,7 @@ export class ChangeLog {
   #insert(
     kind: "added" | "changed" | "removed" | "returned",
     key: string,
-    lastSeen: string,
+    lastSeenAt: string,
     at: string,
     change?: FieldChange,
   ): void {
@@ -105,7 +109,7 @@ export class ChangeLog {
       change?.field ?? null,
       change?.old ?? null,
       change?.new ?? null,
-      lastSeen,
+      lastSeenAt,
       at,
       this.options.runId,
     );
@@ -115,19 +119,19 @@ export class ChangeLog {
    * Returns when the record's current values were last seen. This is never earlier than the time at which they were
    * stored.
    */
-  #lastSeenAt(row: RecordRow): string {
-    const seenAt = this.options.lastSeen?.(row.record_id) ?? this.#lastReadAt(row.dated_at);
-    return seenAt !== null && seenAt > row.since_at ? seenAt : row.since_at;
+  #findLastSeenAt(row: RecordRow): string {
+    const lastSeenAt = this.options.lastSeenAt?.(row.record_id) ?? this.#findLastReadAt(row.dated_at);
+    return lastSeenAt !== null && lastSeenAt > row.since_at ? lastSeenAt : row.since_at;
   }
 
-  #lastSeenBeforeRemoval({ key, removed_at }: RecordRow): string | null {
+  #findLastSeenBeforeRemoval({ key, removed_at }: RecordRow): string | null {
     const select = `SELECT last_seen_unchanged_at FROM changes
       WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
     return this.mirror.selectValue<string>(select, this.resource.name, key, removed_at) ?? null;
   }
 
-  #lastReadAt(date: number | null): string | null {
+  #findLastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
-    return lastReadAt(this.#coverage, date);
+    return findLastReadAt(this.#coverage, date);
   }
 }

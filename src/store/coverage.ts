@@ -1,7 +1,7 @@
 import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
-import type { Mirror } from "./database.js";
+import { type Mirror, parseStoredJson } from "./database.js";
 import { finishedCondition } from "./runs.js";
 
 export interface CoveredRange extends Range {
@@ -55,8 +55,8 @@ export function readConfirmedCoverage(mirror: Mirror, resource: string): Covered
 
 export function writeCoverage(mirror: Mirror, resource: string, coverage: readonly CoveredRange[]): void {
   mirror.run("DELETE FROM coverage WHERE resource = ?", resource);
-  for (const range of coverage)
-    mirror.run("INSERT INTO coverage VALUES (?, ?, ?, ?, ?)", resource, ...rangeColumns(range));
+  const insert = "INSERT INTO coverage (resource, from_at, to_at, read_at, run_id) VALUES (?, ?, ?, ?, ?)";
+  for (const range of coverage) mirror.run(insert, resource, ...rangeColumns(range));
 }
 
 function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | number | null)[] {
@@ -66,7 +66,7 @@ function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | numb
 /** Stores a run's coverage permanently, for `--as-of` and `changes`. */
 export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   mirror.run("DELETE FROM run_coverage WHERE run_id = ?", runId);
-  const insert = "INSERT INTO run_coverage VALUES (?, ?, ?)";
+  const insert = "INSERT INTO run_coverage (run_id, from_at, to_at) VALUES (?, ?, ?)";
   for (const { from, to } of mergeRanges(covered))
     mirror.run(insert, runId, formatInstantOrNull(from), formatInstant(to));
 }
@@ -76,7 +76,7 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
  * any date was last read. A date at midnight may represent a day, and a date without seconds a minute, so the full day
  * or minute must be covered.
  */
-export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
+export function findLastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
   if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
   const span = precisionOf(dated);
   const parts = covered.filter((range) => overlaps(range, span));
@@ -105,14 +105,15 @@ export function readMarkedSlices(mirror: Mirror, resource: string): MarkedSlice[
   type Row = CoverageRow & { record_ids: string; fault: string };
   return mirror.selectRows<Row>(select, resource).map((row) => ({
     ...toCoveredRange(row),
-    recordIds: JSON.parse(row.record_ids) as number[],
+    recordIds: parseStoredJson<number[]>(mirror, row.record_ids, "a list of faulty records"),
     fault: row.fault,
   }));
 }
 
 export function writeMarkedSlices(mirror: Mirror, resource: string, slices: readonly MarkedSlice[]): void {
   mirror.run("DELETE FROM marked_slices WHERE resource = ?", resource);
-  const insert = "INSERT INTO marked_slices VALUES (?, ?, ?, ?, ?, ?, ?)";
+  const insert = `INSERT INTO marked_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`;
   for (const slice of slices)
     mirror.run(insert, resource, ...rangeColumns(slice), JSON.stringify(slice.recordIds), slice.fault);
 }

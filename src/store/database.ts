@@ -1,7 +1,7 @@
 import type { Database, RunResult, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { damagedHint, errorCode } from "../util/system-errors.js";
+import { damagedHint, damageKind, errorCode } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 
@@ -101,7 +101,7 @@ export function readInfo(mirror: Mirror, name: string): string | null {
 
 export function writeInfo(mirror: Mirror, name: string, value: string): void {
   mirror.run(
-    `INSERT INTO mirror_info VALUES (?, ?)
+    `INSERT INTO mirror_info (name, value) VALUES (?, ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
     name,
     value,
@@ -114,7 +114,20 @@ export function deleteInfo(mirror: Mirror, name: string): void {
 
 export function readJsonInfo<T>(mirror: Mirror, name: string): T | null {
   const json = readInfo(mirror, name);
-  return json === null ? null : (JSON.parse(json) as T);
+  return json === null ? null : parseStoredJson<T>(mirror, json, `\`${name}\` in \`mirror_info\``);
+}
+
+/**
+ * Parses JSON that this program stored in the mirror.
+ * @param what the stored value, for the error message
+ * @throws MirrorUnusable if another program has replaced the value with invalid JSON
+ */
+export function parseStoredJson<T>({ path }: Mirror, json: string, what: string): T {
+  try {
+    return JSON.parse(json) as T;
+  } catch (cause) {
+    throw damageError(path, `${what} is not JSON`, cause);
+  }
 }
 
 export function writeJsonInfo(mirror: Mirror, name: string, value: object | null): void {
@@ -201,8 +214,9 @@ export function asMirrorError(error: unknown, path: string): unknown {
   const code = errorCode(error);
   const create = (problem: string, hint: string) =>
     new MirrorUnusable(`The mirror ${problem}: ${path}.`, { hint, cause: error });
-  if (code === "SQLITE_NOTADB") return create("is not an SQLite database", damagedHeaderHint);
-  if (code.startsWith("SQLITE_CORRUPT")) return create("is damaged", damagedHint);
+  const damage = damageKind(error);
+  if (damage === "header") return create("is not an SQLite database", damagedHeaderHint);
+  if (damage === "content") return create("is damaged", damagedHint);
   if (code === "SQLITE_CANTOPEN") return create("cannot be opened", "check the path and its permissions");
   if (code.startsWith("SQLITE_READONLY")) return create("cannot be written", "check its permissions");
   return error;
@@ -210,6 +224,10 @@ export function asMirrorError(error: unknown, path: string): unknown {
 
 const damagedHeaderHint =
   "choose another file with `--db`, or, if this file was a mirror, move it away and run `brandapi sync`";
+
+function damageError(path: string, reason: string, cause: unknown): MirrorUnusable {
+  return new MirrorUnusable(`The mirror is damaged (${reason}): ${path}.`, { hint: damagedHint, cause });
+}
 
 /**
  * Checks the mirror file, including its indexes. Slower than `checkForDamage`.
@@ -228,11 +246,10 @@ export function checkForDamage(mirror: Mirror, now: number): void {
   const today = formatInstant(now).slice(0, 10);
   if (readInfo(mirror, checkedOn) === today) return;
   const first = String(mirror.db.pragma("quick_check(1)", { simple: true }));
-  if (first !== "ok")
-    throw new MirrorUnusable(`The mirror is damaged (${first.replace(/\s+/g, " ")}): ${mirror.path}.`, {
-      hint: damagedHint,
-      cause: Object.assign(new Error(first), { code: "SQLITE_CORRUPT" }),
-    });
+  if (first !== "ok") {
+    const cause = Object.assign(new Error(first), { code: "SQLITE_CORRUPT" });
+    throw damageError(mirror.path, first.replace(/\s+/g, " "), cause);
+  }
   writeInfo(mirror, checkedOn, today);
 }
 

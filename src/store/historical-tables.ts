@@ -47,7 +47,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
   // The main table is needed even if only a child table was requested, because child rows are built from its rows.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
-  const projection = new Projection(mirror, shapes, () => {}, "temp");
+  const projection = new Projection(mirror, shapes, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
   const earlier = mirror.selectValues<number>(
     "SELECT record_id FROM temp.records WHERE version_id IS NOT NULL AND resource = ?",
@@ -55,7 +55,7 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
   );
   for (const id of earlier) {
     const row = mirror.selectRow<StoredRow>("SELECT * FROM temp.records WHERE record_id = ?", id);
-    if (row) projection.write(parseRecord(mirror, row), true);
+    if (row) projection.write(parseRecord(mirror, row), { isNew: true });
   }
 }
 

@@ -67,7 +67,8 @@ export class HostNames {
     if (before && before.username === username && before.name === name) return;
     // The records in a response share a read time and are sorted newest first, so the first name wins.
     if (before && at <= before.read_at) return;
-    this.mirror.run("INSERT INTO host_names VALUES (?, ?, ?, ?)", host.id, at, username, name);
+    const insert = "INSERT INTO host_names (host_id, read_at, username, name) VALUES (?, ?, ?, ?)";
+    this.mirror.run(insert, host.id, at, username, name);
     this.#newest.set(host.id, { username, name, read_at: at });
   }
 

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
 import { formatUtc, readTimestamp } from "../util/timestamp.js";
 import type { Mirror } from "./database.js";
 import { recordState, type StoredRecord } from "./records.js";
-import { jsonType, numberAsText, type ReportIssue } from "./schema-issues.js";
+import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
 import { TableColumns } from "./table-columns.js";
 import {
   columnNames,
@@ -30,32 +30,35 @@ import {
 export class Projection {
   readonly #main: TableWriter;
   readonly #children: readonly TableWriter[];
+  #issues: SchemaIssue[] = [];
 
-  constructor(
-    mirror: Mirror,
-    [main, ...children]: readonly TableShape[],
-    report: ReportIssue = () => {},
-    schema: SchemaName = "main",
-  ) {
+  constructor(mirror: Mirror, [main, ...children]: readonly TableShape[], schema: SchemaName = "main") {
     if (!main) throw new Error("a projection requires a main table");
-    this.#main = new TableWriter(mirror, main, main, report, schema);
-    this.#children = children.map((shape) => new TableWriter(mirror, shape, main, report, schema));
+    const report = (issue: SchemaIssue) => this.#issues.push(issue);
+    const open = (shape: TableShape) => new TableWriter(mirror, shape, main, report, schema);
+    this.#main = open(main);
+    this.#children = children.map(open);
   }
 
   /**
    * Replaces a record's rows.
-   * @param isNew true if the record has no rows yet
+   * @param options.isNew true if the record has no rows yet
+   * @returns the differences between the record and the tables' columns
    */
-  write(record: StoredRecord, isNew: boolean): void {
+  write(record: StoredRecord, { isNew }: { isNew: boolean }): readonly SchemaIssue[] {
+    this.#issues = [];
     if (!isNew) for (const table of [this.#main, ...this.#children]) table.deleteRows(record);
     const parent = this.#main.writeRow(record);
     for (const child of this.#children) child.writeItems(record, parent);
+    return this.#issues;
   }
 }
 
+type ReportIssue = (issue: SchemaIssue) => void;
+
 class TableWriter {
   readonly #rows: RowBuilder;
-  readonly #inserts = new Map<RecordState, { sql: string; width: number }>();
+  readonly #inserts = new Map<RecordState, { sql: string; columnCount: number }>();
 
   constructor(
     private readonly mirror: Mirror,
@@ -95,16 +98,19 @@ class TableWriter {
   }
 
   #insert(row: TableRow, state: RecordState): void {
-    let insert = this.#inserts.get(state);
-    if (insert?.width !== row.length) {
-      const names = this.#rows.names(state);
-      const columns = names.map(quote).join(", ");
-      const values = names.map(() => "?").join(", ");
-      const sql = `INSERT OR REPLACE INTO ${this.#tableIn(state)} (${columns}) VALUES (${values})`;
-      insert = { sql, width: names.length };
-      this.#inserts.set(state, insert);
-    }
-    this.mirror.run(insert.sql, row);
+    this.mirror.run(this.#insertSql(state), row);
+  }
+
+  /** Returns the cached INSERT statement, or a new one if a column has been discovered since. */
+  #insertSql(state: RecordState): string {
+    const columnCount = this.#rows.columns().length;
+    const cached = this.#inserts.get(state);
+    if (cached?.columnCount === columnCount) return cached.sql;
+    const names = this.#rows.names(state);
+    const values = names.map(() => "?").join(", ");
+    const sql = `INSERT OR REPLACE INTO ${this.#tableIn(state)} (${names.map(quote).join(", ")}) VALUES (${values})`;
+    this.#inserts.set(state, { sql, columnCount });
+    return sql;
   }
 
   #tableIn(state: RecordState): string {
@@ -127,6 +133,8 @@ interface RowInput {
 export class RowBuilder {
   readonly #columns: TableColumns;
   readonly #dateIndex: number | null;
+  /** The positions of the main table's columns in its rows. */
+  readonly #parentIndexes: ReadonlyMap<string | undefined, number>;
 
   /**
    * @param main the resource's main table, whose values may be copied to child rows
@@ -135,12 +143,13 @@ export class RowBuilder {
   constructor(
     mirror: Mirror,
     private readonly shape: TableShape,
-    private readonly main: TableShape,
+    main: TableShape,
     private readonly options: { discovers: boolean; report: ReportIssue },
   ) {
     this.#columns = new TableColumns(mirror, shape, options.report);
     const date = mainDateColumn(shape);
     this.#dateIndex = date ? shape.columns.indexOf(date) : null;
+    this.#parentIndexes = new Map(main.columns.map(({ name }, index) => [name, index]));
   }
 
   columns(): readonly TableColumn[] {
@@ -190,7 +199,7 @@ export class RowBuilder {
   #columnValue(column: TableColumn, { context, item, parent, position }: RowInput): SqlValue | bigint {
     const { from, path } = column;
     if (from === "position") return position;
-    if (from === "parent") return parent[this.main.columns.findIndex(({ name }) => name === path[0])] ?? null;
+    if (from === "parent") return parent[this.#parentIndexes.get(path[0]) ?? -1] ?? null;
     const value = valueAt(from === "context" ? context : item, path);
     return toColumnValue(column, value, this.shape.name, this.options.report);
   }

@@ -28,9 +28,10 @@ export function saveRanking(mirror: Mirror, readAt: number, entries: readonly Js
   const selectPrevious = `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales
     FROM analytics_hosts_snapshots WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`;
   const insert = `INSERT INTO analytics_hosts_snapshots
+      (date, host_id, host_username, clicks, buy_now_clicks, orders, sales, synced_at)
     VALUES (@date, @host_id, @host_username, @clicks, @buy_now_clicks, @orders, @sales, @syncedAt)`;
   mirror.run("DELETE FROM analytics_hosts_snapshots WHERE date = ?", date);
-  mirror.run("INSERT OR REPLACE INTO analytics_hosts_days VALUES (?, ?)", date, syncedAt);
+  mirror.run("INSERT OR REPLACE INTO analytics_hosts_days (date, synced_at) VALUES (?, ?)", date, syncedAt);
   const storedIds = mirror.selectValues<string | null>(
     "SELECT DISTINCT host_id FROM analytics_hosts_snapshots",
   );

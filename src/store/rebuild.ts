@@ -59,12 +59,12 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   clearUnexpectedValues(mirror, resource.name);
 
   const issues = new SchemaIssues(mirror, resource);
-  const projection = new Projection(mirror, shapes, issues.report);
+  const projection = new Projection(mirror, shapes);
   let hasRecords = false;
   for (const record of readRecords(mirror, [resource.name])) {
     hasRecords = true;
-    issues.startRecord(record, { isNew: true, readAt: record.sinceAt });
-    projection.write(record, true);
+    const rowIssues = projection.write(record, { isNew: true });
+    issues.save(record, rowIssues, { isNew: true, readAt: record.sinceAt });
     const date = recordDate(resource, record.value);
     if (date !== record.row.dated_at)
       mirror.run("UPDATE records SET dated_at = ? WHERE record_id = ?", date, record.recordId);

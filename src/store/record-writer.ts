@@ -10,7 +10,7 @@ import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
 import { isSameRecord } from "./record-diff.js";
 import { filterFlags, recordDate, recordKey } from "./record-key.js";
-import { parseRecord, type RecordRow } from "./records.js";
+import { parseRecord, parseStoredRecord, type RecordRow } from "./records.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
 import { SchemaIssues } from "./schema-issues.js";
@@ -53,11 +53,21 @@ export interface SkippedCopy {
 
 interface ReceivedRecord {
   key: string;
+  /** The record after redaction. */
   value: Json;
   json: string;
   context: string | null;
+  /** When the request was sent (ISO 8601). */
   readAt: string;
-  options: ResponseOptions;
+  isDetail: boolean;
+  /** True for a list item whose details are merged into the mirrored record. */
+  isListItem: boolean;
+  options: WriteOptions;
+}
+
+interface WriteOptions extends ResponseOptions {
+  /** True to skip copies, and records whose date is older than in the mirror. */
+  newestOnly: boolean;
 }
 
 /** The columns of `records` that depend on both the response and the mirrored version. */
@@ -66,13 +76,17 @@ type StoredVersion = Pick<
   "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
 >;
 
-/** `rewritten` means that the record has no new version, although its stored JSON or read time may have changed. */
-type WriteEffect = "unchanged" | "rewritten" | "added" | "changed" | "skipped";
-
-interface RecordWrite {
-  id: number;
-  effect: WriteEffect;
-}
+/**
+ * The result of comparing a received record with the mirrored version.
+ * - unchanged: There is nothing to write.
+ * - older: The mirrored version is newer and is kept.
+ * - rewritten: The record has not changed, although its JSON or its read time may differ.
+ * - firstDetail: These are the record's first details, which do not count as a change.
+ * - changed: The record has a new version, or has returned after its removal.
+ */
+type VersionComparison =
+  | { result: "unchanged" | "older" }
+  | { result: "rewritten" | "firstDetail" | "changed"; before: Json; after: Json; version: StoredVersion };
 
 /**
  * Writes a resource's records, their history and their rows in the typed tables. Adds the number of new, changed and
@@ -97,7 +111,7 @@ export class RecordWriter {
     this.#changes = resource.history ? new ChangeLog(mirror, resource, options) : null;
     this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, options.reporter);
-    this.#projection = new Projection(mirror, tablesOf(resource), this.#issues.report);
+    this.#projection = new Projection(mirror, tablesOf(resource));
     this.#mergesDetails = mergesDetails(resource);
   }
 
@@ -106,7 +120,7 @@ export class RecordWriter {
    * @throws UnexpectedResponse if an ID is missing or inexact, in which case nothing is written
    */
   write(records: readonly Json[], options: ResponseOptions): number[] {
-    return this.#writeAll(records, options, { newestOnly: false }).ids;
+    return this.#writeAll(records, { ...options, newestOnly: false }).ids;
   }
 
   /**
@@ -114,7 +128,7 @@ export class RecordWriter {
    * Skips records that are older than the mirrored version.
    */
   writeNewest(records: readonly Json[], options: ResponseOptions): WrittenRecords {
-    return this.#writeAll(records, options, { newestOnly: true });
+    return this.#writeAll(records, { ...options, newestOnly: true });
   }
 
   /**
@@ -135,65 +149,63 @@ export class RecordWriter {
         id,
       );
       const record = parseRecord(this.mirror, { ...row, since_at: removedAt, removed_at: removedAt });
-      this.#issues.startRecord(record, { isNew: false, readAt: removedAt });
-      this.#projection.write(record, false);
+      const issues = this.#projection.write(record, { isNew: false });
+      this.#issues.save(record, issues, { isNew: false, readAt: removedAt });
       removed += 1;
     }
     addWrittenRows(this.mirror, this.options.runId, { removed });
   }
 
-  #writeAll(
-    records: readonly Json[],
-    options: ResponseOptions,
-    { newestOnly }: { newestOnly: boolean },
-  ): WrittenRecords {
-    const { keyPrefix = "", position = 0 } = options;
+  #writeAll(records: readonly Json[], options: WriteOptions): WrittenRecords {
+    const { isDetail = false, keyPrefix = "", newestOnly, position = 0 } = options;
+    const isListItem = this.#mergesDetails && !isDetail;
     const context = options.context ? JSON.stringify(options.context) : null;
     const readAt = formatInstant(options.readAt);
     // Compute all keys before the first write, so that an invalid ID leaves the mirror unchanged.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
+    const mirrored = this.#readRows(keys);
     const idsByKey = new Map<string, number>();
     const written: WrittenRecords = { ids: [], added: [], copies: [], addedOrChanged: 0 };
     for (const [index, sent] of records.entries()) {
       const key = keys[index] ?? "";
-      const earlierId = newestOnly ? idsByKey.get(key) : undefined;
-      if (earlierId !== undefined) {
+      const earlierId = idsByKey.get(key);
+      if (newestOnly && earlierId !== undefined) {
         written.copies.push({ id: earlierId, value: sent });
         continue;
       }
+      // A copy is compared with the version that was written for the previous copy.
+      const row = (earlierId === undefined ? mirrored : this.#readRows([key])).get(key);
       const value = this.#redact(sent, this.resource.name);
-      const received = { key, value, json: JSON.stringify(value), context, readAt, options };
-      const { id, effect } = this.#writeRecord(received, newestOnly);
+      const json = JSON.stringify(value);
+      const received = { key, value, json, context, readAt, isDetail, isListItem, options };
+      const id = row?.record_id ?? this.#add(received);
+      const result = row ? this.#update(row, received) : "added";
       idsByKey.set(key, id);
-      if (effect === "skipped") written.copies.push({ id, value: sent });
+      if (result === "older") written.copies.push({ id, value: sent });
       else written.ids.push(id);
-      if (effect === "added") written.added.push(id);
-      if (effect === "added" || effect === "changed") written.addedOrChanged += 1;
+      if (result === "added") written.added.push(id);
+      if (result === "added" || result === "changed") written.addedOrChanged += 1;
     }
     const added = written.added.length;
     addWrittenRows(this.mirror, this.options.runId, { added, changed: written.addedOrChanged - added });
     return written;
   }
 
-  #writeRecord(received: ReceivedRecord, newestOnly: boolean): RecordWrite {
-    const row = this.mirror.selectRow<RecordRow>(
-      "SELECT * FROM records WHERE resource = ? AND key = ?",
-      this.resource.name,
-      received.key,
-    );
-    if (!row) return { id: this.#add(received), effect: "added" };
-    return { id: row.record_id, effect: this.#update(row, received, newestOnly) };
+  /** Reads all mirrored records of a response with one query. Returns them by key. */
+  #readRows(keys: readonly string[]): ReadonlyMap<string, RecordRow> {
+    const select = "SELECT * FROM records WHERE resource = ? AND key IN (SELECT value FROM json_each(?))";
+    const rows = this.mirror.selectRows<RecordRow>(select, this.resource.name, JSON.stringify(keys));
+    return new Map(rows.map((row) => [row.key, row]));
   }
 
   #add(received: ReceivedRecord): number {
-    const { json, key, readAt, value } = received;
-    const { isDetail = false, isOutsideRange = false } = received.options;
+    const { context, isDetail, isListItem, json, key, options, readAt, value } = received;
     const version: StoredVersion = {
       json,
-      list_json: this.#mergesDetails && !isDetail ? json : null,
+      list_json: isListItem ? json : null,
       detailed_at: isDetail ? readAt : null,
       outdated: 0,
-      context: received.context,
+      context,
       since_at: readAt,
     };
     const insert = `INSERT INTO records
@@ -206,49 +218,74 @@ export class RecordWriter {
       ...this.#columnValues(version, value),
     );
     const id = Number(lastInsertRowid);
-    if (!isOutsideRange) this.#changes?.logAdded(key, value, readAt);
-    this.#writeRows({ id, value, sinceAt: readAt, effect: "added" }, received);
+    if (!options.isOutsideRange) this.#changes?.logAdded(key, value, readAt);
+    this.#hostNames.addFrom(asObject(value), readAt);
+    this.#writeRows(id, value, version, received, { isNew: true });
     return id;
   }
 
   /** Replaces the mirrored version if anything has changed. A removed record becomes current again. */
-  #update(row: RecordRow, received: ReceivedRecord, newestOnly: boolean): WriteEffect {
-    const { context, readAt } = received;
-    const { isDetail = false, isOutsideRange = false, touch = false } = received.options;
-    const isListItem = this.#mergesDetails && !isDetail;
-    const value = isListItem ? mergeListItem(row, received.value) : received.value;
-    const json = value === received.value ? received.json : JSON.stringify(value);
-    const listJson = isListItem ? received.json : row.list_json;
-    const isCurrent = row.removed_at === null && row.context === context;
-    const isIdentical = isCurrent && row.json === json && row.list_json === listJson;
-    if (isIdentical && !isDetail && !touch) return "unchanged";
-    if (newestOnly && isOlder(this.resource, value, row)) return "skipped";
-
-    const before = this.#restore(JSON.parse(row.json) as Json, value, this.resource.name);
-    const isSame = isCurrent && isSameRecord(before, value, this.resource);
-    // A record's first details do not count as a change.
-    const isFirstDetail = !isSame && isDetail && row.detailed_at === null;
-    const isChanged = !isSame && !isFirstDetail;
-
-    const version: StoredVersion = {
-      json,
-      list_json: listJson,
-      detailed_at: isDetail ? readAt : row.detailed_at,
-      outdated: isDetail ? 0 : isChanged && row.detailed_at !== null ? 1 : row.outdated,
-      context,
-      since_at: isSame && !touch ? row.since_at : readAt,
-    };
+  #update(row: RecordRow, received: ReceivedRecord): VersionComparison["result"] {
+    const comparison = this.#compareVersions(row, received);
+    if (!("version" in comparison)) return comparison.result;
+    const { after, before, result, version } = comparison;
+    const { isDetail, readAt } = received;
+    const { isOutsideRange = false } = received.options;
     this.mirror.run(
       `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, outdated = ?, context = ?, since_at = ?,
          dated_at = ?, flags = ?, removed_at = NULL WHERE record_id = ?`,
-      ...this.#columnValues(version, value),
+      ...this.#columnValues(version, after),
       row.record_id,
     );
-    if (isFirstDetail) this.#changes?.logVersion(row, readAt);
-    if (isChanged) this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange }, readAt);
-    const effect = isChanged ? "changed" : "rewritten";
-    this.#writeRows({ id: row.record_id, value, sinceAt: version.since_at, effect }, received);
-    return effect;
+    if (result === "firstDetail") this.#changes?.logVersion(row, readAt);
+    if (result === "changed") {
+      this.#changes?.logChanged({ row, before, after, isDetail, isOutsideRange }, readAt);
+      // A record without a new version may contain an outdated name.
+      this.#hostNames.addFrom(asObject(after), readAt);
+    }
+    this.#writeRows(row.record_id, after, version, received, { isNew: false });
+    return result;
+  }
+
+  /** Compares a received record with the mirrored version, without writing to the mirror. */
+  #compareVersions(row: RecordRow, received: ReceivedRecord): VersionComparison {
+    const { context, isDetail, isListItem, readAt } = received;
+    const { newestOnly, touch = false } = received.options;
+    const after = isListItem ? this.#mergeListItem(row, received.value) : received.value;
+    const json = after === received.value ? received.json : JSON.stringify(after);
+    const listJson = isListItem ? received.json : row.list_json;
+    const isCurrent = row.removed_at === null && row.context === context;
+    const isIdentical = isCurrent && row.json === json && row.list_json === listJson;
+    if (isIdentical && !isDetail && !touch) return { result: "unchanged" };
+    if (newestOnly && isOlder(this.resource, after, row)) return { result: "older" };
+
+    const stored = parseStoredRecord(this.mirror, row.record_id, row.json);
+    const before = this.#restore(stored, after, this.resource.name);
+    const isSame = isCurrent && isSameRecord(before, after, this.resource);
+    const result = isSame ? "rewritten" : changeResult(row, isDetail);
+    const version: StoredVersion = {
+      json,
+      list_json: listJson,
+      context,
+      since_at: isSame && !touch ? row.since_at : readAt,
+      ...(isDetail
+        ? { detailed_at: readAt, outdated: 0 }
+        : { detailed_at: row.detailed_at, outdated: outdatedFlag(row, result) }),
+    };
+    return { result, before, after, version };
+  }
+
+  /**
+   * Merges a list item with the stored details. Drops fields that were in the previous list item but are missing from
+   * the new one.
+   */
+  #mergeListItem(row: RecordRow, received: Json): Json {
+    if (row.detailed_at === null) return received;
+    const parse = (json: string) => asObject(parseStoredRecord(this.mirror, row.record_id, json));
+    const earlierItem = row.list_json === null ? {} : parse(row.list_json);
+    const members = Object.entries(parse(row.json));
+    const detailMembers = members.filter(([member]) => !Object.hasOwn(earlierItem, member));
+    return { ...Object.fromEntries(detailMembers), ...asObject(received) };
   }
 
   #columnValues(version: StoredVersion, value: Json): (string | number | null)[] {
@@ -265,16 +302,15 @@ export class RecordWriter {
   }
 
   #writeRows(
-    { id, value, sinceAt, effect }: { id: number; value: Json; sinceAt: string; effect: WriteEffect },
-    { options, readAt }: ReceivedRecord,
+    recordId: number,
+    value: Json,
+    { since_at: sinceAt }: StoredVersion,
+    { options: { context = {} }, readAt }: ReceivedRecord,
+    { isNew }: { isNew: boolean },
   ): void {
-    const { context = {} } = options;
-    const isNew = effect === "added";
-    const record = { recordId: id, value: asObject(value), context, sinceAt, removedAt: null };
-    // Only a new version is certain to contain current names.
-    if (effect !== "rewritten") this.#hostNames.addFrom(record.value, readAt);
-    this.#issues.startRecord(record, { isNew, readAt });
-    this.#projection.write(record, isNew);
+    const record = { recordId, value: asObject(value), context, sinceAt, removedAt: null };
+    const issues = this.#projection.write(record, { isNew });
+    this.#issues.save(record, issues, { isNew, readAt });
   }
 }
 
@@ -283,14 +319,11 @@ function isOlder(resource: Resource, received: Json, { dated_at, removed_at }: R
   return date !== null && dated_at !== null && removed_at === null && date < startOfSecond(dated_at);
 }
 
-/**
- * Merges a list item with the stored details. Drops fields that were in the previous list item but are missing from the
- * new one.
- */
-function mergeListItem(row: RecordRow, received: Json): Json {
-  if (row.detailed_at === null) return received;
-  const earlierItem = row.list_json === null ? {} : asObject(JSON.parse(row.list_json));
-  const members = Object.entries(asObject(JSON.parse(row.json)));
-  const detailMembers = members.filter(([member]) => !Object.hasOwn(earlierItem, member));
-  return { ...Object.fromEntries(detailMembers), ...asObject(received) };
+function changeResult(row: RecordRow, isDetail: boolean): "firstDetail" | "changed" {
+  return isDetail && row.detailed_at === null ? "firstDetail" : "changed";
+}
+
+/** Returns 1 if the stored details are older than the record's last change. */
+function outdatedFlag(row: RecordRow, result: VersionComparison["result"]): 0 | 1 {
+  return result === "changed" && row.detailed_at !== null ? 1 : row.outdated;
 }

@@ -1,10 +1,8 @@
-import { MirrorUnusable } from "../errors.js";
 import { mergesDetails, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject } from "../util/json-value.js";
 import { allTime, type Range } from "../util/ranges.js";
-import { damagedHint } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
-import type { Mirror } from "./database.js";
+import { type Mirror, parseStoredJson } from "./database.js";
 import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
 import type { RecordState } from "./table-sql.js";
@@ -91,8 +89,9 @@ export function* readCurrentRecords(
   for (const id of mirror.selectValues<number>(selectIds, { resource, keySuffix })) {
     const row = mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
     if (!row) continue;
-    const { key, json, detailed_at: detailedAt, outdated } = row;
-    yield { id, key, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };
+    const { key, detailed_at: detailedAt, outdated } = row;
+    const value = parseStoredRecord(mirror, id, row.json);
+    yield { id, key, value, detailedAt, isOutdated: outdated === 1 };
   }
 }
 
@@ -108,19 +107,20 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
   const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
   const redact = createRedactor(mirror);
-  const select = `SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`;
+  const select = `SELECT record_id AS id, ${json} AS json FROM records
+    WHERE resource = ? AND key = ? AND removed_at IS NULL`;
   return (value: Json, key: string): "same" | "changed" | "absent" => {
-    const stored = mirror.selectValue<string>(select, resource.name, key);
-    if (stored === undefined) return "absent";
-    const isSame = isSameRecord(JSON.parse(stored) as Json, redact(value, resource.name), resource);
-    return isSame ? "same" : "changed";
+    const row = mirror.selectRow<{ id: number; json: string }>(select, resource.name, key);
+    if (!row) return "absent";
+    const stored = parseStoredRecord(mirror, row.id, row.json);
+    return isSameRecord(stored, redact(value, resource.name), resource) ? "same" : "changed";
   };
 }
 
 export function readListItem(mirror: Mirror, recordId: number): Json {
   const select = "SELECT list_json FROM records WHERE record_id = ?";
   const text = mirror.selectValue<string | null>(select, recordId);
-  return text ? (JSON.parse(text) as Json) : null;
+  return text ? parseStoredRecord(mirror, recordId, text) : null;
 }
 
 /**
@@ -180,22 +180,21 @@ export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): Rec
   return removedAt === null ? "current" : "removed";
 }
 
+export function parseRecord(mirror: Mirror, row: StoredRow): StoredRecord {
+  const { context, json, record_id: recordId, removed_at: removedAt, since_at: sinceAt } = row;
+  const parse = (text: string) => asObject(parseStoredRecord(mirror, recordId, text));
+  return {
+    recordId,
+    value: parse(json),
+    context: context === null ? {} : parse(context),
+    sinceAt,
+    removedAt,
+  };
+}
+
 /** @throws MirrorUnusable if another program has replaced the record with invalid JSON */
-export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
-  try {
-    return {
-      recordId: row.record_id,
-      value: asObject(JSON.parse(row.json)),
-      context: row.context === null ? {} : asObject(JSON.parse(row.context)),
-      sinceAt: row.since_at,
-      removedAt: row.removed_at,
-    };
-  } catch (cause) {
-    throw new MirrorUnusable(`The mirror is damaged (record ${row.record_id} is not JSON): ${path}.`, {
-      hint: damagedHint,
-      cause,
-    });
-  }
+export function parseStoredRecord(mirror: Mirror, recordId: number, json: string): Json {
+  return parseStoredJson(mirror, json, `record ${recordId}`);
 }
 
 /**

@@ -20,53 +20,45 @@ export type SchemaIssue =
   | { kind: "attribute"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null };
 
-export type ReportIssue = (issue: SchemaIssue) => void;
-
 /** The type of a string that contains a number. Numeric columns store the number. */
 export const numberAsText = "number as text";
 
 /**
- * Reports schema issues while rows are written. Values with unexpected types are recorded in `unexpected_values`.
- * Unknown attributes and renamed columns are reported once per mirror.
+ * Reports the schema issues of records. Values with unexpected types are recorded in `unexpected_values`. Unknown
+ * attributes and renamed columns are reported once per mirror.
  */
 export class SchemaIssues {
   readonly #attributes: AttributeWatch;
-  #recordId = 0;
-  #readAt = "";
 
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
     private readonly reporter?: Pick<Reporter, "note" | "warn">,
   ) {
-    this.#attributes = new AttributeWatch(resource, this.report);
+    this.#attributes = new AttributeWatch(resource);
   }
 
   /**
-   * Must be called before a record's rows are written. Deletes the issues stored for the record unless it is new, and
-   * reports unknown attributes.
-   * @param readAt the time of the request (ISO 8601)
+   * Replaces the unexpected values recorded for a record, and prints notices.
+   * @param rowIssues the issues found while the record's rows were written
+   * @param options.readAt the time of the request (ISO 8601)
    */
-  startRecord(
+  save(
     { recordId, value }: Pick<StoredRecord, "recordId" | "value">,
+    rowIssues: readonly SchemaIssue[],
     { isNew, readAt }: { isNew: boolean; readAt: string },
   ): void {
-    this.#recordId = recordId;
-    this.#readAt = readAt;
     if (!isNew) this.mirror.run("DELETE FROM unexpected_values WHERE record_id = ?", recordId);
-    this.#attributes.check(value);
+    const insert = `INSERT OR IGNORE INTO unexpected_values (record_id, table_name, column_name, found)
+      VALUES (?, ?, ?, ?)`;
+    for (const issue of [...this.#attributes.findIssues(value), ...rowIssues]) {
+      if (issue.kind !== "type") this.#print(issue, readAt);
+      else this.mirror.run(insert, recordId, issue.table, issue.column, issue.found);
+    }
   }
 
-  readonly report: ReportIssue = (issue) => {
-    if (issue.kind !== "type") this.#print(issue);
-    else {
-      const insert = "INSERT OR IGNORE INTO unexpected_values VALUES (?, ?, ?, ?)";
-      this.mirror.run(insert, this.#recordId, issue.table, issue.column, issue.found);
-    }
-  };
-
-  #print(issue: Notice): void {
-    if (!this.reporter || !isFirstNotice(this.mirror, noticeSubject(issue), this.#readAt)) return;
+  #print(issue: Notice, readAt: string): void {
+    if (!this.reporter || !isFirstNotice(this.mirror, noticeSubject(issue), readAt)) return;
     // A new attribute requires no action, so it is a note rather than a warning.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
   }
@@ -96,7 +88,9 @@ function noticeText(notice: Notice, resource: Resource): string {
  * @returns false if the message had already been printed for this mirror
  */
 export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
-  return mirror.run("INSERT OR IGNORE INTO notices VALUES (?, ?)", subject, at).changes > 0;
+  return (
+    mirror.run("INSERT OR IGNORE INTO notices (subject, first_at) VALUES (?, ?)", subject, at).changes > 0
+  );
 }
 
 export interface UnexpectedColumn {
@@ -152,49 +146,50 @@ const nouns: ReadonlyMap<string, string> = new Map([
 const maxReportedAttributes = 100;
 
 /**
- * Reports attributes that have neither a column nor a child table, at any depth. Also reports values that should be
- * objects but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources without
- * documented fields are not checked.
+ * Finds attributes that have neither a column nor a child table, at any depth. Also finds values that should be objects
+ * but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources without documented
+ * fields are not checked.
  */
 class AttributeWatch {
   readonly #root: KnownObject | null;
   #reported = 0;
 
-  constructor(
-    private readonly resource: Resource,
-    private readonly report: ReportIssue,
-  ) {
+  constructor(private readonly resource: Resource) {
     this.#root = resource.discoversColumns ? null : describeObject(resource.fields, "", false);
   }
 
-  check(record: JsonObject): void {
-    if (this.#root) this.#checkMembers(record, this.#root);
+  /** Returns each unknown attribute only once. */
+  findIssues(record: JsonObject): readonly SchemaIssue[] {
+    const issues: SchemaIssue[] = [];
+    if (this.#root) this.#checkMembers(record, this.#root, issues);
+    return issues;
   }
 
-  #checkMembers(value: JsonObject, known: KnownObject): void {
+  #checkMembers(value: JsonObject, known: KnownObject, issues: SchemaIssue[]): void {
     for (const member in value) {
       const below = known.members.get(member);
       if (below === null) continue;
-      if (below !== undefined) this.#checkValue(value[member] ?? null, below);
-      else this.#reportAttribute(member, known);
+      if (below !== undefined) this.#checkValue(value[member] ?? null, below, issues);
+      else this.#addAttribute(member, known, issues);
     }
   }
 
-  #checkValue(value: Json, known: KnownObject): void {
+  #checkValue(value: Json, known: KnownObject, issues: SchemaIssue[]): void {
     if (known.isList) {
       // Only items are checked here. `RowBuilder` reports lists and list items that have the wrong type.
-      if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
-    } else if (isObject(value)) this.#checkMembers(value, known);
+      if (Array.isArray(value))
+        for (const item of value) if (isObject(item)) this.#checkMembers(item, known, issues);
+    } else if (isObject(value)) this.#checkMembers(value, known, issues);
     else if (value !== null)
-      this.report({ kind: "type", table: this.resource.table, column: known.path, found: jsonType(value) });
+      issues.push({ kind: "type", table: this.resource.table, column: known.path, found: jsonType(value) });
   }
 
-  #reportAttribute(member: string, known: KnownObject): void {
+  #addAttribute(member: string, known: KnownObject, issues: SchemaIssue[]): void {
     if (this.#reported >= maxReportedAttributes) return;
     this.#reported += 1;
     known.members.set(member, null);
     const path = known.path === "" ? member : `${known.path}.${member}`;
-    this.report({ kind: "attribute", table: this.resource.table, path });
+    issues.push({ kind: "attribute", table: this.resource.table, path });
   }
 }
 

@@ -13,7 +13,7 @@ import { dayMs } from "../util/timestamp.js";
 import {
   addCoverage,
   type CoveredRange,
-  lastReadAt,
+  findLastReadAt,
   type MarkedSlice,
   readCoverage,
   readMarkedSlices,
@@ -256,7 +256,7 @@ export class StoredTotals {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
     const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";
     this.mirror.run(remove, this.resource, first, last);
-    const insert = "INSERT INTO day_figures VALUES (?, ?, ?)";
+    const insert = "INSERT INTO day_figures (resource, day, figures) VALUES (?, ?, ?)";
     for (const [day, { count, amounts }] of totals)
       if (day >= first && day <= last)
         this.mirror.run(insert, this.resource, day, JSON.stringify([count, ...amounts]));
@@ -293,12 +293,13 @@ export class MissingRecords {
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
     const find = "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?";
+    const insert = "INSERT OR IGNORE INTO missing (resource, record_id, last_seen_at) VALUES (?, ?, ?)";
     for (const id of ids) {
       const record = this.mirror.selectRow<{ dated: number | null; since: string }>(find, id);
       if (!record) continue;
       // The coverage may not include the date of a record that was read individually.
-      const lastSeen = lastReadAt(before, record.dated) ?? record.since;
-      this.mirror.run("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)", this.resource, id, lastSeen);
+      const lastSeenAt = findLastReadAt(before, record.dated) ?? record.since;
+      this.mirror.run(insert, this.resource, id, lastSeenAt);
     }
   }
 
@@ -316,7 +317,7 @@ export class MissingRecords {
    * Returns when a missing record was last returned (ISO 8601). Returns null if this is unknown, or if the record is
    * not missing.
    */
-  lastSeen(id: number): string | null {
+  lastSeenAt(id: number): string | null {
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
     return this.mirror.selectValue<string | null>(select, this.resource, id) ?? null;
   }

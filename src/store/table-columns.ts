@@ -2,8 +2,8 @@ import type { ScalarType } from "../resources/fields.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { JsonObject } from "../util/json-value.js";
 import { uniqueName } from "../util/text.js";
-import type { Mirror } from "./database.js";
-import type { ReportIssue } from "./schema-issues.js";
+import { type Mirror, parseStoredJson } from "./database.js";
+import type { SchemaIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
 
 const mixedType: ScalarType = "json";
@@ -34,7 +34,7 @@ export class TableColumns {
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
-    private readonly report: ReportIssue = () => {},
+    private readonly report: (issue: SchemaIssue) => void = () => {},
   ) {
     const declared = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
     this.#columns = [...declared, ...(shape.discoversColumns ? readDiscovered(mirror, shape.name) : [])];
@@ -124,7 +124,12 @@ export function readDiscovered(mirror: Mirror, table: string): TableColumn[] {
     "SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position",
     table,
   );
-  return rows.map((row) => discoveredColumn({ ...row, path: JSON.parse(row.path) as string[] }));
+  return rows.map((row) =>
+    discoveredColumn({
+      ...row,
+      path: parseStoredJson<string[]>(mirror, row.path, `the path of the column ${row.name}`),
+    }),
+  );
 }
 
 /** Adds a discovered column to the tables for current and removed records, unless it exists, and stores its path. */
@@ -135,7 +140,8 @@ function saveDiscovered(mirror: Mirror, table: string, column: Discovered, posit
     if (!columns.some((one) => one.name.toLowerCase() === column.name.toLowerCase()))
       mirror.db.exec(`ALTER TABLE ${name} ADD COLUMN ${quote(column.name)}`);
   }
-  const insert = "INSERT OR REPLACE INTO open_columns VALUES (?, ?, ?, ?, ?)";
+  const insert = `INSERT OR REPLACE INTO open_columns (table_name, name, position, path, type)
+    VALUES (?, ?, ?, ?, ?)`;
   mirror.run(insert, table, column.name, position, JSON.stringify(column.path), column.type);
   return discoveredColumn(column);
 }

@@ -200,7 +200,7 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
       runId,
       reporter,
       coverage: readConfirmedCoverage(mirror, resource.name),
-      lastSeen: (recordId) => state.missing.lastSeen(recordId),
+      lastSeenAt: (recordId) => state.missing.lastSeenAt(recordId),
     }),
   };
 }

@@ -23,7 +23,7 @@ export const damagedHint =
 const thenRetry = "then run the same command again; data that was already read is kept";
 const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
   [/^SQLITE_FULL/, `free some space, ${thenRetry}`],
-  [/^SQLITE_(CORRUPT|NOTADB|ERROR: (malformed JSON|unsupported file format))/, damagedHint],
+  [/^SQLITE_ERROR: (malformed JSON|unsupported file format)/, damagedHint],
   [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
     "check the permissions of the file and its folder, or choose another file with --db",
@@ -40,7 +40,7 @@ function explainSqlite(cause: unknown): BrandapiError | undefined {
       cause,
     });
   const text = `${code}: ${errorReason(cause)}`;
-  const hint = sqliteFailures.find(([pattern]) => pattern.test(text))?.[1];
+  const hint = damageKind(cause) ? damagedHint : sqliteFailures.find(([pattern]) => pattern.test(text))?.[1];
   if (hint === undefined) return undefined;
   return new MirrorUnusable(`Cannot use the mirror: ${errorReason(cause)}`, { hint, cause });
 }
@@ -120,6 +120,13 @@ function isFile(path: string): boolean {
 /** Like `systemReason`, but falls back to the error's message. */
 export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** Returns the part of an SQLite file that an error reports as damaged, or null for other errors. */
+export function damageKind(error: unknown): "header" | "content" | null {
+  const code = errorCode(error);
+  if (code === "SQLITE_NOTADB") return "header";
+  return code.startsWith("SQLITE_CORRUPT") ? "content" : null;
 }
 
 export function errorCode(error: unknown): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastReadAt } from "../../src/store/coverage.js";
+import { findLastReadAt } from "../../src/store/coverage.js";
 import {
   allTime,
   clipRanges,
@@ -25,10 +25,10 @@ const isIn = (all: readonly Range[], at: number) => all.some(({ from, to }) => f
 test("a range includes every fraction of its last millisecond", () => {
   const readAt = Date.UTC(2026, 10, 21);
   const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
-  const isRead = (at: number) => lastReadAt(covered, at) !== null;
+  const isRead = (at: number) => findLastReadAt(covered, at) !== null;
   expect([9.9, 10, 20, 20.5, 21].map(isRead)).toEqual([false, true, true, true, false]);
   const newerFirst = [...covered, { from: 21, to: 30, readAt: readAt - 1, runId: 2 }];
-  expect(lastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
+  expect(findLastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
 test("merging, subtracting and clipping ranges return the expected instants", () => {
