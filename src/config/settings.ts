@@ -30,7 +30,6 @@ export interface GlobalFlags {
   progress?: boolean;
 }
 
-/** A command's settings. Flags override environment variables, which override the profile. */
 export interface Settings {
   profile: string;
   baseUrl: string | undefined;
@@ -47,7 +46,6 @@ export interface Settings {
    * The brand that `login` stored in the profile. Undefined if it is unknown, or if a different mirror file was given.
    */
   brand: { id: string; name: string } | undefined;
-  /** The maximum number of requests per minute, or null if there is no limit. */
   rateLimit: number | null;
   /** The time without progress after which the API counts as unavailable, in milliseconds. */
   maxWaitMs: number;

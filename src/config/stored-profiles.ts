@@ -111,7 +111,6 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   releaseTempFile(part);
 }
 
-/** Returns the profiles with a stored key, in file order. */
 export async function readProfilesWithKey(deps: PathDeps): Promise<[name: string, stored: Profile][]> {
   return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
 }

@@ -182,7 +182,6 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
   return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
-/** Returns the last recorded backup if it still exists, falling back to the newest backup in the default folder. */
 async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
   if (last) return last.path;

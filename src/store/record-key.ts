@@ -21,7 +21,6 @@ export function recordKey(resource: Resource, value: Json, position: number): st
   return `#${position}`;
 }
 
-/** Returns a record's ID for use in URLs, or null if the ID is neither a string nor a number. */
 export function apiId(resource: Resource, value: Json): string | null {
   return readId(resource, value, keyPaths(resource)[0] ?? ["id"]);
 }

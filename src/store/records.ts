@@ -71,7 +71,6 @@ export interface CurrentRecord {
   key: string;
   value: Json;
   detailedAt: string | null;
-  /** True if the list item has changed since the details were read. */
   isOutdated: boolean;
 }
 

@@ -225,7 +225,6 @@ export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns
   return { runId, at: at === null ? 0 : Date.parse(at), until: until === null ? null : Date.parse(until) };
 }
 
-/** The API's error for a resource that the key or plan does not allow (402 or 403). */
 export interface Refusal {
   at: string;
   error: string;

@@ -139,7 +139,6 @@ export interface TableCheck {
   error: string;
 }
 
-/** Stores the differences in a resource's tables for `status`, or deletes the stored result if the tables agree. */
 export function saveTableCheck(
   mirror: Mirror,
   resource: string,

@@ -249,7 +249,6 @@ function addPage(
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
 }
 
-/** Compares the records' dates. If the dates are equal or unreadable, compares the times of the requests. */
 function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boolean {
   const [date, earlierDate] = [recordDate(resource, next.record), recordDate(resource, earlier.record)];
   return date !== null && earlierDate !== null && date !== earlierDate

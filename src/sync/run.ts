@@ -124,13 +124,11 @@ export interface SyncResult {
   sums?: CountSums;
   /** The start of the covered dates (ISO 8601), or null if everything was read or the resource has no dates. */
   coveredFrom?: string | null;
-  /** The number of list rows, excluding details. */
   listRows?: number;
   /** False if the resource has daily totals, but the run compared only counts. */
   comparesTotals?: boolean;
 }
 
-/** Counts a run's rows and requests, for `sync_runs` and the progress bar. */
 class RunCounter {
   readonly #before: Readonly<ApiClient["stats"]>;
   #responses = 0;

@@ -138,7 +138,6 @@ interface SliceReading {
   faults: ReadonlyMap<string, string>;
 }
 
-/** Reads all pages of a slice without writing anything. */
 async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {

@@ -43,7 +43,6 @@ import { formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
 
-/** The request budget for locating the days that differ. */
 const maxRequests = 100;
 
 /** The API's current daily totals, compared with those from the time when each day was last read. */
@@ -230,7 +229,6 @@ function unreadPart(
   return unprovenPart("unread", describeRange(range), why);
 }
 
-/** Returns the result for each month from the oldest to the newest covered date. */
 function verifyMonths(
   { mirror, resource, state }: DatedRun,
   { dayDifferences, differingParts, filters, dailyTotals, unread }: DatedComparison,

@@ -114,7 +114,6 @@ export function restatedEvidence(run: SyncRun): Evidence {
 /** The number of records that one audit request reads, excluding the overlap between adjacent pages. */
 const recordsPerRequest = 98;
 
-/** Returns every compared number, and the dates by which undetectable changes will have been read. */
 export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evidence[] {
   const { allDates, counts, dayDifferences, differingParts, filters, future, undatedCount, unread } =
     comparison;

@@ -28,7 +28,6 @@ export interface RecordsResult extends CountSums {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
-  /** The changes that the verification cannot detect. Empty if it detects all changes. */
   blind_spot: string;
   /** The number of unread records, excluding those from before the floor. */
   unread?: number;
