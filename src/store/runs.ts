@@ -75,6 +75,13 @@ export function addWrittenRows(
   );
 }
 
+/** Returns the number of rows that a run has added or changed. */
+export function countWrittenRows(mirror: Mirror, runId: number): number {
+  return (
+    mirror.selectValue<number>("SELECT rows_new + rows_changed FROM sync_runs WHERE run_id = ?", runId) ?? 0
+  );
+}
+
 /**
  * Adds to a run's number of rows and stores its number of requests, so that both are correct even if the run is killed.
  * Call this in the transaction that writes the rows.

@@ -1,9 +1,9 @@
 import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
 import { mergeRanges, overlaps, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/timestamp.js";
+import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { type DatedSync, startBudget } from "./run.js";
-import { readByPage } from "./slices.js";
+import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
 /**
  * Ranges that were read within the last 20 hours are skipped, so a second sync on the same day audits other records.
@@ -13,43 +13,52 @@ const restMs = 20 * hourMs;
 /**
  * Re-reads a few old records in each run, because some changes affect neither a count nor a daily total. A cursor moves
  * from the newest date to the oldest and then starts over, which bounds the number of runs until every record has been
- * re-read. A marked slice takes precedence if it was read longer ago than the next range.
+ * re-read.
+ * @returns a reason for each list that never settled (A9)
  */
-export async function audit(run: DatedSync): Promise<void> {
-  const { mirror, options, readUntil, state } = run;
-  const remaining = startBudget(run, options.audit);
-  const freshSince = readUntil - restMs;
+export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
+  const { api, mirror, options, readUntil, state } = run;
+  const budget = new Budget(api, options.audit);
+  const unsettled: IncompleteReason[] = [];
   // The first pass ends at the oldest date. The second pass reads the dates that are newer than the stored cursor.
   for (const start of [state.cursor() ?? readUntil, readUntil]) {
     let cursor = start;
-    while (Number.isFinite(cursor) && remaining() > 0) {
-      const due = nextDue(state.coverage(), cursor, freshSince);
-      const slice = leastRecent(state.markedSlices());
-      if (slice && slice.readAt < Math.min(freshSince, due?.readAt ?? freshSince)) {
-        await readByPage(run, slice, remaining);
+    while (Number.isFinite(cursor) && budget.remaining > 0) {
+      const step = nextStep(state.coverage(), state.markedSlices(), cursor, readUntil - restMs);
+      if (step.kind === "slice") {
+        unsettled.push(...(await readByPage(run, step.slice, budget)).unsettled);
         continue;
       }
-      cursor = due ? (await readRange(run, due, remaining)) - 1 : Number.NEGATIVE_INFINITY;
+      cursor = Number.NEGATIVE_INFINITY;
+      if (step.kind === "range") {
+        const result = await readRange(run, step.range, budget);
+        unsettled.push(...result.unsettled);
+        cursor = result.reached - 1;
+      }
       mirror.transaction(() => state.setCursor(Number.isFinite(cursor) ? cursor : readUntil));
     }
   }
+  return unsettled;
 }
 
-function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
-  return slices.toSorted((a, b) => a.readAt - b.readAt)[0];
-}
+type AuditStep = { kind: "slice"; slice: Range } | { kind: "range"; range: Range } | { kind: "done" };
 
 /**
- * Returns the newest covered range that is not newer than the cursor and is due for a re-read. It includes all
- * contiguous older coverage, because `readRange` stops when the budget runs out.
+ * Chooses the newest covered range that is not newer than the cursor, or the marked slice that was read longest ago,
+ * whichever was read earlier. The range includes all contiguous older coverage, because `readRange` stops when the
+ * budget runs out.
  */
-function nextDue(
+function nextStep(
   coverage: readonly CoveredRange[],
+  markedSlices: readonly MarkedSlice[],
   cursor: number,
   freshSince: number,
-): (Range & { readAt: number }) | null {
+): AuditStep {
   const newest = coverage.findLast(({ from, readAt }) => from <= cursor && readAt < freshSince);
-  if (!newest) return null;
+  const [slice] = markedSlices.toSorted((a, b) => a.readAt - b.readAt);
+  if (slice && slice.readAt < (newest?.readAt ?? freshSince)) return { kind: "slice", slice };
+  if (!newest) return { kind: "done" };
   const joined = mergeRanges(coverage).find((range) => overlaps(range, newest));
-  return { from: joined?.from ?? newest.from, to: Math.min(cursor, newest.to), readAt: newest.readAt };
+  const range = { from: joined?.from ?? newest.from, to: Math.min(cursor, newest.to) };
+  return { kind: "range", range };
 }

@@ -7,7 +7,7 @@ import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from 
 import { formatMinute } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
-import type { CountSums, DatedRun, SyncRun } from "./run.js";
+import type { Budget, CountSums, DatedRun, SyncRun } from "./run.js";
 
 /** Selects all records, or the records with one status. `flags` is that status's bit in the column `records.flags`. */
 interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
@@ -112,22 +112,22 @@ function medianSecond({ mirror, resource, state }: DatedRun, { from, to }: Range
 
 /**
  * Bisects a range whose counts differ, and yields the parts with a difference, newest first. A range whose count has a
- * fault is not split, because the count is meaningless.
- * @param remaining returns the number of requests left; parts are no longer split once it reaches 0
+ * fault is not split, because the count is meaningless. Once the budget is used up, parts are no longer split.
  */
 export async function* bisect(
   run: DatedRun,
   counted: CountComparison,
-  remaining: () => number,
+  budget: Budget,
   isSmallEnough = (part: CountComparison) => isCheapToRead(run, part),
 ): AsyncGenerator<CountComparison, void> {
   const { fault, filter, from, to } = counted;
   const middle = medianSecond(run, counted);
-  if (middle === null || fault !== null || remaining() <= 0 || isSmallEnough(counted)) return yield counted;
+  if (middle === null || fault !== null || budget.remaining <= 0 || isSmallEnough(counted))
+    return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
   const lower = subtractCount(counted, upper, { from, to: middle - 1 });
   for (const half of [upper, lower])
-    if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isSmallEnough);
+    if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, budget, isSmallEnough);
 }
 
 function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {

@@ -5,14 +5,15 @@ import { allTime, dayRange, describeRange, mergeRanges, utcDay } from "../util/r
 import { pluralize } from "../util/text.js";
 import { formatInstantOrNull } from "../util/times.js";
 import { audit } from "./audit.js";
+import { readByPage } from "./by-page.js";
 import { compareCount, countFilters } from "./counts.js";
 import { findAmountDrift, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { type DatedPlan, planDated, resumableMs } from "./plan.js";
 import { readRange } from "./read.js";
 import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import type { DatedRun, DatedSync, PlanStep, SyncStrategy } from "./run.js";
-import { describeMarked, readByPage } from "./slices.js";
+import type { DatedRun, IncompleteReason, PlanStep, SyncStrategy } from "./run.js";
+import { describeMarked } from "./slices.js";
 
 /** Reads resources with dates (orders and content). The steps are described in `README.md`. */
 export const dated: SyncStrategy<DatedStrategy> = {
@@ -28,7 +29,10 @@ export const dated: SyncStrategy<DatedStrategy> = {
     }
     const { totalsSource } = run.resource.strategy;
     const what = totalsSource ? "verification: daily totals and counts" : "verification: counts";
-    return [...steps, { what, requests: (totalsSource ? 1 : 0) + countFilters(run).length + 1, open: true }];
+    const totalsRequests = totalsSource ? 1 : 0;
+    // One request counts the records without a date range (A11).
+    const countRequests = countFilters(run).length + 1;
+    return [...steps, { what, requests: totalsRequests + countRequests, open: true }];
   },
 
   /**
@@ -45,13 +49,14 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const { reporter, resource, state } = datedRun;
     const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
     const { apiTotals, error: totalsError } = await requestDailyTotals(datedRun);
-    const run: DatedSync = { ...datedRun, apiTotals, unsettledSlices: [] };
+    const run: DatedRun = { ...datedRun, apiTotals };
     const drift = findAmountDrift(run, apiTotals);
-    for (const range of ranges) await readRange(run, range);
-    for (const range of markedSlices) await readByPage(run, range);
-    await audit(run);
+    const unsettled: IncompleteReason[] = [];
+    for (const range of ranges) unsettled.push(...(await readRange(run, range)).unsettled);
+    for (const range of markedSlices) unsettled.push(...(await readByPage(run, range)).unsettled);
+    unsettled.push(...(await audit(run)));
     if (totalsError) warnOfMissingTotals(run, totalsError);
-    const { hasUndated, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift);
+    const { hasUndated, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift, unsettled);
     const isReconciled = reconciled.incompleteReasons.length === 0;
     const incompleteReasons = isReconciled ? removeMissing(run) : reconciled.incompleteReasons;
 
@@ -74,7 +79,8 @@ export const dated: SyncStrategy<DatedStrategy> = {
   },
 };
 
-function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRun) {
+function planRun(run: DatedRun): DatedPlan & { isResumed: boolean } {
+  const { clock, mirror, readUntil, options, resource, state } = run;
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
   const finished = readFinishedRuns(mirror, resource.name);
@@ -97,6 +103,7 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
   const mirrored = pluralize(state.count(allTime), "record");
   if (isResumed) reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
   const due = mergeRanges([...ranges, ...markedSlices]);
+  // If nothing is due, `until` is the floor, so that the run does not count as having read any newer date.
   const since = formatInstantOrNull(due[0]?.from ?? floor);
   const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {

@@ -85,9 +85,7 @@ function requestedRanges(
   if (since !== undefined) return [{ from: since, to }];
 
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
-  // If no run has finished yet, the window precedes the newest date that an interrupted run has read.
-  const finishedEnd = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? readUntil, readUntil);
-  const sinceFinished = { from: finishedEnd + 1, to: readUntil };
+  const sinceFinished = { from: Math.min(finishedUntil ?? readUntil, readUntil) + 1, to: readUntil };
   const withWindows = [...unread, sinceFinished].map((range) => ({
     from: earlier(range.from, windowMs),
     to: range.to,

@@ -2,20 +2,103 @@ import { firstPage, maxPerPage } from "../api/pagination.js";
 import { recordDate, recordKey } from "../store/record-key.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
+import { type RangeResult, readAsList, readByPage } from "./by-page.js";
+import { resolveCopies } from "./copies.js";
 import { checkDates, rangeQuery } from "./dates.js";
-import type { DatedSync } from "./run.js";
-import { readAsList, readByPage, resolveCopies } from "./slices.js";
+import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
-interface NewestRecords {
+/** A response with all records in `range`, and possibly some of the records in the second before it. */
+interface CoveringResponse {
+  kind: "covering";
+  range: Range;
   records: readonly Json[];
-  requestedAt: number;
+  /** The number of records in `range`. */
+  count: number;
   total: number;
-  hasFault: boolean;
-  /** The dates for which the response has all records, or null if it has only part of a dense second. */
-  coveredRange: Range | null;
-  coveredCount: number;
-  /** The oldest instant read: the start of `coveredRange` or of the dense second, in milliseconds. */
-  reached: number;
+  requestedAt: number;
+}
+
+/**
+ * A response to a request for the newest records in a range.
+ * - dense: All records on the page are from the newest second of the range, which may have more records.
+ * - faulty: The response violates A1, A2 or A3, so the dates up to `to` must be read by page number.
+ */
+type NewestResponse = CoveringResponse | { kind: "dense"; range: Range } | { kind: "faulty"; to: number };
+
+/**
+ * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
+ * dates become missing. If a response violates A1, A2 or A3, the rest of the range is read by page number. The first
+ * request is always sent, and a dense second is always read completely.
+ */
+export async function readRange(
+  run: DatedRun,
+  range: Range,
+  budget = new Budget(run.api),
+): Promise<RangeResult> {
+  const queue = new WriteQueue(run);
+  const unsettled: IncompleteReason[] = [];
+  let reached = range.to + 1;
+  for await (const { next, response } of requestNewestFirst(run, range, budget)) {
+    if (response.kind === "covering") {
+      unsettled.push(...(await queue.add(response, next)));
+      reached = response.range.from;
+      continue;
+    }
+    unsettled.push(...(await queue.write()));
+    if (response.kind === "faulty") {
+      const byPage = await readByPage(run, { from: range.from, to: response.to }, budget);
+      return { reached: byPage.reached, unsettled: [...unsettled, ...byPage.unsettled] };
+    }
+    unsettled.push(...(await readAsList(run, response.range)));
+    reached = response.range.from;
+  }
+  return { reached, unsettled };
+}
+
+/**
+ * Requests a range page by page. While the caller writes a response, the API already processes the request for the next
+ * page (`next`). Only a dense second is read before the next request is sent.
+ */
+async function* requestNewestFirst(
+  run: DatedRun,
+  { from, to }: Range,
+  budget: Budget,
+): AsyncGenerator<{ response: NewestResponse; next: Promise<NewestResponse> | null }, void> {
+  let next: Promise<NewestResponse> | null = requestAndCheck(run, { from, to }, null);
+  while (next) {
+    const response: NewestResponse = await next;
+    if (response.kind === "faulty") return yield { response, next: null };
+    const reached: number = response.range.from;
+    const hasMore = (): boolean => reached > from && budget.remaining > 0;
+    if (response.kind === "covering") {
+      next = hasMore() ? requestAndCheck(run, { from, to: reached - 1 }, response) : null;
+      // Prevents an unhandled rejection if the request fails before it is awaited.
+      next?.catch(() => {});
+      yield { response, next };
+    } else {
+      yield { response, next: null };
+      next = hasMore() ? requestAndCheck(run, { from, to: reached - 1 }, null) : null;
+    }
+  }
+}
+
+/**
+ * Requests the newest records in a range. If their total does not continue that of the previous response, checks that
+ * the previous response had all records in its range.
+ */
+async function requestAndCheck(
+  run: DatedRun,
+  range: Range,
+  previous: CoveringResponse | null,
+): Promise<NewestResponse> {
+  const { response, total } = await requestNewest(run, range);
+  if (!previous || total === previous.total - previous.count) return response;
+  // Either records have changed between the two requests, or the previous response lacked records. In that case, its
+  // records were in the right order only by chance (A1), or their dates are less precise than the API's date filter
+  // (A3).
+  const repeated = await requestNewest(run, previous.range);
+  const lackedRecords = repeated.response.kind === "faulty" || repeated.total > previous.count;
+  return lackedRecords ? { kind: "faulty", to: previous.range.to } : response;
 }
 
 /**
@@ -23,7 +106,10 @@ interface NewestRecords {
  * because the next page may contain more records from that second. A page that is not full covers the complete range.
  * @throws UnexpectedResponse if a record has no ID
  */
-async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecords> {
+async function requestNewest(
+  run: DatedRun,
+  range: Range,
+): Promise<{ response: NewestResponse; total: number }> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
@@ -33,78 +119,18 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   // Check the IDs before the transaction, because an invalid record would roll back earlier responses as well.
   for (const record of records) recordKey(resource, record, 0);
   const { fault, seconds } = checkDates(resource, records, range);
+  if (fault !== null) return { response: { kind: "faulty", to: range.to }, total };
   const oldest = seconds.at(-1) ?? range.to;
   const isFull = records.length >= per_page || records.length < total;
   const from = isFull && records.length > 0 ? oldest + 1_000 : range.from;
-  const coveredRange = from <= range.to ? { from, to: range.to } : null;
-  const coveredCount = seconds.filter((second) => second >= from).length;
-  const reached = coveredRange?.from ?? oldest;
-  return { records, requestedAt, total, hasFault: fault !== null, coveredRange, coveredCount, reached };
-}
-
-type CoveringResponse = NewestRecords & { coveredRange: Range };
-
-/**
- * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
- * dates become missing. If a response violates A1, A2 or A3, the rest of the range is read by page number.
- * @param remaining returns the number of requests left; the first request is always sent, and a dense second is always
- * read completely
- * @returns the oldest instant that was read, in milliseconds
- */
-export async function readRange(
-  run: DatedSync,
-  { from, to: end }: Range,
-  remaining = () => Number.POSITIVE_INFINITY,
-): Promise<number> {
-  const queue = new WriteQueue(run);
-  let to = end;
-  let response = requestNewest(run, { from, to });
-  let previous: CoveringResponse | null = null;
-  for (;;) {
-    const newest = await response;
-    // If the total is not as expected, records have changed between the two requests, or the previous response lacked
-    // some.
-    if (previous && newest.total !== previous.total - previous.coveredCount) {
-      await queue.write();
-      if (await lacksRecords(run, previous))
-        return await readByPage(run, { from, to: previous.coveredRange.to }, remaining);
-    }
-    if (newest.hasFault) {
-      await queue.write();
-      return await readByPage(run, { from, to }, remaining);
-    }
-
-    const { coveredRange, reached } = newest;
-    if (!coveredRange) {
-      await queue.write();
-      await readAsList(run, { from: reached, to });
-    }
-    to = reached - 1;
-    // Request the next page now, so that the API processes it while earlier responses are being written.
-    const next = reached > from && remaining() > 0 ? requestNewest(run, { from, to }) : null;
-    // Prevents an unhandled rejection if the request fails before it is awaited.
-    next?.catch(() => {});
-    previous = coveredRange ? { ...newest, coveredRange } : null;
-    if (previous) await queue.add(previous, next);
-    if (!next) return reached;
-    response = next;
-  }
-}
-
-/**
- * True if the response lacked records. If it did, its records were in the right order only by chance (A1), or their
- * dates are less precise than the API's date filter (A3).
- */
-async function lacksRecords(
-  run: DatedSync,
-  { coveredCount, coveredRange }: CoveringResponse,
-): Promise<boolean> {
-  const repeated = await requestNewest(run, coveredRange);
-  return repeated.hasFault || repeated.total > coveredCount;
+  if (from > range.to) return { response: { kind: "dense", range: { from: oldest, to: range.to } }, total };
+  const count = seconds.filter((second) => second >= from).length;
+  const covered = { from, to: range.to };
+  return { response: { kind: "covering", range: covered, records, count, total, requestedAt }, total };
 }
 
 const maxResponses = 8;
-/** The maximum time to wait for the next response before writing, in milliseconds. */
+/** The maximum time to wait for a response to add to a batch, in milliseconds. */
 const batchWaitMs = 25;
 
 /**
@@ -113,54 +139,59 @@ const batchWaitMs = 25;
  */
 class WriteQueue {
   #responses: CoveringResponse[] = [];
-  #lastIds: ReadonlySet<number> = new Set();
+  #previousIds: ReadonlySet<number> = new Set();
 
-  constructor(private readonly run: DatedSync) {}
+  constructor(private readonly run: DatedRun) {}
 
-  async add(response: CoveringResponse, next: Promise<unknown> | null): Promise<void> {
-    const { total, coveredCount } = response;
-    this.run.progress.advance(next ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
+  /** @returns the reasons from `write` if the response was written */
+  async add(response: CoveringResponse, next: Promise<NewestResponse> | null): Promise<IncompleteReason[]> {
+    const { total, count } = response;
+    this.run.progress.advance(next ? Math.ceil((total - count) / maxPerPage) : 0);
     this.#responses.push(response);
     const isFull = this.#responses.length >= maxResponses;
-    if (!next || isFull || !(await this.#arrivesSoon(next))) await this.write();
+    return !next || isFull || !(await this.#arrivesSoon(next)) ? await this.write() : [];
   }
 
-  async write(): Promise<void> {
+  /** @returns a reason for each list that never settled (A9) when copies were resolved */
+  async write(): Promise<IncompleteReason[]> {
     const responses = this.#responses;
     this.#responses = [];
     const [first, last] = [responses[0], responses.at(-1)];
-    if (!first || !last) return;
+    if (!first || !last) return [];
     const { apiTotals, mirror, state } = this.run;
     const written = mirror.transaction(() => {
       const results = responses.map((response) => this.#writeRecords(response));
-      const range = { from: last.coveredRange.from, to: first.coveredRange.to };
+      const range = { from: last.range.from, to: first.range.to };
       const ids = new Set(results.flatMap((result) => result.ids));
       state.coverRange({ range, ids, requestedAt: first.requestedAt }, apiTotals);
       return results;
     });
-    for (const { copies, requestedAt } of written) await resolveCopies(this.run, copies, requestedAt);
-  }
-
-  #writeRecords({ records, requestedAt, coveredRange }: CoveringResponse) {
-    const { progress, resource, state, writer } = this.run;
-    const written = writer.writeNewest(records, { readAt: requestedAt });
-    state.missing.delete(written.ids);
-    if (written.addedOrChanged > 0) state.storedTotals.delete(coveredRange);
-    // A response repeats the oldest second of the previous response, whose records must not be counted again.
-    progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
-    this.#lastIds = new Set(written.ids);
-    // Copies from the oldest second are resolved with the next response, which contains that second again.
-    const copies = written.copies.filter(
-      ({ value }) => (recordDate(resource, value) ?? 0) >= coveredRange.from,
-    );
-    return { ids: written.ids, copies, requestedAt };
+    const unsettled: IncompleteReason[] = [];
+    for (const { copies, requestedAt } of written)
+      unsettled.push(...(await resolveCopies(this.run, copies, requestedAt)));
+    return unsettled;
   }
 
   /**
-   * True if the next response arrives within `maxWaitMs`. Returns false if the request fails, so that earlier responses
-   * are written before the error is thrown.
+   * Writes a response. Records from the second before its range are also in the next response, so they are counted only
+   * once, and their copies are resolved with the next response.
    */
-  async #arrivesSoon(next: Promise<unknown>): Promise<boolean> {
+  #writeRecords({ records, requestedAt, range }: CoveringResponse) {
+    const { progress, resource, state, writer } = this.run;
+    const { addedOrChanged, copies, ids } = writer.writeNewest(records, { readAt: requestedAt });
+    state.missing.delete(ids);
+    if (addedOrChanged > 0) state.storedTotals.delete(range);
+    progress.addRows(ids.filter((id) => !this.#previousIds.has(id)).length);
+    this.#previousIds = new Set(ids);
+    const copiesInRange = copies.filter(({ value }) => (recordDate(resource, value) ?? 0) >= range.from);
+    return { ids, copies: copiesInRange, requestedAt };
+  }
+
+  /**
+   * True if the next response arrives within `batchWaitMs`. Returns false if the request fails, so that earlier
+   * responses are written before the error is thrown.
+   */
+  async #arrivesSoon(next: Promise<NewestResponse>): Promise<boolean> {
     const arrival = next.then(
       () => true,
       () => false,

@@ -1,4 +1,4 @@
-import { readRun } from "../store/runs.js";
+import { countWrittenRows } from "../store/runs.js";
 import { isFirstNotice } from "../store/schema-issues.js";
 import { allTime, contains, dayRange, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
@@ -24,7 +24,7 @@ import {
   sampleOldest,
 } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import { type CountSums, type DatedRun, type DatedSync, type IncompleteReason, startBudget } from "./run.js";
+import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
 
 const maxRounds = 4;
 
@@ -40,31 +40,41 @@ interface Reconciliation {
  * Compares the mirror with the API's daily totals and counts. Re-reads the dates that differ, within the budget and at
  * most four times. Always ends with a comparison.
  * @param drift the drift found before any record was read, because reading a day replaces its stored totals
+ * @param unsettled the reasons from earlier reads
  */
-export async function reconcile(run: DatedSync, drift: AmountDrift | null): Promise<Reconciliation> {
-  const { apiTotals, options, reporter, resource } = run;
-  const remaining = startBudget(run, options.budget);
-  // Read the sample first, because it decides whether the run compares the amounts of the other days.
-  const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
-  if (ignoresAmounts) warnOfDrift(run, drift);
+export async function reconcile(
+  run: DatedRun,
+  drift: AmountDrift | null,
+  unsettled: readonly IncompleteReason[],
+): Promise<Reconciliation> {
+  const { apiTotals = null, options, reporter, resource } = run;
+  const budget = new Budget(run.api, options.budget);
+  const readReasons = [...unsettled];
+  let ignoresAmounts = false;
+  if (drift) {
+    // Read the sample first, because it decides whether the run compares the amounts of the other days.
+    const sample = await rereadSample(run, drift, budget);
+    readReasons.push(...sample.unsettled);
+    ignoresAmounts = sample.isUnchanged;
+    if (ignoresAmounts) warnOfDrift(run, drift);
+  }
   const compared = { apiTotals, ignoresAmounts };
-  await readChangedDays(run, compared, remaining);
+  readReasons.push(...(await readChangedDays(run, compared, budget)));
 
-  const wrongFilters: IncompleteReason[] = [];
-  let { differing, sums } = await recount(run);
-  for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
-    for (const count of differing) wrongFilters.push(...(await readDiffering(run, count, remaining)));
+  let { differing, sums } = await compareAllCounts(run);
+  for (let round = 1; round <= maxRounds && differing.length > 0 && budget.remaining > 0; round += 1) {
+    for (const count of differing) readReasons.push(...(await readDiffering(run, count, budget)));
     // Reading part of a day deletes its stored totals. The rest of the day must then be read to store them again.
-    await readChangedDays(run, compared, remaining);
-    ({ differing, sums } = await recount(run));
+    readReasons.push(...(await readChangedDays(run, compared, budget)));
+    ({ differing, sums } = await compareAllCounts(run));
   }
 
   let undatedCount = 0;
-  const isComplete = differing.length + wrongFilters.length + run.unsettledSlices.length === 0;
+  const isComplete = differing.length + readReasons.length === 0;
   if (isComplete && isAllCovered(run)) {
     undatedCount = await requestUndatedCount(run, sums);
     // Records added since the comparison could explain the difference, so the run counts again.
-    if (undatedCount > 0) ({ differing, sums } = await recount(run));
+    if (undatedCount > 0) ({ differing, sums } = await compareAllCounts(run));
   }
   const hasUndated = undatedCount > 0 && differing.length === 0;
   if (hasUndated)
@@ -72,8 +82,7 @@ export async function reconcile(run: DatedSync, drift: AmountDrift | null): Prom
       `${resource.name}: the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined: these records are not read, and the run is not verified`,
     );
   const incompleteReasons = [
-    ...run.unsettledSlices,
-    ...wrongFilters,
+    ...readReasons,
     ...differing.map((count) => ({ text: differenceText(resource.name, count) })),
     ...unreadDays(run, compared),
   ];
@@ -95,14 +104,14 @@ function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[]
   return [{ text }];
 }
 
-function isAllCovered({ state }: DatedSync): boolean {
+function isAllCovered({ state }: DatedRun): boolean {
   const [first, ...others] = mergeRanges(state.coverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   return isContinuous && state.markedSlices().length === 0;
 }
 
 /** Returns the number of records that the API counts without a date range, but not in any date range (A11). */
-async function requestUndatedCount(run: DatedSync, { api_total }: CountSums): Promise<number> {
+async function requestUndatedCount(run: DatedRun, { api_total }: CountSums): Promise<number> {
   const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);
   if (others <= 0) return 0;
@@ -114,15 +123,15 @@ async function requestUndatedCount(run: DatedSync, { api_total }: CountSums): Pr
 
 /**
  * Re-reads a sample from the oldest days with drifting amounts. Days that this run has already read are excluded.
- * @param remaining returns the number of requests left
- * @returns true if no record in the sample has changed, in which case the run ignores the amounts on the other days
+ * @returns `isUnchanged` if no record in the sample has changed, in which case the run ignores the amounts on the
+ * other days
  */
-async function isDriftWithoutChanges(
-  run: DatedSync,
+async function rereadSample(
+  run: DatedRun,
   { days }: AmountDrift,
-  remaining: () => number,
-): Promise<boolean> {
-  const { apiTotals, state } = run;
+  budget: Budget,
+): Promise<{ isUnchanged: boolean; unsettled: IncompleteReason[] }> {
+  const { apiTotals = null, mirror, runId, state } = run;
   const findChangedDays = () => new Set(changedDays(run, { apiTotals, ignoresAmounts: false }));
   const changedBefore = findChangedDays();
   const sample = sampleOldest(
@@ -130,20 +139,18 @@ async function isDriftWithoutChanges(
     days.filter((day) => changedBefore.has(day)),
   );
   // The run has already re-read all days with drifting amounts.
-  if (sample.length === 0) return false;
+  if (sample.length === 0) return { isUnchanged: false, unsettled: [] };
 
-  const countChanges = () => {
-    const { rows_new, rows_changed } = readRun(run.mirror, run.runId);
-    return rows_new + rows_changed;
-  };
-  const changesBefore = countChanges();
+  const writtenBefore = countWrittenRows(mirror, runId);
   const missingBefore = state.missing.all().length;
-  for (const range of sample) await readRange(run, range, remaining);
-  if (countChanges() > changesBefore || state.missing.all().length !== missingBefore) return false;
+  const unsettled: IncompleteReason[] = [];
+  for (const range of sample) unsettled.push(...(await readRange(run, range, budget)).unsettled);
+  const isChanged =
+    countWrittenRows(mirror, runId) > writtenBefore || state.missing.all().length !== missingBefore;
 
   const unread = [...findChangedDays()].filter((day) => changedBefore.has(day));
   const isSampleRead = !unread.some((day) => contains(sample, dayRange(day)));
-  return isSampleRead && unread.length > 0;
+  return { isUnchanged: !isChanged && isSampleRead && unread.length > 0, unsettled };
 }
 
 function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
@@ -157,19 +164,22 @@ function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared
     );
 }
 
+/** @returns a reason for each list that never settled (A9) */
 async function readChangedDays(
-  run: DatedSync,
+  run: DatedRun,
   compared: ComparedTotals,
-  remaining: () => number,
-): Promise<void> {
+  budget: Budget,
+): Promise<IncompleteReason[]> {
+  const unsettled: IncompleteReason[] = [];
   for (const range of groupDays(run, changedDays(run, compared))) {
-    if (remaining() <= 0) return;
-    await readRange(run, range, remaining);
+    if (budget.remaining <= 0) break;
+    unsettled.push(...(await readRange(run, range, budget)).unsettled);
   }
+  return unsettled;
 }
 
 /** Compares the counts for all covered ranges. A distrusted filter is trusted again if its counts agree. */
-async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; sums: CountSums }> {
+async function compareAllCounts(run: DatedRun): Promise<{ differing: CountComparison[]; sums: CountSums }> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
   const wrong = differingCounts(counts).map(({ filter }) => filter.name);
@@ -180,36 +190,29 @@ async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; 
 }
 
 /**
- * Re-reads the differing parts of a range, within the budget. If the cause is a wrong status filter, marks the filter
- * as distrusted and returns the reason.
+ * Re-reads the differing parts of a range, within the budget. If the cause is a wrong status filter (A7), marks the
+ * filter as distrusted.
+ * @returns a reason for a wrong filter, and for each list that never settled (A9)
  */
 async function readDiffering(
-  run: DatedSync,
+  run: DatedRun,
   differing: CountComparison,
-  remaining: () => number,
+  budget: Budget,
 ): Promise<IncompleteReason[]> {
   const { mirror, state } = run;
   const { filter } = differing;
-  for await (const part of bisect(run, differing, remaining)) {
-    if (remaining() <= 0) return [];
-    const reached = await readRange(run, part, remaining);
-    const isReadCompletely = reached <= part.from;
-    if (filter === allRecords || !isReadCompletely || !(await isMeaningless(run, part))) continue;
+  const reasons: IncompleteReason[] = [];
+  for await (const part of bisect(run, differing, budget)) {
+    if (budget.remaining <= 0) break;
+    const { reached, unsettled } = await readRange(run, part, budget);
+    reasons.push(...unsettled);
+    if (filter === allRecords || reached > part.from) continue;
+    const after = await compareCount(run, part, filter);
+    // If the API's count has changed as well, the records have changed, so the filter may be correct.
+    if (after.apiCount !== part.apiCount || after.apiCount === after.mirrorCount) continue;
     mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
-    return [
-      {
-        text: `the API's filter \`${filter.name}\` does not count the records that have this status, so the filter is ignored until it counts them`,
-      },
-    ];
+    const text = `the API's filter \`${filter.name}\` does not count the records that have this status, so the filter is ignored until it counts them`;
+    return [...reasons, { text }];
   }
-  return [];
-}
-
-/**
- * True if the API's filter does not count the records with its status (A7), because its count still differs after a
- * re-read. If the API's count has changed since then, the records have changed, so the filter may be correct.
- */
-async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
-  const after = await compareCount(run, before, before.filter);
-  return after.apiCount === before.apiCount && after.mirrorCount !== after.apiCount;
+  return reasons;
 }

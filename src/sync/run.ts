@@ -83,13 +83,11 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   readonly progress: RunCounter;
 }
 
-export type DatedRun = SyncRun<DatedStrategy>;
-
-export interface DatedSync extends DatedRun {
-  /** The API's daily totals, requested before any record was read, or null if the API returned none. */
-  readonly apiTotals: TotalsByDay | null;
-  /** Reasons why the run is incomplete: one for each slice whose list never settled (A9). */
-  readonly unsettledSlices: IncompleteReason[];
+export interface DatedRun extends SyncRun<DatedStrategy> {
+  /**
+   * The API's daily totals, requested before any record was read. A sync stores them for each day that it reads completely.
+   */
+  readonly apiTotals?: TotalsByDay | null;
 }
 
 /** A reason why a run is incomplete. `text` is a clause without a final period. */
@@ -217,29 +215,45 @@ export interface RunEnd {
 export function finishRun(run: SyncRun, { outcome, error, problems = null, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
+  const refusal = findForbidden(error);
   const text = error?.message ?? problems;
   try {
-    updateRun(mirror, runId, {
-      ...columns,
-      ...progress.stats(),
-      outcome,
-      error: text ? hideKeys(text, keys) : null,
-      finished_at: finishedAt,
+    mirror.transaction(() => {
+      updateRun(mirror, runId, {
+        ...columns,
+        ...progress.stats(),
+        outcome,
+        error: text ? hideKeys(text, keys) : null,
+        finished_at: finishedAt,
+      });
+      if (refusal) {
+        const { hint = null, message } = refusal;
+        writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
+      } else if (outcome !== "failed" && outcome !== "stopped") writeRefusal(mirror, resource.name, null);
     });
-    const refusal = findForbidden(error);
-    const hasResponse = outcome !== "failed" && outcome !== "stopped";
-    if (refusal) {
-      const { hint = null, message } = refusal;
-      writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
-    } else if (hasResponse) writeRefusal(mirror, resource.name, null);
   } catch (writeError) {
     throw error ?? writeError;
   }
   return readRun(mirror, runId);
 }
 
-/** Starts a request budget. The returned function returns the number of requests left. */
-export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
-  const end = api.stats.requests + requests;
-  return () => end - api.stats.requests;
+/**
+ * A number of requests that a step may send. A step checks the budget before each unit of work and completes the unit,
+ * so it can exceed the budget by a few requests.
+ */
+export class Budget {
+  readonly #end: number;
+
+  /** @param requests unlimited by default */
+  constructor(
+    private readonly api: Pick<ApiClient, "stats">,
+    requests = Number.POSITIVE_INFINITY,
+  ) {
+    this.#end = api.stats.requests + requests;
+  }
+
+  /** The number of remaining requests. Negative if the budget was exceeded. */
+  get remaining(): number {
+    return this.#end - this.api.stats.requests;
+  }
 }

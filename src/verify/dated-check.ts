@@ -25,7 +25,7 @@ import {
 } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
-import { type CountSums, type DatedRun, startBudget } from "../sync/run.js";
+import { Budget, type CountSums, type DatedRun } from "../sync/run.js";
 import { describeMarked } from "../sync/slices.js";
 import {
   allTime,
@@ -79,7 +79,7 @@ export interface DatedComparison {
 
 async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
-  const remaining = startBudget(run, maxRequests);
+  const budget = new Budget(run.api, maxRequests);
   const requestedAt = clock.now();
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
@@ -90,7 +90,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const differing = differingCounts(counts, distrusted);
   const differingParts: CountComparison[] = [];
   for (const count of differing)
-    for await (const part of bisect(run, count, remaining, isOneDay)) differingParts.push(part);
+    for await (const part of bisect(run, count, budget, isOneDay)) differingParts.push(part);
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
