@@ -53,7 +53,7 @@ export class ChangeLog {
 
   logChanged({ row, before, after, isDetail, isOutsideRange }: RecordChange, at: string): void {
     this.logVersion(row, at);
-    // Use the old date, because the new date may be in a range that was read at a different time.
+    // Use the record's old date, because its new date may be in a range that was read at a different time.
     let lastSeenAt = this.#findLastSeenAt(row);
     if (row.removed_at !== null) {
       lastSeenAt = this.#findLastSeenBeforeRemoval(row) ?? row.since_at;

@@ -107,8 +107,8 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
 }
 
 /**
- * Returns two values as objects with comparable fields. This is possible for two objects, and for two lists of items
- * with IDs.
+ * Returns two values as objects with comparable fields if both are objects or lists of items with IDs. Returns
+ * undefined for other values.
  */
 function pairMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };

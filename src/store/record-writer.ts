@@ -191,7 +191,7 @@ export class RecordWriter {
     return written;
   }
 
-  /** Reads all mirrored records of a response with one query. Returns them by key. */
+  /** Reads the mirrored versions of all records in a response with one query, and returns them by key. */
   #readRows(keys: readonly string[]): ReadonlyMap<string, RecordRow> {
     const select = "SELECT * FROM records WHERE resource = ? AND key IN (SELECT value FROM json_each(?))";
     const rows = this.mirror.selectRows<RecordRow>(select, this.resource.name, JSON.stringify(keys));

@@ -24,7 +24,7 @@ export type SchemaIssue =
 export const numberAsText = "number as text";
 
 /**
- * Reports the schema issues of records. Values with unexpected types are recorded in `unexpected_values`. Unknown
+ * Reports schema issues in records. Values with unexpected types are recorded in `unexpected_values`. Unknown
  * attributes and renamed columns are reported once per mirror.
  */
 export class SchemaIssues {

@@ -215,7 +215,7 @@ export function checkIdentity({ db, path }: Mirror): void {
     });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
-      hint: "use the newer version, or update this one with `git pull && npm ci` (in a checkout) or `npm install -g` (with the newer package); the file was not changed",
+      hint: "use the newer version, or update this one: run `git pull && npm ci` in a checkout, or `npm install -g` with the newer package; the file was not changed",
     });
 }
 

@@ -58,7 +58,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
 };
 
 /**
- * True if the request covers all hosts by day. Other requests return different data, so they do not extend the
+ * True if clicks are requested by day for all hosts. Other requests return different data, so they do not extend the
  * coverage.
  */
 function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
