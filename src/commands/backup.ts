@@ -181,6 +181,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();
+    reporter.close();
   }
 }
 

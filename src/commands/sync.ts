@@ -14,7 +14,7 @@ import {
 import { type MirrorSession, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
-import type { Context } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
@@ -111,24 +111,23 @@ export function define(command: Command): void {
 
 export async function run(flags: SyncFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const { deps } = context;
-  const { allProfiles, dryRun } = flags;
   const chosen = chooseResources(names);
-  refuseUselessFlags(chosen, flags);
+  refuseInapplicableFlags(chosen, flags);
   const options = readSyncOptions(flags, deps.clock.now());
-  const commandPing = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
-  if (!allProfiles) return await syncProfile(chosen, options, flags, context, commandPing);
+  const syncOrPlan = flags.dryRun ? planProfile : syncProfile;
+  if (!flags.allProfiles) return await syncOrPlan(chosen, options, flags, context);
   const syncAll = () =>
     runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-      syncProfile(chosen, options, profileFlags, profileContext),
+      syncOrPlan(chosen, options, profileFlags, profileContext),
     );
-  // `--ping` is pinged once for all profiles, in addition to the URL of each profile.
-  return await withPings(dryRun ? undefined : commandPing, flags, deps, syncAll);
+  // Each profile's own URL is pinged too, by `syncProfile`.
+  return await withPings(flags.dryRun ? undefined : commandPing(flags, deps), flags, deps, syncAll);
 }
 
-function refuseUselessFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
+function refuseInapplicableFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
   for (const resource of named ? chosen : []) {
     const { kind } = resource.strategy;
-    const usedFlags: [flag: string, value: unknown, isUsed: boolean][] = [
+    const applicability: [flag: string, value: unknown, applies: boolean][] = [
       ["--since", flags.since, acceptsDates(resource)],
       ["--until", flags.until, acceptsDates(resource)],
       ["--window", flags.window, kind === "dated" || kind === "monthly"],
@@ -138,9 +137,9 @@ function refuseUselessFlags({ resources: chosen, named }: ChosenResources, flags
       ["--host", flags.host, kind === "monthly"],
       ["--per-host", flags.perHost, kind === "monthly"],
     ];
-    const useless = usedFlags.find(([, value, isUsed]) => value !== undefined && !isUsed);
-    if (useless)
-      throw new UsageError(`\`${resource.name}\` takes no \`${useless[0]}\`.`, {
+    const [flag] = applicability.find(([, value, applies]) => value !== undefined && !applies) ?? [];
+    if (flag !== undefined)
+      throw new UsageError(`\`${resource.name}\` takes no \`${flag}\`.`, {
         hint: `omit it, or sync \`${resource.name}\` separately`,
       });
   }
@@ -169,40 +168,49 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/**
- * Syncs one profile's mirror or, with `--dry-run`, prints the plan.
- * @param ping the URL to ping (default: the profile's URL)
- */
+/** Returns the URL to ping once for the command, which overrides the profile's URL. */
+function commandPing({ ping }: SyncFlags, { env }: Deps): string | undefined {
+  return ping ?? (env.BRANDAPI_PING || undefined);
+}
+
+async function planProfile(
+  chosen: ChosenResources,
+  options: SyncOptions,
+  flags: SyncFlags,
+  context: Context,
+): Promise<ExitCode> {
+  const { deps } = context;
+  const settings = await readSettings(flags, deps);
+  await withPlanSession({ name: "sync", deps, flags, settings }, async (session) => {
+    await printPlan({ ...session, options }, selectAllowed(chosen, session), flags, context);
+  });
+  return exitCodes.done;
+}
+
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
   flags: SyncFlags,
   context: Context,
-  ping?: string,
 ): Promise<ExitCode> {
-  const { deps } = context;
+  const { deps, profile } = context;
   // Settings are read only once, because `--key-file` can be a pipe.
   const settings = await readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings } as const;
-  if (flags.dryRun) {
-    await withPlanSession(command, async (session) => {
-      const selection = selectAllowed(chosen, session);
-      await printPlan({ ...session, options }, selection, flags, context);
-    });
-    return exitCodes.done;
-  }
   const sync = async () => {
     await withMirrorSession(command, { checksForDamage: true, appliesOmit: true }, async (session) => {
       const selection = selectAllowed(chosen, session);
       const results = await syncResources({ ...session, options }, selection, (run) => {
-        if (flags.json) printJson(deps.stdout, { profile: context.profile, ...run });
+        if (flags.json) printJson(deps.stdout, { profile, ...run });
       });
       const lost = selection.withoutScope.filter(({ isLost }) => isLost);
       throwIfFailed(results, selection.allowed.length + lost.length);
     });
     return exitCodes.done;
   };
-  return await withPings(ping ?? settings.ping, flags, deps, sync);
+  // With `--all-profiles`, `run` pings the command's URL.
+  const ping = profile === undefined ? (commandPing(flags, deps) ?? settings.ping) : settings.ping;
+  return await withPings(ping, flags, deps, sync);
 }
 
 /**
