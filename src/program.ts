@@ -188,7 +188,7 @@ function createProgram(context: Context, onExit: (code: ExitCode) => void): Prog
       .addHelpText("after", formatExamples(examples, context.deps))
       .action(async () => {
         const flags: GlobalFlags = command.optsWithGlobals();
-        refuseUselessGlobalFlags(name, entry, flags);
+        refuseInapplicableGlobalFlags(name, entry, flags);
         const code = await run(flags, context, ...command.processedArgs);
         onExit(code ?? exitCodes.done);
       });
@@ -205,7 +205,7 @@ export async function buildProgram(context: Context): Promise<Command> {
 }
 
 /** @throws UsageError if a global option has no effect on the command */
-function refuseUselessGlobalFlags(
+function refuseInapplicableGlobalFlags(
   command: string,
   { rejectsJson, takesRequestFlags }: Entry,
   flags: GlobalFlags,

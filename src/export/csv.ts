@@ -59,17 +59,21 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
 const formula = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
-const separator = /[;\t\r\n]/;
-/**
- * Matches a formula in the middle of a cell. Spreadsheets in some locales split cells at semicolons or tabs, so a
- * formula can follow either character. After a line break, only `=` counts, because lines that start with a dash or an
- * @ are usually lists and names.
- */
-const innerFormula =
-  /([;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])|[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝]))/gu;
+/** Matches a separator in a cell and the text up to the next separator. */
+const separatedText = /([;\t\r\n])([^;\t\r\n]*)/g;
+const formulaAfterDelimiter = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u;
+const formulaAfterLineBreak = /^[\s\p{Cc}]*[=＝]/u;
 
-/** Adds an apostrophe before each formula, so that spreadsheets treat it as text. */
+/**
+ * Adds an apostrophe before each formula, so that spreadsheets treat it as text. Spreadsheets in some locales split cells
+ * at semicolons or tabs, so a formula can follow either character. After a line break, only `=` counts, because lines
+ * that start with a dash or an @ are usually lists and names.
+ */
 export function neutralize(text: string): string {
   const start = formula.test(text) && !plainNumber.test(text) ? "'" : "";
-  return start + (separator.test(text) ? text.replace(innerFormula, "$1'") : text);
+  const safe = text.replace(separatedText, (unchanged, separator: string, rest: string) => {
+    const innerFormula = /[;\t]/.test(separator) ? formulaAfterDelimiter : formulaAfterLineBreak;
+    return innerFormula.test(rest) ? `${separator}'${rest}` : unchanged;
+  });
+  return start + safe;
 }
