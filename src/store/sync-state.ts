@@ -25,9 +25,20 @@ import {
 import type { Mirror } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
+/** The records that the API returned for a range that was read completely. */
 export interface CompleteReading {
   range: Range;
   ids: ReadonlySet<number>;
+  requestedAt: number;
+}
+
+/** The records that the API returned for a range with faulty records. */
+export interface FaultyReading {
+  range: Range;
+  faultyIds: readonly number[];
+  /** All returned records, or null if the range was not read completely. */
+  ids: ReadonlySet<number> | null;
+  fault: string;
   requestedAt: number;
 }
 
@@ -86,8 +97,8 @@ export class SyncState {
    */
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
     const { range } = reading;
-    const absent = this.#cover(reading, range);
-    if (absent > 0) this.storedTotals.delete(range);
+    const absentCount = this.#addCoverage(reading, range);
+    if (absentCount > 0) this.storedTotals.delete(range);
     if (!apiTotals) return;
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
     const readByRun = mergeRanges(this.#coverage.filter(({ runId }) => runId === this.runId));
@@ -100,12 +111,16 @@ export class SyncState {
    * the list become missing, even if their date is unreadable or in the future.
    */
   coverAll({ ids, requestedAt }: Omit<CompleteReading, "range">): void {
-    this.#cover({ range: { from: Number.NEGATIVE_INFINITY, to: requestedAt }, ids, requestedAt }, allTime);
+    const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
+    this.#addCoverage({ range, ids, requestedAt }, allTime);
   }
 
-  /** @param wasRequested the range in which mirrored records become missing if the API did not return them */
-  #cover({ ids, range, requestedAt }: CompleteReading, wasRequested: Range): number {
-    const current = readCurrentIds(this.mirror, this.resource, wasRequested);
+  /**
+   * @param requested the range in which mirrored records become missing if the API did not return them
+   * @returns the number of records that the API did not return
+   */
+  #addCoverage({ ids, range, requestedAt }: CompleteReading, requested: Range): number {
+    const current = readCurrentIds(this.mirror, this.resource, requested);
     const absent = current.filter((id) => !ids.has(id));
     this.missing.add(absent, this.#coverage);
     const covered = { ...range, readAt: requestedAt, runId: this.runId };
@@ -114,28 +129,17 @@ export class SyncState {
   }
 
   /**
-   * Marks a range that contains faulty records.
-   * @param recordIds the faulty records
-   * @param ids all returned records, or null if the range was not read completely; in that case, undated records from
-   * the slices that this slice replaces are kept as faulty records, so that they do not become missing
+   * Marks a range that contains faulty records. If the range was not read completely, undated records from the slices
+   * that it replaces stay faulty records, so that they do not become missing.
    */
-  markSlice(
-    range: Range,
-    {
-      recordIds,
-      fault,
-      requestedAt,
-      ids,
-    }: Omit<CompleteReading, "range" | "ids"> &
-      Pick<MarkedSlice, "recordIds" | "fault"> & { ids: ReadonlySet<number> | null },
-  ): void {
+  markSlice({ range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
     const replaced = ids ? [] : this.#marked.filter((slice) => overlaps(slice, range));
     const undated = replaced.flatMap((slice) => slice.recordIds).filter((id) => this.#isUndated(id));
     const slice = {
       ...range,
       readAt: requestedAt,
       runId: this.runId,
-      recordIds: [...new Set([...recordIds, ...undated])],
+      recordIds: [...new Set([...faultyIds, ...undated])],
       fault,
     };
     const marked = [...withoutRange(this.#marked, range), slice];

@@ -37,7 +37,7 @@ export async function resolveCopies(
       if (effect === "mark" && second) {
         state.storedTotals.delete(second);
         const fault = listedTwice(recordKey(resource, value, 0));
-        state.markSlice(second, { recordIds: [id], fault, requestedAt, ids: null });
+        state.markSlice({ range: second, faultyIds: [id], ids: null, fault, requestedAt });
       }
     });
   }

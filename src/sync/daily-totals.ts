@@ -52,9 +52,11 @@ export function warnOfMissingTotals(
 }
 
 export async function requestDailyPoints(run: SyncRun, totalsSource: TotalsSource): Promise<DailyPoints> {
-  const points = run.dailyPoints.get(totalsSource) ?? fetchDailyPoints(run, totalsSource);
+  const cached = run.dailyPoints.get(totalsSource);
+  if (cached) return cached;
+  const points = await fetchDailyPoints(run, totalsSource);
   run.dailyPoints.set(totalsSource, points);
-  return await points;
+  return points;
 }
 
 async function fetchDailyPoints(
@@ -91,6 +93,8 @@ export function changedDays(
   const stored = state.storedTotals.all();
   const covered = mergeRanges(state.coverage());
   const isChanged = (day: string) => {
+    // A day without stored totals is compared as a day without activity. It counts as changed until a run has read it
+    // completely and stored its totals.
     const [before, now] = [stored.get(day), apiTotals.get(day)];
     return !hasSameCount(before, now) || (!ignoresAmounts && !hasSameAmounts(before, now));
   };

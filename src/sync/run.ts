@@ -56,6 +56,7 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
+/** The objects that contain the totals of each day (`2026-01-31`) in the API's daily analytics. */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
 export interface SyncSession {
@@ -66,7 +67,7 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  dailyPoints: Map<TotalsSource, Promise<DailyPoints>>;
+  dailyPoints: Map<TotalsSource, DailyPoints>;
 }
 
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {

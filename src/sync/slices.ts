@@ -13,7 +13,6 @@ export interface SliceReading {
   faults: ReadonlyMap<string, string>;
 }
 
-/** Reads all pages of a slice without writing anything. */
 export async function readSlice(run: DatedRun, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
@@ -73,11 +72,11 @@ export function writeSlice(run: DatedRun, { slice, list, faults }: SliceReading)
     progress.addRows(list.rowCount);
     updateMissing(run, sound, faulty);
     if (sound.addedOrChanged + faulty.addedOrChanged + faults.size > 0) state.storedTotals.delete(slice);
-    const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
-    const ids = new Set([...sound.ids, ...recordIds]);
+    const faultyIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
+    const ids = new Set([...sound.ids, ...faultyIds]);
     const [fault] = faults.values();
     if (fault !== undefined)
-      state.markSlice(slice, { recordIds, fault, requestedAt, ids: isComplete ? ids : null });
+      state.markSlice({ range: slice, faultyIds, ids: isComplete ? ids : null, fault, requestedAt });
     else if (isComplete) state.coverRange({ range: slice, ids, requestedAt }, apiTotals);
     return { copies: [...sound.copies, ...faulty.copies], unsettled };
   });

@@ -12,13 +12,13 @@ async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
   const state = new SyncState(mirror, orders.name, 1);
-  state.markSlice(firstDay, { ...reading, recordIds: [1], ids: null });
+  state.markSlice({ ...reading, range: firstDay, faultyIds: [1], ids: null });
   return state;
 }
 
 test("a partially read slice keeps the undated records of the slices that it replaces", async () => {
   const state = await withUndatedOrder();
-  state.markSlice(bothDays, { ...reading, recordIds: [], ids: null });
+  state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: null });
   expect(state.markedSlices()).toEqual([
     { ...bothDays, readAt: 1, runId: 1, fault: "a fault", recordIds: [1] },
   ]);
@@ -27,13 +27,13 @@ test("a partially read slice keeps the undated records of the slices that it rep
 
 test("an undated record becomes missing if its slice is replaced by a complete slice without it", async () => {
   const state = await withUndatedOrder();
-  state.markSlice(bothDays, { ...reading, recordIds: [], ids: new Set() });
+  state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set() });
   expect(state.markedIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, dated: null }]);
 });
 
 test("an undated record does not become missing if a complete slice contains it", async () => {
   const state = await withUndatedOrder();
-  state.markSlice(bothDays, { ...reading, recordIds: [], ids: new Set([1]) });
+  state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set([1]) });
   expect(state.missing.all()).toEqual([]);
 });

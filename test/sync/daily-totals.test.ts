@@ -203,3 +203,16 @@ describe("drifting daily amounts", () => {
     expect((await brand.run("verify orders")).code).toBe(0);
   });
 });
+
+test("sync requests the daily totals for orders if the same request failed for clicks", async () => {
+  const brand = makeBrand({ orders: orders.slice(0, 10) });
+  let responses = 0;
+  brand.before = (request) => {
+    if (!asksForClicks(request)) return undefined;
+    responses += 1;
+    return responses > 1 ? undefined : { envelope: (body) => ({ ...body, data: {} }) };
+  };
+  const { code, err } = await brand.run("sync analytics-clicks orders");
+  expect([code, brand.lastRun("analytics-clicks").outcome]).toEqual([8, "failed"]);
+  expect([brand.lastRun("orders").verified, err]).toEqual([1, expect.not.stringContaining("daily totals")]);
+});
