@@ -5,9 +5,12 @@ import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from 
 
 const good = '{"success":true,"data":{}}';
 
-it.each([60, null])(
-  "after a Retry-After longer than --max-wait, all later requests in the run fail (rate limit: %s)",
-  async (rateLimit) => {
+it.each([
+  ["with", 60],
+  ["without", null],
+])(
+  "all later requests in a run %s a rate limit fail after a Retry-After longer than --max-wait",
+  async (_, rateLimit) => {
     const server = await serve((_request, response) =>
       sendJson(response, good, 429, { "retry-after": "120" }),
     );
@@ -110,11 +113,15 @@ it("a request that starts after --max-wait has expired is retried for a tenth of
 });
 
 it.each([
-  [["/orders", "/orders"], false],
-  [["/surveys", "/surveys/7/results"], false],
-  [["/orders", "/roster"], true],
-  [["/orders", "a response", "/roster"], false],
-])("after failures of %j, affectsSeveralEndpoints is %s", (paths, expected) => {
+  [false, "two requests for /orders", ["/orders", "/orders"]],
+  [false, "requests for /surveys and a survey's results", ["/surveys", "/surveys/7/results"]],
+  [true, "requests for /orders and /roster", ["/orders", "/roster"]],
+  [
+    false,
+    "requests for /orders and /roster with a response in between",
+    ["/orders", "a response", "/roster"],
+  ],
+])("affectsSeveralEndpoints is %s after failed %s", (expected, _, paths) => {
   const { clock, outage } = start();
   for (const path of paths) {
     if (path === "a response") outage.recordResponse();

@@ -142,9 +142,12 @@ it("if the rate-limit file's folder cannot be used, requests are counted in memo
   ]);
 });
 
-it.each([60, null])(
-  "rate-limit headers that report no remaining requests delay the run until the reset, for at most a minute (configured limit: %s)",
-  async (rateLimit) => {
+it.each([
+  ["with", 60],
+  ["without", null],
+])(
+  "rate-limit headers that report no remaining requests delay a run %s a configured limit until the reset, for at most a minute",
+  async (_, rateLimit) => {
     for (const [resetMs, expected] of [
       [12_000, 12_000],
       [3_600_000, 60_000],

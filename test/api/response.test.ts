@@ -23,48 +23,62 @@ it("readEnvelope returns the data, the pagination and, if the data is a list, it
 });
 
 it.each([
-  ["[]", "is not an object"],
-  ["7", "is not an object"],
-  ["null", "is not an object"],
-  ['{"data":[]}', "does not have `success: true`"],
-  ['{"success":"true","data":[]}', "does not have `success: true`"],
-  ['{"success":true}', "has no object or array as `data`"],
-  ['{"success":true,"data":null}', "has no object or array as `data`"],
-  ['{"success":true,"data":"secret"}', "has no object or array as `data`"],
-  ['{"success":true,"data":[],"pagination":[]}', "has a `pagination` that is not an object"],
-  [list({ page: "1" }), "has no valid integer `page` in its `pagination`"],
-  [list({ page: 0 }), "has no valid integer `page` in its `pagination`"],
-  [list({ per_page: 0 }), "has no valid integer `per_page` in its `pagination`"],
-  [list({ total_items: -1 }), "has no valid integer `total_items` in its `pagination`"],
-  [list({ total_items: 2.5 }), "has no valid integer `total_items` in its `pagination`"],
-  [list({ total_pages: undefined }), "has no valid integer `total_pages` in its `pagination`"],
-  [list({ has_next: "false" }), "has no boolean `has_next` in its `pagination`"],
+  ["a list", "[]", "is not an object"],
+  ["a number", "7", "is not an object"],
+  ["null", "null", "is not an object"],
+  ["an object without `success`", '{"data":[]}', "does not have `success: true`"],
+  ["a string as `success`", '{"success":"true","data":[]}', "does not have `success: true`"],
+  ["no `data`", '{"success":true}', "has no object or array as `data`"],
+  ["null as `data`", '{"success":true,"data":null}', "has no object or array as `data`"],
+  ["a string as `data`", '{"success":true,"data":"secret"}', "has no object or array as `data`"],
   [
+    "a list as `pagination`",
+    '{"success":true,"data":[],"pagination":[]}',
+    "has a `pagination` that is not an object",
+  ],
+  ["a string as `page`", list({ page: "1" }), "has no valid integer `page` in its `pagination`"],
+  ["`page: 0`", list({ page: 0 }), "has no valid integer `page` in its `pagination`"],
+  ["`per_page: 0`", list({ per_page: 0 }), "has no valid integer `per_page` in its `pagination`"],
+  ["a negative `total_items`", list({ total_items: -1 }), "has no valid integer `total_items`"],
+  ["a fraction as `total_items`", list({ total_items: 2.5 }), "has no valid integer `total_items`"],
+  ["no `total_pages`", list({ total_pages: undefined }), "has no valid integer `total_pages`"],
+  ["a string as `has_next`", list({ has_next: "false" }), "has no boolean `has_next` in its `pagination`"],
+  [
+    "more than a billion items",
     list({ total_items: 1e9 + 1, total_pages: 1e7 }),
     "has an inconsistent `pagination`: 10,000,000 pages for 1,000,000,001 items at 100 per page",
   ],
   [
+    "a billion pages for 250 items",
     list({ total_pages: 1e9 }),
     "has an inconsistent `pagination`: 1,000,000,000 pages for 250 items at 100 per page",
   ],
-  [list({ total_pages: 5 }), "has an inconsistent `pagination`: 5 pages for 250 items at 100 per page"],
-  [nested(101), "is nested more than 100 levels deep; it was rejected"],
-  ['{"success":true,"data":[1,2,3]}', "contains more than the 2 items requested; it was rejected"],
-])("readEnvelope rejects %s, because it %s", (text, problem) => {
+  [
+    "five pages of 100 for 250 items",
+    list({ total_pages: 5 }),
+    "has an inconsistent `pagination`: 5 pages for 250 items at 100 per page",
+  ],
+  ["101 levels of nesting", nested(101), "is nested more than 100 levels deep; it was rejected"],
+  [
+    "three items instead of the two requested",
+    '{"success":true,"data":[1,2,3]}',
+    "contains more than the 2 items requested; it was rejected",
+  ],
+])("readEnvelope rejects a response with %s", (_, text, problem) => {
   expect(() => read(text)).toThrow(UnexpectedResponse);
-  expect(() => read(text)).toThrow(`The API's response to /orders ${problem}.`);
+  expect(() => read(text)).toThrow(`The API's response to /orders ${problem}`);
 });
 
 it.each([
-  list({ total_pages: 2 }),
-  list({ total_pages: 4 }),
-  list({ total_items: 0, total_pages: 0 }),
-  list({ total_items: 0, total_pages: 1 }),
-  list({ more: "members" }),
-  nested(100),
-  '{"success":true,"data":[],"pagination":null}',
-  '{"success":true,"data":{"__proto__":{"x":1}},"__proto__":{"success":false}}',
-])("readEnvelope accepts %s", (text) => {
+  ["one page too few", list({ total_pages: 2 })],
+  ["one page too many", list({ total_pages: 4 })],
+  ["no items and no pages", list({ total_items: 0, total_pages: 0 })],
+  ["no items and one page", list({ total_items: 0, total_pages: 1 })],
+  ["an unknown field in `pagination`", list({ more: "members" })],
+  ["100 levels of nesting", nested(100)],
+  ["null as `pagination`", '{"success":true,"data":[],"pagination":null}'],
+  ["fields named `__proto__`", '{"success":true,"data":{"__proto__":{"x":1}},"__proto__":{"success":false}}'],
+])("readEnvelope accepts a response with %s", (_, text) => {
   expect(read(text).data).toBeTypeOf("object");
 });
 

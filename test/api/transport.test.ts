@@ -57,9 +57,17 @@ it.each([
 });
 
 it.each([
-  ["http://localhost:", /^cannot connect to the proxy localhost:\d+ \(HTTPS_PROXY\): connection refused$/],
-  ["http://user:secret@127.0.0.1:", /^cannot connect to the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\)/],
-])("a proxy at %s that is not running is reported as the cause", async (url, reason) => {
+  [
+    "at localhost",
+    "http://localhost:",
+    /^cannot connect to the proxy localhost:\d+ \(HTTPS_PROXY\): connection refused$/,
+  ],
+  [
+    "with a password",
+    "http://user:secret@127.0.0.1:",
+    /^cannot connect to the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\)/,
+  ],
+])("a stopped proxy %s is reported as the cause", async (_, url, reason) => {
   const error = await rejection(
     createFetch({ HTTPS_PROXY: url + (await freePort()) })("https://api.test/me"),
   );

@@ -167,7 +167,7 @@ test.each([
   [{ profile: "acme", db: "b.sqlite" }, "then `brandapi login`", "then `brandapi login --profile acme`"],
   [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
   [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
-])("completeHint adds the flags %j to the commands in a hint: %s", (flags, hint, expected) => {
+])("with the flags %j, completeHint completes the hint %j to %j", (flags, hint, expected) => {
   expect(completeHint(hint, flags)).toBe(expected);
 });
 

@@ -80,10 +80,10 @@ test.each([
   ["BEGIN", "only read-only statements"],
   ["SELEC 1", "syntax error"],
   ["SELECT * FROM nowhere", "no such table: nowhere"],
-  ["SELECT * FROM nowhere", "lists the tables and views"],
+  ["SELECT * FROM elsewhere", "lists the tables and views"],
   ["SELECT * FROM orders WHERE BY id", "lists the tables and views"],
   ["", "no statements"],
-])("query rejects a statement with exit code 2: %s", async (sql, why) => {
+])("query rejects the statement %j with exit code 2", async (sql, why) => {
   const path = await mirrorOfOrders();
   const run = await brandapi(["query", sql, "--db", path]);
   expect(run.code).toBe(2);
@@ -123,7 +123,7 @@ test.each([
     "login --base-url https://x.example/api/brand/v1 --key-stdin",
     "The input from stdin is larger than 16 MiB",
   ],
-])("query rejects endless input: `yes | brandapi %s`", async (command, message) => {
+])("endless input is rejected: `yes | brandapi %s`", async (command, message) => {
   const path = await mirrorOfOrders();
   const program = spawnBrandapi([...command.split(" "), "--db", path], { stdin: null });
   const yes = spawn("yes", { stdio: ["ignore", "pipe", "ignore"] });

@@ -20,12 +20,12 @@ test("sync prints one hint per kind of refusal if the key lacks a scope and the 
 });
 
 test.each([
-  ["orders", ["--since", "--until", "--window", "--audit"]],
-  ["analytics-clicks", ["--since", "--until", "--window", "--group-by", "--host", "--per-host"]],
-  ["opportunities", ["--details"]],
-  ["roster", []],
-  ["analytics-hosts", []],
-])("sync %s rejects all resource options except %j", async (resource, accepted) => {
+  ["orders", "--since --until --window --audit"],
+  ["analytics-clicks", "--since --until --window --group-by --host --per-host"],
+  ["opportunities", "--details"],
+  ["roster", "none"],
+  ["analytics-hosts", "none"],
+])("the only resource options that sync %s accepts are: %s", async (resource, accepted) => {
   const flags = {
     "--since": "2026-10-01",
     "--until": "2026-10-31",
@@ -42,7 +42,7 @@ test.each([
     const words = ["sync", resource, "--dry-run", flag, ...(value === null ? [] : [value])];
     if ((await brand.run(words)).code === 2) refused.push(flag);
   }
-  expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.includes(flag)));
+  expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.split(" ").includes(flag)));
 });
 
 test("sync reads the key from a pipe, which can be read only once", async () => {

@@ -388,26 +388,36 @@ test("the error for a missing key or base URL names the command that sets it", a
 });
 
 test.each([
-  [{ BRANDAPI_KEY: "brk_env" }, {}, "With `--profile`, BRANDAPI_KEY is ignored.", "omit `--profile` to use"],
   [
+    "states that BRANDAPI_KEY is ignored",
+    { BRANDAPI_KEY: "brk_env" },
+    {},
+    "With `--profile`, BRANDAPI_KEY is ignored.",
+    "omit `--profile` to use",
+  ],
+  [
+    "names an empty BRANDAPI_CONFIG_DIR",
     { BRANDAPI_CONFIG_DIR: "/nowhere" },
     {},
     "There are no profiles in BRANDAPI_CONFIG_DIR: /nowhere/config.json.",
     "check BRANDAPI_CONFIG_DIR",
   ],
-  [{}, { default: { key: "brk_a" } }, "There is no profile with this name.", "run `brandapi profiles`"],
-])(
-  "the error for an unknown profile with %j and %j explains the missing key",
-  async (env, profiles, text, hint) => {
-    const settings = await readSettings(
-      { profile: "other" },
-      world({ env, config: JSON.stringify({ profiles }) }),
-    );
-    expect(() => requireCredentials(settings)).toThrow(
-      expect.objectContaining({
-        message: `No key and no base URL for the profile \`other\`. ${text}`,
-        hint: expect.stringContaining(hint),
-      }),
-    );
-  },
-);
+  [
+    "suggests `brandapi profiles`",
+    {},
+    { default: { key: "brk_a" } },
+    "There is no profile with this name.",
+    "run `brandapi profiles`",
+  ],
+])("the error for an unknown profile %s", async (_, env, profiles, text, hint) => {
+  const settings = await readSettings(
+    { profile: "other" },
+    world({ env, config: JSON.stringify({ profiles }) }),
+  );
+  expect(() => requireCredentials(settings)).toThrow(
+    expect.objectContaining({
+      message: `No key and no base URL for the profile \`other\`. ${text}`,
+      hint: expect.stringContaining(hint),
+    }),
+  );
+});

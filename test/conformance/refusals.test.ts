@@ -19,11 +19,11 @@ test.each(scopes)(
 );
 
 const bodies = {
-  nested: '{"success":false,"error":{"code":"missing_scope","message":"This key lacks it."}}',
-  flat: '{"error":"forbidden"}',
-  problem: '{"type":"about:blank","title":"Forbidden","status":403}',
-  text: "403 Forbidden\n",
-  html: "<h1>403</h1>",
+  "a JSON object": '{"success":false,"error":{"code":"missing_scope","message":"This key lacks it."}}',
+  "a JSON string": '{"error":"forbidden"}',
+  "an RFC 9457 problem": '{"type":"about:blank","title":"Forbidden","status":403}',
+  "plain text": "403 Forbidden\n",
+  "a web page": "<h1>403</h1>",
   empty: "",
 };
 

@@ -172,7 +172,7 @@ test.each([
   ["id = :x", "parameters"],
   ["", "syntax error"],
   ["1 ORDER BY id", "syntax error"],
-])("an invalid --where is rejected: %s", async (condition, why) => {
+])("export rejects the --where condition %j", async (condition, why) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();

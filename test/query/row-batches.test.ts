@@ -3,18 +3,18 @@ import { describeTable } from "../../src/query/readable-tables.js";
 import { openRows } from "../../src/query/select.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
-test.each([undefined, 0, 255, 256, 257, 512, 700])(
-  "openRows reads each record exactly once and in order with limit %s",
-  async (limit) => {
-    const mirror = await makeMirror();
-    const numbers = Array.from({ length: 600 }, (_, n) => `#${n}`);
-    writeRead(
-      mirror,
-      "orders",
-      numbers.map((order_number, n) => anOrder(n, { order_number })),
-    );
-    const selection = { table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
-    const rows = [...openRows(mirror, selection).rows()].flat(2);
-    expect(rows).toEqual(numbers.slice(0, limit));
-  },
-);
+test.each([
+  ["no limit", undefined],
+  ...[0, 255, 256, 257, 512, 700].map((limit) => [`a limit of ${limit}`, limit] as const),
+] as const)("openRows reads each record exactly once and in order with %s", async (_, limit) => {
+  const mirror = await makeMirror();
+  const numbers = Array.from({ length: 600 }, (_, n) => `#${n}`);
+  writeRead(
+    mirror,
+    "orders",
+    numbers.map((order_number, n) => anOrder(n, { order_number })),
+  );
+  const selection = { table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
+  const rows = [...openRows(mirror, selection).rows()].flat(2);
+  expect(rows).toEqual(numbers.slice(0, limit));
+});

@@ -7,6 +7,6 @@ test.each([
   [1234.5, "JPY", "1,234.50"],
   [1.5, "KWD", "1.500"],
   [-0.004, null, "\u22120.00"],
-])("formatAmount formats %s in %s as %s", (value, currency, text) => {
+])("formatAmount formats %s with the currency %s as %s", (value, currency, text) => {
   expect(formatAmount(value, currency).text).toBe(text);
 });

@@ -53,21 +53,21 @@ describe("a run's row in `sync_runs`", () => {
 
 describe("a run's output line", () => {
   test.each([
-    [{ outcome: "done", verified: true }, null, "verified"],
+    ["verified", { outcome: "done", verified: true }, null],
     [
+      "verified from 2026-10-01 (older orders were never requested; `--full` reads them)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       "2026-10-01T00:00:00.000Z",
-      "verified from 2026-10-01 (older orders were never requested; `--full` reads them)",
     ],
     [
+      "verified from 2026-10-01 (not all older orders were read)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       null,
-      "verified from 2026-10-01 (not all older orders were read)",
     ],
-    [{ outcome: "done", verified: false }, null, "not verified"],
-    [{ outcome: "failed", error: "no network" }, null, "failed: no network"],
-    [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
-  ] as const)("runLine ends with the run's outcome: %o", (fields, floor, end) => {
+    ["not verified", { outcome: "done", verified: false }, null],
+    ["failed: no network", { outcome: "failed", error: "no network" }, null],
+    ["stopped", { outcome: "stopped", error: "Stopped." }, null],
+  ] as const)("a run's output line ends with its outcome: %s", (end, fields, floor) => {
     const run = {
       ...createRunRow("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
@@ -80,9 +80,9 @@ describe("a run's output line", () => {
   });
 
   test.each([
-    [null, "verified by counts"],
-    ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (not all older orders were read)"],
-  ])("runLine states that only counts were compared if the coverage starts at %s", (covered_from, end) => {
+    ["verified by counts", null],
+    ["verified by counts from 2026-10-01 (not all older orders were read)", "2026-10-01T00:00:00.000Z"],
+  ])("the output line of a run that compared only counts ends with: %s", (end, covered_from) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = runLine(
       { ...createRunRow("orders", at(1)), ...done },
