@@ -29,7 +29,10 @@ export function addGlobalOptions(program: Command): Command {
     .option("--no-progress", "disable progress bars");
 }
 
-/** Returns the command's name: the first word that is neither an option nor the value of a global option. */
+/**
+ * Returns the command's name: the first word that is neither an option nor the value of a global option. Commander needs
+ * the command's options to parse the command line, so the module that declares them is loaded first, by this name.
+ */
 export function findCommandName(argv: readonly string[]): string | undefined {
   const { options } = addGlobalOptions(new Command());
   for (let index = 0; index < argv.length; index += 1) {

@@ -55,23 +55,17 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
 /**
  * Chooses the format and the destination. A format flag takes precedence over the file extension. The default is CSV
  * for a folder, or if a CSV flag such as `--excel` was passed.
- * @param tables the number of tables, or 0 for a query result, which cannot be written to a folder
  * @returns undefined if neither a format nor a file was specified
  * @throws UsageError if the extension is unknown, or if the flags contradict each other or the extension
  */
 export function chooseOutput(
   flags: OutputFlags,
-  tables: number,
   deps: PathDeps,
   allowed: readonly Format[] = formats,
 ): OutputChoice | undefined {
   const { out, excel = false, decimalComma = false } = flags;
   const path = out === "-" || out === "/dev/stdout" ? undefined : out;
   const isFolder = path !== undefined && isFolderPath(path, allowed, deps);
-  if (isFolder && tables === 0)
-    throw new UsageError(`The output is a folder: \`${path}\``, {
-      hint: `name a file in this folder, such as \`-o ${quoteShellWord(join(path, "result.csv"))}\``,
-    });
   const fileName = isFolder || path === undefined ? "" : path.toLowerCase();
   const isCompressed = fileName.endsWith(".gz");
   const extension = extname(isCompressed ? fileName.slice(0, -".gz".length) : fileName);

@@ -34,19 +34,21 @@ export async function withPings(
   work: () => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (!url) return await work();
-  const { warn } = new TerminalReporter(deps, flags);
+  const reporter = new TerminalReporter(deps, flags);
   const ping = (code: ExitCode | null) =>
     sendPing(url, code, deps).catch((error: unknown) =>
-      warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`),
+      reporter.warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`),
     );
-  await ping(null);
   try {
+    await ping(null);
     const code = await work();
     await ping(code);
     return code;
   } catch (error) {
     await ping(asBrandapiError(error).exitCode);
     throw error;
+  } finally {
+    reporter.close();
   }
 }
 

@@ -53,7 +53,7 @@ export function define(command: Command): void {
 
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { run, limit } = flags;
-  const output = chooseOutput(flags, 1, deps);
+  const output = chooseOutput(flags, deps);
   // `--run` has no default for `--since`, because a run is listed completely, however old it is.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());

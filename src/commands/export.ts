@@ -164,7 +164,7 @@ function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
 
 /** Writes complete tables, or the changes since the state in `--state`, as one stream of Singer messages. */
 async function exportSinger(flags: ExportFlags, { deps }: Context, tables: readonly string[]): Promise<void> {
-  const output = requireOutput({ ...flags, singer: true }, tables, deps);
+  const output = requireOutput({ ...flags, singer: true }, deps);
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   await readMirrorForOutput(flags, deps, output, async (session) => {
     const selections = tables.map((name) => ({ table: findSyncedTable(session.mirror, name) }));
@@ -175,7 +175,7 @@ async function exportSinger(flags: ExportFlags, { deps }: Context, tables: reado
 
 /** Writes the selected rows of tables to one file, to stdout, or to one file per table. */
 async function exportFiles(flags: ExportFlags, { deps }: Context, tables: readonly string[]): Promise<void> {
-  const output = requireOutput(flags, tables, deps);
+  const output = requireOutput(flags, deps);
   const now = deps.clock.now();
   const request = { ...flags, asOf: parseAsOf(flags.asOf, now), range: parseRange(flags, now) };
   await readMirrorForOutput(flags, deps, output, async (session) => {
@@ -189,8 +189,8 @@ async function exportFiles(flags: ExportFlags, { deps }: Context, tables: readon
 }
 
 /** @throws UsageError if neither a format nor a file was specified */
-function requireOutput(flags: OutputFlags, tables: readonly string[], deps: Deps): OutputChoice {
-  const output = chooseOutput(flags, tables.length, deps);
+function requireOutput(flags: OutputFlags, deps: Deps): OutputChoice {
+  const output = chooseOutput(flags, deps);
   if (!output) throw noFormatError();
   return output;
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { addAbortSignal } from "node:stream";
 import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
@@ -22,7 +23,7 @@ import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
 import { readStream, readTextFile } from "../util/files.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
-import { formatCount } from "../util/text.js";
+import { formatCount, quoteShellWord } from "../util/text.js";
 
 type QueryFlags = GlobalFlags &
   OutputFlags & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
@@ -68,7 +69,11 @@ export function define(command: Command): void {
 
 export async function run(flags: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = flags;
-  const output = chooseOutput(flags, 0, deps, queryFormats);
+  const output = chooseOutput(flags, deps, queryFormats);
+  if (output?.isFolder)
+    throw new UsageError(`The output is a folder: \`${output.path}\``, {
+      hint: `name a file in this folder, such as \`-o ${quoteShellWord(join(output.path ?? "", "result.csv"))}\``,
+    });
   const asOf = parseAsOf(flags.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("The statement was passed both as an argument and with `--file`.", {
