@@ -23,10 +23,10 @@ it("readEnvelope returns the data, the pagination and, if the data is a list, it
 });
 
 it.each([
-  ["a list", "[]", "is not an object"],
-  ["a number", "7", "is not an object"],
-  ["null", "null", "is not an object"],
-  ["an object without `success`", '{"data":[]}', "does not have `success: true`"],
+  ["a list instead of an object", "[]", "is not an object"],
+  ["a number instead of an object", "7", "is not an object"],
+  ["null instead of an object", "null", "is not an object"],
+  ["no `success`", '{"data":[]}', "does not have `success: true`"],
   ["a string as `success`", '{"success":"true","data":[]}', "does not have `success: true`"],
   ["no `data`", '{"success":true}', "has no object or array as `data`"],
   ["null as `data`", '{"success":true,"data":null}', "has no object or array as `data`"],

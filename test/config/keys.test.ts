@@ -131,7 +131,7 @@ test.each([
   [["sync", words]],
   [["sync", "orders", `--${words}`]],
   [["sync", "orders", `--until=${words}`, "--verbose"]],
-])("an unexpected argument of more than 40 characters is not repeated: %j", async (argv) => {
+])("no output repeats an unexpected argument of more than 40 characters: %j", async (argv) => {
   const { code, out, err } = await brandapi(argv);
   expect([2, 3]).toContain(code);
   expect(out + err).not.toContain(id);

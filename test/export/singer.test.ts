@@ -214,7 +214,7 @@ test.each([
   ["number", Number.POSITIVE_INFINITY],
   ["date", "2026-02-30"],
   ["timestamp", "soon"],
-] as const)("a Singer export of a column of type %s does not send the invalid value %s", (type, value) => {
+] as const)("a Singer export of a column of type %s does not send the invalid value %o", (type, value) => {
   expect(singerValue(value, type)).toBeUndefined();
 });
 

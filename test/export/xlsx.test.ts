@@ -88,7 +88,7 @@ test.each([
   [2, "boolean", "2"],
   [7, "json", "7"],
   [7, "text", "7"],
-] as const)("an XLSX export writes %s from a column of type %s as the text %j", (value, type, text) => {
+] as const)("an XLSX export writes %o from a column of type %s as the text %j", (value, type, text) => {
   const cell = ` t="inlineStr" s="1"><is><t xml:space="preserve">${text}</t></is></c>`;
   expect(formatCell(value, { type })).toBe(cell);
 });
@@ -103,7 +103,7 @@ test.each([
   ["2026-10-01T12:00:00.25Z", "any", 46296.50000289352, 3],
   [0, "boolean", 0, 5],
 ] as const)(
-  "an XLSX export writes %s from a column of type %s as the number %s in the format %i",
+  "an XLSX export writes %o from a column of type %s as the number %s in the format %i",
   (value, type, number, style) => {
     expect(formatCell(value, { type })).toBe(` s="${style}"><v>${number}</v></c>`);
   },

@@ -64,7 +64,7 @@ const counterexamples: Counterexample[] = [
     ],
   },
   {
-    title: "a file returns before its removal is decided",
+    title: "a removed file returns before its removal is confirmed",
     list: "content",
     seed: 2,
     records: 14,
@@ -77,7 +77,7 @@ const counterexamples: Counterexample[] = [
     ],
   },
   {
-    title: "a host is renamed on a later page",
+    title: "a host on a later page is renamed during the run",
     list: "roster",
     records: 22,
     perPage: 2,
@@ -98,14 +98,14 @@ const counterexamples: Counterexample[] = [
     steps: [sync, event("withdraw"), event("new"), sync],
   },
   {
-    title: "a host leaves from a page that was already read",
+    title: "a host on a page that was already read leaves the roster",
     list: "roster",
     records: 30,
     perPage: 5,
     steps: [run("sync", {}, at(5, event("withdraw", 7_320)))],
   },
   {
-    title: "two runs over short ranges miss one change each",
+    title: "two runs over short ranges each miss a change",
     list: "orders",
     records: 1,
     perPage: 2,
@@ -140,7 +140,7 @@ const counterexamples: Counterexample[] = [
     steps: [sync, event("cancel", 3), run("sync", { untilDays: 40 })],
   },
   {
-    title: "a stopped run is resumed below gaps",
+    title: "a stopped run is resumed after orders were withdrawn and old orders were added",
     list: "orders",
     seed: 3,
     records: 30,
@@ -155,7 +155,7 @@ const counterexamples: Counterexample[] = [
     ],
   },
   {
-    title: "only the beginning of a month was read",
+    title: "only the start of a month has been read",
     list: "orders",
     seed: 382,
     records: 13,
@@ -189,7 +189,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [event("withdraw"), run("sync", {}, at(3, "403")), event("withdraw", 3543), event("new"), sync],
   },
   {
-    title: "an order is added in the last half second before a range that was read",
+    title: "an order is added with a date half a second before a range that was read",
     list: "orders",
     seed: 733,
     records: 27,
@@ -199,7 +199,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [run("sync", {}, at(15, event("sameSecond", 1633)))],
   },
   {
-    title: "a response covers a minute but lacks some of its records, and the list never settles",
+    title: "responses omit records from a minute, and the list never settles",
     list: "orders",
     seed: 746,
     records: 45,
@@ -212,7 +212,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "an order without a readable date returns after a run that did not find it was killed",
+    title: "a run that misses an order with an unreadable date is killed, and the order then returns",
     list: "orders",
     seed: 289,
     records: 18,
@@ -229,7 +229,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "a file without a readable date returns after a run that did not find it was killed",
+    title: "a run that misses a file with an unreadable date is killed, and the file then returns",
     list: "content",
     seed: 766,
     records: 20,
@@ -247,7 +247,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "a run is refused after a response that was sorted by coincidence",
+    title: "the API denies access after a response that happens to be sorted",
     list: "orders",
     seed: 4,
     records: 14,
@@ -280,7 +280,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API ignores dates, a run is killed after its first response, and an order is added",
+    title: "the API ignores date filters, a run is killed after its first response, and an order is added",
     list: "orders",
     records: 1,
     perPage: 4,

@@ -14,7 +14,7 @@ test.each(titled.filter(([, , { isReadByPage }]) => isReadByPage))(
 );
 
 test.each(titled.filter(([, , { isReadByPage }]) => !isReadByPage))(
-  "a sync reports or withstands %s (%s)",
+  "a sync detects or tolerates %s (%s)",
   playScenarios,
   3_600_000,
 );
