@@ -12,7 +12,7 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
     if (error?.code !== "ERR_MODULE_NOT_FOUND") throw error;
     const missing = /Cannot find package '([^']+)'/.exec(error.message)?.[1];
     if (missing) fail(`The installation is incomplete: ${missing} is missing.`, "run `npm ci` in its folder");
-    else fail("This checkout is not built yet.", "run `npm ci && npm run build` in its folder");
+    else fail("This checkout has not been built yet.", "run `npm ci && npm run build` in its folder");
   }
 }
 

@@ -77,8 +77,8 @@ export interface Deps {
    */
   runKillable<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs a part of killable work that has to clean up after itself. During that part, a process signal aborts `signal`,
-   * as it normally does.
+   * Runs a part of killable work that must clean up after itself. During that part, a process signal only aborts
+   * `signal`.
    */
   runGracefully<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -136,7 +136,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGrac
     openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
-      // A machine without a browser is not an error.
+      // A missing browser is not an error.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})
         .unref();

@@ -36,7 +36,7 @@ export async function main(): Promise<void> {
   process.once("beforeExit", () => fail(new Error("the program ended before its work was finished")));
 
   const code = await runCommandLine(argv, deps);
-  // If the program that reads the output stalls, flushing never finishes, so a signal limits it.
+  // If the program that reads the output stalls, flushing never finishes, so a signal limits the time for it.
   if (signal.aborted) setTimeout(exit, flushMs, code);
   else signal.addEventListener("abort", () => exit(code));
   await Promise.all([flush(process.stdout), flush(process.stderr)]);

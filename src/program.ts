@@ -10,7 +10,7 @@ import { readVersion } from "./version.js";
 interface Entry {
   summary: string;
   load(): Promise<CommandModule>;
-  /** True if the command sends requests, and so accepts `--rate-limit` and `--max-wait`. */
+  /** True if the command sends requests and therefore accepts `--rate-limit` and `--max-wait`. */
   takesRequestFlags?: boolean;
   rejectsJson?: boolean;
   /**
@@ -167,7 +167,7 @@ interface Program {
 /** @param onExit called with the command's exit code, because commander does not return it */
 function createProgram(context: Context, onExit: (code: ExitCode) => void): Program {
   const root = addGlobalOptions(new Command("brandapi"))
-    .description("Keeps a brand's own data in a local SQLite mirror: current, complete and verified.")
+    .description("Keeps a current, complete and verified copy of a brand's data in a local SQLite file.")
     .usage("<command> [options]")
     .version(readVersion(), "-V, --version", "print the version")
     .exitOverride()

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Stopped, stopCodes } from "./errors.js";
 
-/** The time limit for a graceful stop, in milliseconds. A signal must end any command within two seconds. */
+/** The time limit for a graceful stop, in milliseconds. It is below two seconds, the promised limit for any command. */
 const gracefulStopMs = 1_500;
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -21,11 +21,11 @@ interface Endings {
  * and temporary files are removed. A second signal ends the process immediately. The process also ends if a graceful
  * stop takes more than 1.5 seconds.
  *
- * Node runs signal handlers between turns of the event loop, and SQLite is synchronous, so no handler runs during a long
- * statement. Such work runs in killable mode: the handlers are removed, so the operating system ends the process at the
- * first signal, without a message. SQLite rolls back an open transaction when the file is next opened. Parts of killable
- * work that clean up after themselves, such as replacing a file, run in graceful mode. Calls can be nested, but work in
- * different modes must not run concurrently.
+ * Node runs signal handlers between turns of the event loop, and SQLite is synchronous, so no handler runs during a
+ * long statement. Such work runs in killable mode: the handlers are removed, so the operating system ends the process
+ * at the first signal, without a message. SQLite rolls back an open transaction when the file is next opened. Parts of
+ * killable work that must clean up after themselves, such as replacing a file, run in graceful mode. Calls can be
+ * nested, but work in different modes must not run concurrently.
  */
 export class ProcessSignals {
   /** @param stopHint the hint in the error that reports a stop */
@@ -57,7 +57,7 @@ export class ProcessSignals {
     return await this.#runIn("killable", work);
   };
 
-  /** Runs part of killable work gracefully. @throws Stopped if a signal arrived, even if the work succeeded */
+  /** Runs part of killable work in graceful mode. @throws Stopped if a signal arrived, even if the work succeeded */
   readonly runGracefully = async <T>(work: () => Promise<T>): Promise<T> => {
     if (this.#mode === "graceful") return await work();
     const result = await this.#runIn("graceful", work);

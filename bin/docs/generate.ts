@@ -10,7 +10,7 @@ import { programTree } from "./program.js";
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
-/** Replaces the text between each `<!-- generated: NAME -->` and `<!-- /generated -->`. */
+/** Replaces the text between each pair of the markers `<!-- generated: NAME -->` and `<!-- /generated -->`. */
 export function regenerate(text: string): string {
   return text.replace(marked, (_, start: string, name: string, end: string) => {
     const section = sections[name];

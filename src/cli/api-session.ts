@@ -96,7 +96,7 @@ function rejectedKeyHint({ keySource, output, profile }: Settings): string {
 /** The brand and the key from the response to `/me`. See "1. GET /me" and "Brand" in the API document. */
 export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 
-/** The number of days before the expiry of a key from which commands print a warning. */
+/** Commands print a warning if the key expires within this number of days. */
 const expiryWarningDays = 14;
 
 /**
@@ -155,8 +155,7 @@ export function warnBeforeExpiry(
   const days = daysUntil(end, now);
   if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key expires at ${end} (${formatDaysLeft(days)}): create a new key in the console ` +
-      `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
+    `The key expires at ${end} (${formatDaysLeft(days)}): create a new key in the console (settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
   );
 }
 

@@ -11,7 +11,7 @@ export function addGlobalOptions(program: Command): Command {
     .option("--profile <profile>", "profile to use (BRANDAPI_PROFILE)")
     .option("--db <path>", "mirror file (BRANDAPI_DB)", parsePath)
     .option("--base-url <url>", "API base URL, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
-    .option("--key-file <path>", "file that contains the API key (or BRANDAPI_KEY)")
+    .option("--key-file <path>", "file that contains the API key; overrides BRANDAPI_KEY")
     .option("--rate-limit <n>", "requests per minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
       parseRateLimit(text),
     )
@@ -89,7 +89,7 @@ export function checkName(noun: string, name: string, known: readonly string[], 
 }
 
 /**
- * Rejects a comma-separated list of known names, such as `orders,roster` or `orders,`, with a specific hint.
+ * Rejects a comma-separated list of known names, such as `orders,roster`, with a hint to use spaces.
  * @throws UsageError
  */
 export function refuseCommas(noun: string, typed: string, known: readonly string[]): void {

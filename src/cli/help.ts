@@ -5,8 +5,8 @@ import { durationFormats, timeFormats } from "../util/time-input.js";
 import { withChoices } from "./flags.js";
 
 /**
- * The minimum width of the description column. If there is less space, each description is printed below its option or
- * command.
+ * The minimum width of the description column. In a terminal that is too narrow for it, each description is printed
+ * below its option or command.
  */
 const minDescriptionWidth = 30;
 /** The indentation of descriptions printed below an option, and of explanations printed below an example. */
@@ -85,13 +85,12 @@ export function configureHelp(program: Command, deps: Deps): void {
 }
 
 const programFooter = [
-  "Every command takes these options, before or after its name, except that `--rate-limit` and `--max-wait` are only for " +
-    "commands that send requests. Flags override environment variables, which " +
-    "override the profile.",
+  "Every command accepts these options, before or after its name. The exceptions are `--rate-limit` and `--max-wait`, which apply only to commands that send requests. " +
+    "Flags override environment variables, which override the profile.",
   "Help for a command, with examples: `brandapi help sync`.",
   "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",
-  "Installation: on Node 22 and later, nothing is compiled. On Node 20, npm downloads a prebuilt SQLite module, or " +
-    "compiles it.",
+  "Installation: on Node 22 and later, nothing is compiled. " +
+    "On Node 20, npm downloads a prebuilt SQLite module or compiles it.",
 ];
 
 /**

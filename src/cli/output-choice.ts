@@ -169,7 +169,7 @@ export function tableFilePath(
 ): string {
   if (!isFolder)
     throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
-      hint: "name a folder to get one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
+      hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });
   const [extension] = format.extensions;
   if (extension === undefined)

@@ -65,8 +65,8 @@ function* tallyRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Itera
 }
 
 /**
- * Adds a hint to the error if a signal stops `work` gracefully. If a signal kills the process, which is usual while
- * rows are being read, nothing is printed (see `signals.ts`).
+ * Adds a hint to the error if a signal stops `work` gracefully. A signal that kills the process, as most do while rows
+ * are being read, prints nothing (see `signals.ts`).
  */
 export async function explainStop<T>(effect: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -7,7 +7,7 @@ import { displayWidth, escapeLines, terminalWidth, truncate, wrapLines } from ".
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** The progress of a command. `status` also reports it for a command in another terminal. */
+/** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
   /** The current task's name; null between tasks. */
   name: string | null;
@@ -120,7 +120,7 @@ class StatusLine {
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
-/** Waits shorter than this are not reported. */
+/** The minimum length of a wait that is reported. */
 const minReportedWaitMs = 2_000;
 /** The minimum interval between calls to the progress listener during a task. */
 const progressIntervalMs = 2_000;

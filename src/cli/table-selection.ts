@@ -51,7 +51,7 @@ export function findSyncedTable(
 
 /**
  * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
- * filtered, because events refer to rows of the other tables, whatever their dates.
+ * filtered, because events refer to rows of the other tables, regardless of when those rows were added.
  * @throws UsageError if no table can be filtered
  */
 export function filterableTables(
@@ -95,9 +95,7 @@ export function useDataAsOf(
       `${resource} was first read at ${firstReadAt}, so \`--as-of ${firstReadAt}\` is the earliest time with data`,
     );
   for (const name of withoutHistory)
-    warn(
-      `the mirror keeps no history of \`${name}\`, so rows that were read after ${formatInstant(at)} are left out`,
-    );
+    warn(`the mirror keeps no history of \`${name}\`, so rows read after ${formatInstant(at)} are omitted`);
 }
 
 /**

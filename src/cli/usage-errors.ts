@@ -60,7 +60,7 @@ function otherCommand(name: string): string | undefined {
  * @param names the command's options
  */
 function otherOption(option: string, names: readonly string[]): string | undefined {
-  if (option === "-v") return "use `--verbose`, or `-V` to print the version";
+  if (option === "-v") return "use `--verbose` for more output, or `-V` to print the version";
   if (option === "-p") return "use `--profile`";
   if (option !== "--format") return undefined;
   return names.includes("--csv")

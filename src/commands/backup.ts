@@ -92,7 +92,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     renameSync(copy, path);
     return copied;
   };
-  // A small mirror is copied gracefully, because a process killed by a signal cannot delete the incomplete copy.
+  // A small mirror is copied in graceful mode, so that a signal does not leave an incomplete copy behind.
   const isShort = existsSync(dbPath) && statSync(dbPath).size < shortCopyBytes;
   const records = await (isShort ? deps.runGracefully(makeBackup) : makeBackup());
   const removed = keep === 0 ? [] : [...older, path].slice(0, -keep);

@@ -23,9 +23,8 @@ const defaultSince = "7d";
 const terminalLimit = 500;
 
 export const about =
-  "Lists refunds, cancellations, new rates and states, and hosts who joined or left. The API does not date " +
-  "changes, so each change is shown with an interval, from when the old value was last seen to when the new " +
-  "value was first seen.";
+  "Lists refunds, cancellations, new rates and states, and hosts who joined or left. " +
+  "The API does not date changes, so each one is shown with the interval between the last sync that read the old value and the first that read the new value.";
 
 export const examples = {
   "brandapi changes": "show the changes found in the last 7 days",
@@ -54,7 +53,7 @@ export function define(command: Command): void {
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { run, limit } = flags;
   const output = chooseOutput(flags, deps);
-  // `--run` has no default for `--since`, because a run is listed completely, however old it is.
+  // With `--run`, `--since` has no default, so that even an old run is listed completely.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };

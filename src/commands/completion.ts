@@ -88,7 +88,7 @@ function listColumns(words: readonly string[]): string[] {
   return [...columns].map((name) => typed + name);
 }
 
-/** Returns the choices for an option or argument, or the values for its placeholder. */
+/** Returns the completions for an option or argument: its choices, or known values for its placeholder. */
 async function candidateValues(target: Option | Argument, deps: Deps): Promise<readonly string[]> {
   if (target.argChoices) return target.argChoices;
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();

@@ -21,8 +21,8 @@ const syncHour = 4;
 const checkHour = 8;
 
 export const about =
-  "Prints two crontab lines, with comments, for this machine and this profile: a nightly sync that writes a log, and " +
-  "`status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
+  "Prints two crontab lines, with comments, for this machine and this profile. The first line is a nightly sync that writes a log. " +
+  "The second is `status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
 
 export const examples = {
   "brandapi cron": "print the crontab lines",
@@ -127,7 +127,7 @@ function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<strin
   for (const [name, value] of Object.entries(deps.env)) {
     if (!neededVariables.test(name) || !value) continue;
     const hasPassword = /proxy$/i.test(name) && value.includes("@");
-    if (hasPassword) warn(`${name} contains a password and is left out.`);
+    if (hasPassword) warn(`${name} contains a password, so it is not copied into the crontab.`);
     else variables[name] = pathVariables.test(name) ? expandPath(value, deps) : value;
   }
   return variables;

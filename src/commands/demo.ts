@@ -15,7 +15,7 @@ import { dayMs } from "../util/timestamp.js";
 /** The time between the two syncs, which is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The arguments for each export: a file named after its table, and additional flags. */
+/** The files that the demo exports, each named after its table, with additional flags for `export`. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
@@ -33,8 +33,8 @@ const refundsSql =
   "WHERE refunded_orders > 0 ORDER BY 1 DESC LIMIT 4";
 
 export const about =
-  "Starts a local sandbox, syncs it, lets three weeks pass, syncs again, shows the changes, verifies the mirror, " +
-  "exports it and generates its report. Needs no network and no configuration. You can run it again.";
+  "Syncs a brand from a local sandbox, lets three weeks pass, syncs again, and shows the changes. " +
+  "Then verifies the mirror, exports it and generates a report. Needs no network and no configuration. You can run it again.";
 
 export const examples = {
   "brandapi demo": "run the demo",

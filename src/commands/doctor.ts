@@ -30,8 +30,8 @@ import { formatInstant, formatMinute } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 
 export const about =
-  "Prints one line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed " +
-  "check. Writes nothing and sends one request. The first failed check determines the exit code; warnings do not affect it.";
+  "Prints one line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed check. " +
+  "Writes nothing and sends one request. The first failed check determines the exit code; warnings do not affect it.";
 
 export const examples = {
   "brandapi doctor": "run all checks",
@@ -242,7 +242,7 @@ function checkReplacedMirrors(path: string): Finding {
   if (old.length === 0) return { text: "no mirrors are left from earlier restores" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
-    text: `mirrors replaced by earlier restores, which \`brandapi forget\` does not change: ${paths.join(", ")}`,
+    text: `\`brandapi forget\` does not change the mirrors that earlier restores replaced: ${paths.join(", ")}`,
     hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
   };
 }

@@ -234,7 +234,7 @@ function selectRows(names: readonly string[], request: RowRequest, session: Read
   warnAboutUnreadTables(session, conditionTables);
   const readTables = [...new Set([...names, ...conditionTables])];
   warnAboutPartialTables(session, readTables);
-  // The temporary tables that this creates shadow the real tables, so the checks come first.
+  // `useDataAsOf` creates temporary tables that shadow the real tables, so the checks must come first.
   if (asOf !== undefined) useDataAsOf(session, readTables, asOf);
   return tables.map((table) => ({
     table,

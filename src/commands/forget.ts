@@ -19,9 +19,8 @@ import { formatInstant } from "../util/times.js";
 type ForgetFlags = GlobalFlags & { host: string; yes?: boolean };
 
 export const about =
-  "Erases the host's names, links, photo and texts from records, history and tables, and omits them from later " +
-  "syncs. The ID and all totals are kept. Shows the host and asks for confirmation. Existing backups and exports are not " +
-  "changed.";
+  "Erases the host's names, links, photo and texts from records, history and tables, and omits them from all further syncs. " +
+  "The ID and all totals are kept. Shows the host and asks for confirmation. Existing backups and exports are not changed.";
 
 export const examples = {
   "brandapi forget --host ada": "forget the host with this handle",
@@ -37,7 +36,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--host <id>",
-        "the host's ID, at least the ID's first 8 characters, or the handle",
+        "the host's handle, the ID, or at least the first 8 characters of the ID",
         parseHost,
       ).makeOptionMandatory(),
     )

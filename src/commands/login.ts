@@ -90,7 +90,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
   if (flags.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
-      "The hosts' display names in library files, `content:host.name`, usually contain first and last names and are still stored. To omit them as well, add `content:host.name` to `--omit`.",
+      "Library files still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
     );
   if (flags.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
@@ -98,8 +98,8 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 
 /**
  * Returns the base URL and the key to store. If only `--ping` or `--omit` was passed, returns the current base URL and
- * key. Otherwise, flags take precedence over BRANDAPI_BASE_URL, which takes precedence over the profile. Missing values
- * are requested on a terminal. If stdin is not a terminal, the key is read from stdin.
+ * key. Otherwise, flags take precedence over BRANDAPI_BASE_URL, which takes precedence over the profile. On a terminal,
+ * prompts for missing values. If stdin is not a terminal, reads the key from stdin.
  */
 async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
   const { profile } = settings;
@@ -174,8 +174,8 @@ function parseOmit(list: string): string[] {
 }
 
 /**
- * Returns true for `RESOURCE:FIELD` if the fields of the resource are undocumented, except for the ID, which a sync
- * needs.
+ * Returns true if the rule has the form `RESOURCE:FIELD` and the resource's fields are undocumented. Returns false for
+ * an ID, because a sync needs it.
  */
 function namesUndocumentedField(rule: string): boolean {
   const [name, field = "", ...rest] = rule.split(":");

@@ -31,10 +31,10 @@ type QueryFlags = GlobalFlags &
 /** The default for `--limit` in text output. Export formats have no limit by default. */
 const terminalLimit = 1_000;
 
-/** Descriptions of the formats that differ from `export`, which writes records instead of query results. */
+/** Descriptions of the formats in which `export` writes API records, but `query` writes its result. */
 const abouts: Partial<Record<FormatName, string>> = {
   json: "a JSON array with one object per row",
-  ndjson: "one JSON object per line, for each row",
+  ndjson: "newline-delimited JSON, with one object per row",
   xlsx: "a workbook with one sheet",
 };
 /** Singer is excluded because it needs API records, not query results. */
@@ -43,10 +43,10 @@ const queryFormats = formats.flatMap((format) =>
 );
 
 export const about =
-  "Runs one statement from the argument, a file or stdin. Needs no key and no network. `brandapi tables` " +
-  "lists the tables and views, and `brandapi tables NAME` lists a table's columns.\n\n" +
-  "Dates: compare `day` with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with " +
-  "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`, so use `datetime(synced_at)`.";
+  "Runs one statement from the argument, a file or stdin. Needs no key and no network. " +
+  "`brandapi tables` lists the tables and views, and `brandapi tables NAME` lists a table's columns.\n\n" +
+  "Dates: compare `day` with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with `datetime('now', '-7 days')`. " +
+  "Other timestamps are text with `T` and `Z`, so use `datetime(synced_at)`.";
 
 export const examples = {
   'brandapi query "SELECT host_label, orders, net_by_currency FROM hosts" --csv':

@@ -26,8 +26,8 @@ interface ReportFlags extends GlobalFlags {
 }
 
 export const about =
-  "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the previous one " +
-  "and, for a month, with the same month a year earlier. Default: the month of the last complete day (UTC).";
+  "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the period before it and, for a month, also with the same month a year earlier. " +
+  "Default: the month of the last complete day (UTC).";
 
 export const examples = {
   "brandapi report --open": "open this month's report in the browser",

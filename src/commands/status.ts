@@ -28,8 +28,8 @@ type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
   "Shows each resource's rows, covered range, last success and last error. Needs no key and no network. " +
-  "With --max-age, also exits with code 10 if the last sync found that the key was rejected, or that the key " +
-  "or the plan no longer allows a resource. To check only some resources, name them.";
+  "With --max-age, also exits with code 10 if the last sync found that the key was rejected, or that the key or the plan no longer allows a resource. " +
+  "To check only some resources, name them.";
 
 export const examples = {
   "brandapi status": "show the state of every resource",
@@ -84,8 +84,8 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet`, no table is printed, so the problems are printed as warnings. The error itself names the
-    // refusals.
+    // With `--quiet`, no table is printed, so the problems are printed as warnings, except the refusals, which the
+    // error names.
     if (quiet) for (const problem of describeProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
@@ -178,7 +178,7 @@ function resourceProblems(health: ResourceHealth): string[] {
     ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
   );
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
-  // If a later sync was incomplete, that sync's error describes what is missing.
+  // After an incomplete sync, the sync's error already describes what is missing.
   if (found && (refused || last?.outcome !== "incomplete"))
     problems.push(
       found.repairable
@@ -222,8 +222,8 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
 }
 
 /**
- * Returns a line for each resource whose oldest data is at least two days old, because recent changes to that data may
- * not have been found yet.
+ * Returns a line for each resource with rows that were last read two or more days ago. The mirror may lack changes to
+ * these rows.
  */
 function oldestDataLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {

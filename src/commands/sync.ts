@@ -120,7 +120,7 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     runForAllProfiles(flags, context, (profileFlags, profileContext) =>
       syncOrPlan(chosen, options, profileFlags, profileContext),
     );
-  // Each profile's own URL is pinged too, by `syncProfile`.
+  // `syncProfile` also pings the URL of each profile.
   return await withPings(flags.dryRun ? undefined : commandPing(flags, deps), flags, deps, syncAll);
 }
 
@@ -222,7 +222,7 @@ function selectAllowed(
   { identity, mirror }: MirrorSession,
 ): ResourceSelection {
   const { scopes } = identity.key;
-  // A named resource is always requested, because the refusal from the API is more useful than skipping the resource.
+  // A named resource is always requested, because the API's refusal is more useful than a note that it was skipped.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen

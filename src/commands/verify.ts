@@ -31,8 +31,8 @@ interface VerifyFlags extends GlobalFlags {
 }
 
 export const about =
-  "Compares orders and content by counts and daily totals, with only a few requests for the complete history. Reads other " +
-  "resources completely. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
+  "Compares orders and content by counts and daily totals, with only a few requests for the complete history. " +
+  "Reads other resources completely. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
 
 export const examples = {
   "brandapi verify orders": "check the complete order history, month by month",
@@ -124,7 +124,8 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
   const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
   let hint = `run \`${command}\` again later`;
   if (results.every(({ problems }) => needsApi(problems)))
-    hint = "the API must correct these records; until then all are kept, but their dates are not verified";
+    hint =
+      "the API must correct these records; until then, the mirror keeps them, but their dates are not verified";
   if (isRepairable && !wasRepaired) hint = `run \`${command} --repair\``;
   return new Incomplete(
     `Found: ${results.flatMap(({ problems }) => problems.map(({ text }) => text)).join("; ")}.`,
@@ -175,7 +176,7 @@ function variablesText(baseUrl: string): string {
   ].join("\n");
 }
 
-/** Formats a table with the request and the SQL query that reproduce the numbers below each row. */
+/** Formats a table of results. Each row is followed by the request and the SQL query that reproduce its numbers. */
 function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);
@@ -193,7 +194,7 @@ function evidenceText(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** Adjacent months with the same result, from `first` to `part`. */
+/** A range of adjacent months with the same result. `first` is its first month. */
 type Span = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The merged `read_at` is the oldest. */

@@ -37,8 +37,8 @@ test("`brandapi` and `brandapi help` print the same output as --help", async () 
 });
 
 /**
- * Returns how many lines the list of resources has after the first line. The limit on the length of help does not
- * include them, because the list grows with the API.
+ * Returns the number of lines in the list of resources after its first line. They do not count toward the limit on the
+ * length of help, because the list grows with the API.
  */
 function extraResourceLines(lines: readonly string[]): number {
   const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));
@@ -101,7 +101,7 @@ test.each([
   ["version", "Unknown command: `version`.", "use `brandapi --version`"],
   ["sync -all", "Unknown option: `-all`.", "did you mean `--all-profiles`?"],
   ["export order_lines --csv", "Unknown table: `order_lines`.", "did you mean `order_line_items`?"],
-  ["-v", "Unknown option: `-v`.", "use `--verbose`, or `-V` to print the version"],
+  ["-v", "Unknown option: `-v`.", "use `--verbose` for more output, or `-V` to print the version"],
   ["export orders --colunms=id", "Unknown option: `--colunms=id`.", "did you mean `--columns`?"],
   ["query --format csv", "Unknown option: `--format`.", "use the format's option, such as `--csv`"],
   [

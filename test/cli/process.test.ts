@@ -131,7 +131,7 @@ test("the executable reports an unbuilt checkout or a missing package, and sugge
   const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
   expect(await runScript(unbuilt, ["--help"])).toEqual({
     code: 3,
-    err: expect.stringMatching(/not built yet\.\n.*`npm ci && npm run build`/),
+    err: expect.stringMatching(/not been built yet\.\n.*`npm ci && npm run build`/),
   });
   const uninstalled = copyOfProgram({ dist: true, modules: "none" });
   expect(await runScript(uninstalled, ["--help"])).toEqual({

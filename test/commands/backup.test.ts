@@ -128,7 +128,7 @@ test("backup removes a copy that fails its check, and keeps older backups", asyn
   const brand = await mirrored();
   await backUp(brand);
   const before = backups(brand);
-  // This damages an index, so that the check of the copy fails.
+  // The damaged index makes the check of the copy fail.
   const mirror = new Sqlite(brand.db);
   mirror.unsafeMode().pragma("writable_schema = 1");
   mirror.exec(

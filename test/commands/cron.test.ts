@@ -107,7 +107,7 @@ test("cron copies options and environment variables into the lines, with absolut
   ]);
   expect(out).toContain(`(crontab -l 2>/dev/null; ${brand} BRANDAPI_RATE_LIMIT=30 brandapi cron `);
   expect(out).not.toMatch(/brk_|secret/);
-  expect(err).toMatch(/^warning: HTTPS_PROXY contains a password .*\n$/);
+  expect(err).toMatch(/^warning: HTTPS_PROXY contains a password, .*\n$/);
 });
 
 test("cron includes the named resources in both lines, and in the command that adds the lines to the crontab", async () => {

@@ -64,7 +64,7 @@ function countInFiles(brand: TestBrand, text: string): number {
   return countIn(files.map((path) => readFileSync(path, "latin1")).join("\n"), text);
 }
 
-/** Counts occurrences in exports of all tables, including the orders at an earlier time. */
+/** Counts how often a string occurs in exports of all tables, and in an export of the orders as of an earlier time. */
 async function countInExports(brand: TestBrand, text: string): Promise<number> {
   const texts: string[] = [];
   for (const table of tables) texts.push((await brand.run(`export ${table} --ndjson`)).out);
@@ -179,7 +179,7 @@ test("forget asks for confirmation, and never suggests another host", async () =
   expect(countInFiles(brand, secret)).toBe(0);
 });
 
-test("forget shows the host's handle and name, and accepts a prefix of its ID", async () => {
+test("forget shows the host's handle and name, and accepts a prefix of the host's ID", async () => {
   const brand = await brandWithHost();
   const prefix = brand.hostId.slice(0, 8);
   const tty = { stdin: true, stderr: true };
@@ -198,7 +198,7 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   expect(countInFiles(brand, secret)).toBe(count);
   const done = await brand.run(`forget --host ${prefix.toUpperCase()} --yes`);
   expect([done.code, done.out]).toEqual([0, expect.stringContaining(`Forgot the host ${brand.hostId}`)]);
-  // The handle of a forgotten host must not lead to a suggestion of another host.
+  // For a forgotten host's handle, the error must not suggest a different host.
   const again = await brand.run(`forget --host ${secret}-u2 --yes`);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("forgotten hosts have no handle")]);
   expect(again.err).not.toContain("did you mean");
@@ -291,7 +291,7 @@ test("sync removes an omitted field from stored data and does not store it again
   expect((await brand.run("sync roster")).err).not.toContain("omits");
 });
 
-test("views do not show the display names of library files if first or last names are omitted", async () => {
+test("views do not show display names from library files if first or last names are omitted", async () => {
   const brand = makeBrand({ history: 60, listLimit: 30 });
   const [item] = brand.data.content.filter(({ host }) => host);
   const host = { ...item?.host, id: "named-here-only", username: null, name: `${secret} Lovelace` };
@@ -317,7 +317,7 @@ test("views do not show the display names of library files if first or last name
   expect(labels()).toEqual([{ host_label: "named-he" }]);
 });
 
-test("login warns that display names of library files still contain an omitted name", async () => {
+test("login warns that display names in library files still contain an omitted name", async () => {
   const login = (omit: string) => {
     const brand = makeBrand();
     return brand.run(`login --key-stdin --omit ${omit}`, { stdin: brand.key, env: { BRANDAPI_KEY: "" } });

@@ -5,7 +5,7 @@ import { hour, noon, ordersBefore } from "../support/records.js";
 
 const orders = ordersBefore(noon - hour, 350, hour);
 
-/** Returns a brand whose API responds with a fault from the third page on. */
+/** Returns a brand whose API responds with a fault from the third page onward. */
 function brandWith(fault: Fault) {
   const brand = makeBrand({ orders });
   let page = 0;
@@ -16,7 +16,7 @@ function brandWith(fault: Fault) {
   return brand;
 }
 
-/** Checks that the first page is stored, and nothing from the third page on. */
+/** Checks that the mirror contains the first page, and nothing from the third page onward. */
 function expectFirstPages(brand: TestBrand): void {
   const stored = brand.mirrored().length;
   expect(stored).toBeGreaterThanOrEqual(100);

@@ -29,7 +29,7 @@ function damage(path: string, table = "order_line_items"): void {
   closeSync(file);
 }
 
-test("sync exits with code 3 before it requests records if the mirror is damaged, and names the last backup", async () => {
+test("if the mirror is damaged, sync names the last backup and exits with code 3 before it requests records", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
   damage(brand.db);

@@ -16,7 +16,7 @@ const texts = {
   "two hundred thousand letters": "a".repeat(200_000),
 };
 
-/** Returns the control characters in the output, other than those for colors and the progress line. */
+/** Returns the control characters in the output, except those that produce colors and the progress line. */
 function foreignControlCharacters(printed: string): string[] {
   const [text = "", ...sequences] = printed.split("\u001b");
   const strange = sequences.filter((one) => !/^\[(\d*(;\d+)*[mKAG]|\?(25|7)[lh]|[78]$)|^[78]/.test(one));

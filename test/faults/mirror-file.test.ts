@@ -52,7 +52,7 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
   if (before) expect(readFileSync(brand.db).equals(before)).toBe(true);
 });
 
-test("the error for a mirror path that is a folder suggests the mirror in this folder", async () => {
+test("if the mirror's path is a folder, the error suggests the mirror in that folder", async () => {
   const brand = await syncedBrand();
   const { code, err } = await brand.run(["status", "--db", dirname(brand.db)]);
   expect([code, err]).toEqual([3, expect.stringContaining(`--db ${brand.db}`)]);

@@ -146,7 +146,7 @@ test("export --as-of uses the ranking's last daily snapshot, and warns that late
   const then = await exportRows(brand, "hosts_by_month", "--as-of", before);
   expect(then.rows).toMatchObject([{ orders: 2, clicks: null, ranking_orders: null }]);
   expect(then.err).toContain(
-    `the mirror keeps no history of \`analytics_clicks_top_hosts\`, so rows that were read after ${before} are left out`,
+    `the mirror keeps no history of \`analytics_clicks_top_hosts\`, so rows read after ${before} are omitted`,
   );
 });
 

@@ -7,7 +7,7 @@ import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { createBrandEvents } from "../../src/sandbox/events.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
-/** A brand served on loopback that changes between runs and keeps every version of every order. */
+/** A brand that is served on loopback and changes between runs. It keeps every version of every order. */
 export interface SoakBrand {
   env: Record<string, string>;
   folder: string;

@@ -26,7 +26,7 @@ interface Ended {
   out: string;
 }
 
-/** Runs the program, and calls `strike` after `afterMs` milliseconds; null means never. */
+/** Runs the program, and calls `strike` after `afterMs` milliseconds. If `afterMs` is null, `strike` is not called. */
 function run(
   bin: string,
   args: string[],
@@ -138,7 +138,7 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
       args,
       brand.env,
       (output) => {
-        // The mirror is open once a request has followed `/me`.
+        // The program opens the mirror after `/me` and before the next request.
         isOpen = brand.served() > requestsBefore + 1 && !output.includes("verified") && existsSync(db);
         if (isOpen) strike?.();
       },

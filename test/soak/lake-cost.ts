@@ -76,7 +76,7 @@ export async function measureLakeCost(
       say(
         `${count} brands: version ${version}, commit of ${statSync(commit).size} bytes, ` +
           `${matching(/^brand_id=.*[^.]\.parquet$/)} data files, ${matching(/\d{20}\.json$/)} versions and ` +
-          `${matching(/checkpoint\.parquet$/)} checkpoints opened, of ${names.length} names in total, ${(cpuUs / 1e6).toFixed(2)} s of processor time`,
+          `${matching(/checkpoint\.parquet$/)} checkpoints opened, ${names.length} paths opened or listed in total, ${(cpuUs / 1e6).toFixed(2)} s of CPU time`,
       );
     }
   } finally {

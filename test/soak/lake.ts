@@ -25,7 +25,7 @@ interface LakeBrand {
   id: string;
   path: string;
   orders: JsonObject[];
-  /** Orders that the API returns only from a later day on. */
+  /** Orders that the API does not return until a later day. */
   later: JsonObject[];
   backup?: { orders: JsonObject[]; later: JsonObject[] };
 }
@@ -43,8 +43,8 @@ const ordersPerDay = 10;
 const allTables = ["orders", "orders_removed", "order_line_items", "sales_by_month"];
 
 /**
- * A moment at which an export is killed: when a file that matches the pattern changes. In a pattern, PID stands for the
- * process ID of the export.
+ * The moment at which an export is killed: when a file that matches the pattern changes. In a pattern, PID stands for
+ * the process ID of the export.
  */
 interface Strike {
   name: string;
@@ -54,17 +54,17 @@ interface Strike {
 
 const strikes: readonly Strike[] = [
   { name: "at a random time", pattern: null },
-  { name: "while a data file is written", pattern: "part-[^/]+-PID-[^/]+$" },
+  { name: "while a data file is being written", pattern: "part-[^/]+-PID-[^/]+$" },
   { name: "after a data file", pattern: "part-[0-9a-f-]{36}\\.parquet$" },
-  { name: "while a version is written", pattern: "\\d{20}\\.json\\.[^/]+-PID-[^/]+$" },
+  { name: "while a version is being written", pattern: "\\d{20}\\.json\\.[^/]+-PID-[^/]+$" },
   { name: "after a version", pattern: "_delta_log/\\d{20}\\.json$" },
 ];
 
 /** These strikes apply only to exports that write a checkpoint. */
 const checkpointStrikes: readonly Strike[] = [
-  { name: "while a checkpoint is written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
+  { name: "while a checkpoint is being written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
   { name: "after a checkpoint", pattern: "\\d{20}\\.checkpoint\\.parquet$" },
-  { name: "while the pointer to a checkpoint is written", pattern: "_last_checkpoint\\.[^/]+-PID-[^/]+$" },
+  { name: "while `_last_checkpoint` is being written", pattern: "_last_checkpoint\\.[^/]+-PID-[^/]+$" },
 ];
 
 /**
@@ -83,7 +83,7 @@ export async function soakLake({ bin, days, say, seed, ...size }: LakeOptions): 
   try {
     const brands = await createBrands(home, days, size);
     const machines = createMachines(home, brands);
-    say(`${size.brands} brands of ${size.orders} orders, ${days} days, read with ${reader.name}`);
+    say(`${size.brands} brands with ${size.orders} orders each, ${days} days, read with ${reader.name}`);
     let previous: Snapshot | undefined;
     for (let day = 1; day <= days && faults.length < 5; day += 1) {
       const ageMs = (days - day) * dayMs;
@@ -104,8 +104,7 @@ export async function soakLake({ bin, days, say, seed, ...size }: LakeOptions): 
         if (strike && (await killOnce(run(), strike.pattern, join(lake, "orders"), delayMs)))
           kills.set(strike.name, (kills.get(strike.name) ?? 0) + 1);
         const { code, out } = await run().ended;
-        if (code !== 0)
-          faults.push(`day ${day}: the export ended with exit code ${code}: ${out.slice(-300)}`);
+        if (code !== 0) faults.push(`day ${day}: the export exited with code ${code}: ${out.slice(-300)}`);
       };
       await Promise.all(machines.map(exportAll));
       for (const fault of await compareOrders(brands, reader, lake)) faults.push(`day ${day}: ${fault}`);
