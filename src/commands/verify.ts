@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { verifyDeltaTables } from "../cli/delta-output.js";
 import { completeHint } from "../cli/error-output.js";
-import { chooseResources, waitOption } from "../cli/flags.js";
-import { withMirrorSession } from "../cli/mirror-session.js";
+import { type ChosenResources, chooseResources, waitOption } from "../cli/flags.js";
+import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
@@ -66,39 +66,51 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
     throw new UsageError("`--accept-removals` needs `--repair`.", {
       hint: "add `--repair`, or omit `--accept-removals`",
     });
-  const { resources: chosen, named } = chooseResources(names);
-  const { acceptRemovals = false, evidence = false, json = false, repair = false } = flags;
+  const chosen = chooseResources(names);
   const settings = await readSettings(flags, deps);
   const command = { name: "verify", deps, flags, settings } as const;
-  await withMirrorSession(command, { requiresMirror: true }, async (mirrorSession) => {
-    const session = { ...mirrorSession, options: { ...defaultOptions, acceptRemovals } };
-    const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
-    if (due.length === 0)
-      throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {
-        hint: "run `brandapi sync`",
-      });
-    session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
-    const width = terminalWidth(deps.stdout);
-    if (evidence && !json) deps.stdout.write(variablesText(settings.baseUrl ?? ""));
-    const verified: { resource: Resource; result: VerificationResult }[] = [];
-    const results = await forEachResource(due, async (resource) => {
-      const { result, error } = await verifyResource(session, resource, repair);
-      verified.push({ resource, result });
-      // An outage is reported only once, by the error at the end.
-      if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
-        printVerification(result, flags, settings, deps);
-      // Without names, `verify` checks only resources that have been read before, so a refusal means that access was
-      // lost.
-      const isLost = !named && error instanceof Forbidden;
-      return { error: isLost ? lostAccess(resource, error) : error };
-    });
-    const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
-    if (!json && withBlindSpot.length > 0)
-      deps.stdout.write(`${wrapIndented(blindSpotText(withBlindSpot), width, 2)}\n`);
-    throwIfFailed(results, due.length);
-    const withProblems = verified.flatMap(({ result }) => (result.problems.length > 0 ? result : []));
-    if (withProblems.length > 0) throw problemsError(withProblems, repair);
+  await withMirrorSession(command, { requiresMirror: true }, async (session) => {
+    await verifyResources(session, chosen, flags, deps);
   });
+}
+
+/**
+ * Verifies the named resources or, without names, those that have been read before. Prints each result.
+ * @throws Incomplete if there are differences; errors from the API
+ */
+async function verifyResources(
+  mirrorSession: MirrorSession,
+  { resources: chosen, named }: ChosenResources,
+  flags: VerifyFlags,
+  deps: Deps,
+): Promise<void> {
+  const { acceptRemovals = false, evidence = false, json = false, repair = false } = flags;
+  const { mirror, reporter, settings } = mirrorSession;
+  const session = { ...mirrorSession, options: { ...defaultOptions, acceptRemovals } };
+  const due = named ? chosen : chosen.filter(({ name }) => wasRead(mirror, name));
+  if (due.length === 0)
+    throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {
+      hint: "run `brandapi sync`",
+    });
+  reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
+  if (evidence && !json) deps.stdout.write(variablesText(settings.baseUrl ?? ""));
+  const verified: { resource: Resource; result: VerificationResult }[] = [];
+  const results = await forEachResource(due, async (resource) => {
+    const { result, error } = await verifyResource(session, resource, repair);
+    verified.push({ resource, result });
+    // An outage is reported only once, by the error at the end.
+    if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
+      printVerification(result, flags, settings, deps);
+    // A resource that was not named has been read before, so a refusal means that access was lost.
+    const isLost = !named && error instanceof Forbidden;
+    return { error: isLost ? lostAccess(resource, error) : error };
+  });
+  const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
+  if (!json && withBlindSpot.length > 0)
+    deps.stdout.write(`${wrapIndented(blindSpotText(withBlindSpot), terminalWidth(deps.stdout), 2)}\n`);
+  throwIfFailed(results, due.length);
+  const withProblems = verified.flatMap(({ result }) => (result.problems.length > 0 ? result : []));
+  if (withProblems.length > 0) throw problemsError(withProblems, repair);
 }
 
 function printVerification(
