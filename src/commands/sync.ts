@@ -19,14 +19,9 @@ import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
+import { throwIfFailed } from "../sync/each-resource.js";
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/run.js";
-import {
-  planResource,
-  type ResourceSelection,
-  smallFirst,
-  syncResources,
-  throwIfFailed,
-} from "../sync/sync-resources.js";
+import { planResource, type ResourceSelection, smallFirst, syncResources } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/time-input.js";

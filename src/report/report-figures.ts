@@ -3,7 +3,7 @@ import { orders as resource } from "../resources/orders.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import type { CurrentRun } from "../store/lock.js";
-import { findLastVerifiedRun, type RunRow } from "../store/runs.js";
+import { findLastVerifiedRun, type RunRow, verifyCompleted } from "../store/runs.js";
 import { mergeRanges } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { views } from "../views/all-views.js";
@@ -61,7 +61,7 @@ function describeProof({ db }: Mirror, run: RunRow): Proof["proven"] {
     )
     .pluck()
     .get({ run_id, through }) as string | null | undefined;
-  const by = outcome === "verified" ? "verify" : "sync";
+  const by = outcome === verifyCompleted ? "verify" : "sync";
   return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }
 

@@ -8,7 +8,7 @@ import type { Resource } from "./resource.js";
 import { roster } from "./roster.js";
 import { codes, gifts, surveyResults, surveys } from "./undocumented.js";
 
-/** All resources, in the order in which `sync` reads them and the help lists them. */
+/** All resources, in the order of the help. `sync` reads the short lists first. */
 export const resources: readonly Resource[] = [
   orders,
   roster,

@@ -1,10 +1,20 @@
 import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
 
 /**
- * How a run ended. `verified` is the outcome of every completed `verify`, even if `error` lists differences. `running`
- * means that the run is in progress, or that its process was killed.
+ * The outcome of every completed `verify`, even if it found differences. The column `verified` has a different meaning:
+ * it is 1 only if the mirror and the API agreed.
  */
-export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
+export const verifyCompleted = "verified";
+
+/** How a run ended. `running` means that the run is in progress, or that its process was killed. */
+export type RunOutcome =
+  | "running"
+  | "done"
+  | typeof verifyCompleted
+  | "incomplete"
+  | "failed"
+  | "stopped"
+  | "skipped";
 
 /** A run for one resource, as stored in `sync_runs` and printed by `sync --json`. */
 export interface RunRow {
@@ -131,8 +141,8 @@ function fromRow(row: RawRunRow): RunRow {
   return { ...row, verified: row.verified === 1 };
 }
 
-function findNewest(mirror: Mirror, resource: string, condition = ""): RunRow | null {
-  const select = `SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`;
+function findNewest(mirror: Mirror, resource: string, condition: string): RunRow | null {
+  const select = `SELECT * FROM sync_runs WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
   const row = mirror.selectRow<RawRunRow>(select, resource);
   return row ? fromRow(row) : null;
 }
@@ -141,42 +151,45 @@ export function findNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/**
- * Returns a resource's last run. Ignores verifications without differences, because they do not show how the last sync
- * ended.
- */
+// Conditions for the queries below. A run is up to date if it read everything up to its own start, which `--until`
+// prevents.
+//
+// | query                  | runs                                                | also required          |
+// | ---------------------- | --------------------------------------------------- | ---------------------- |
+// | `findLastRun`          | all runs, except a `verify` without differences     |                        |
+// | `findLastUpToDateSync` | syncs with the outcome `done`                       | up to date             |
+// | `findLastVerifiedSync` | syncs with the outcome `done`                       | up to date, verified   |
+// | `findLastVerifiedRun`  | syncs with the outcome `done`, completed `verify`s  | verified               |
+// | `findUnresolvedVerify` | `verify` runs with differences                      | no later verified run  |
+// | `readFinishedRuns`     | syncs that compared counts after all planned reads  |                        |
+const upToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
+const upToDateSync = `outcome = 'done' AND ${upToDate}`;
+const agreeingVerify = `(outcome = '${verifyCompleted}' AND error IS NULL)`;
+const differingVerify = `(outcome = '${verifyCompleted}' AND error IS NOT NULL)`;
+
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
-  return (
-    findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
-    findNewest(mirror, resource)
-  );
-}
-
-const upToDateSql = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
-const verifiedUpToDateSql = `verified = 1 AND ${upToDateSql}`;
-
-export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, `AND outcome = 'done' AND ${verifiedUpToDateSql}`);
+  return findNewest(mirror, resource, `NOT ${agreeingVerify}`) ?? findNewest(mirror, resource, "true");
 }
 
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
+  return findNewest(mirror, resource, upToDateSync);
+}
+
+export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
+  return findNewest(mirror, resource, `verified = 1 AND ${upToDateSync}`);
 }
 
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(
     mirror,
     resource,
-    "AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL",
+    `verified = 1 AND (outcome = 'done' OR ${agreeingVerify}) AND error IS NULL`,
   );
 }
 
-/**
- * Returns the last `verify` run that found differences, or null if there is none or a later run verified the resource.
- */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
-  const verified = differing && findNewest(mirror, resource, `AND ${verifiedUpToDateSql}`);
+  const differing = findNewest(mirror, resource, differingVerify);
+  const verified = differing && findNewest(mirror, resource, `verified = 1 AND ${upToDate}`);
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 

@@ -1,14 +1,13 @@
-import { Forbidden, failureScope, findForbidden, Incomplete, Stopped } from "../errors.js";
+import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
 import { createRunRow, findLastVerifiedSync, type RunRow, wasRead } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { silentReporter } from "../util/reporter.js";
-import { errorReason } from "../util/system-errors.js";
-import { pluralize } from "../util/text.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dated } from "./dated.js";
 import { details } from "./details.js";
+import { forEachResource, lostAccess, type ResourceResults, toError } from "./each-resource.js";
 import { full } from "./full.js";
 import { monthly } from "./monthly.js";
 import { ranking } from "./ranking.js";
@@ -25,47 +24,6 @@ import {
   startRun,
 } from "./run.js";
 import { runLine } from "./run-line.js";
-
-interface Failure {
-  resource: Resource;
-  error: Error;
-}
-
-interface ResourceResults {
-  failures: Failure[];
-  succeeded: number;
-  notTried: readonly Resource[];
-}
-
-interface WorkEnd {
-  error: Error | null;
-  isSkipped?: boolean;
-}
-
-/**
- * Calls `work` for each resource in turn. After a failure, continues with the next resource, unless the API is down.
- * @throws errors that affect every resource, such as a rejected key
- */
-export async function forEachResource(
-  resources: readonly Resource[],
-  work: (resource: Resource) => Promise<WorkEnd>,
-): Promise<ResourceResults> {
-  const results: ResourceResults = { failures: [], succeeded: 0, notTried: [] };
-  for (const [index, resource] of resources.entries()) {
-    const { error, isSkipped = false }: WorkEnd = await work(resource).catch((thrown: unknown) => ({
-      error: toError(thrown),
-    }));
-    if (error === null) {
-      results.succeeded += 1;
-      continue;
-    }
-    const scope = failureScope(error);
-    if (scope === "command") throw error;
-    if (!isSkipped) results.failures.push({ resource, error });
-    if (scope === "outage") return { ...results, notTried: resources.slice(index + 1) };
-  }
-  return results;
-}
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
@@ -130,43 +88,6 @@ function recordLostScope(
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((resource) => !isDated(resource)), ...resources.filter(isDated).toReversed()];
-}
-
-/**
- * Throws if any resource failed or all were skipped.
- * @param total the number of requested resources
- * @throws Incomplete if some resources succeeded; otherwise, the first error
- */
-export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
-  if (failures.length === 0 && succeeded > 0) return;
-  const [first] = failures;
-  if (!first)
-    throw new Forbidden("The key and plan allow none of these resources.", {
-      hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
-    });
-  if (succeeded === 0) throw first.error;
-  const texts = new Set(failures.map((failure) => failureText(failure, failures)));
-  if (notTried.length > 0)
-    texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
-  const retry = "run the same command again; completed work is kept (see `brandapi status`)";
-  const hints = failures.flatMap(({ error }) => {
-    const refusal = findForbidden(error);
-    return refusal ? (refusal.hint ?? []) : retry;
-  });
-  throw new Incomplete(
-    `${failures.length} of ${pluralize(total, "resource")} failed: ${[...texts].join(" ")}`,
-    { hint: [...new Set(hints)].join("; ") },
-  );
-}
-
-/** Describes a failure in one sentence. Resources that were refused for the same reason share a sentence. */
-function failureText({ resource, error }: Failure, all: readonly Failure[]): string {
-  const reason = findForbidden(error)?.message;
-  const hasSameReason = (failure: Failure) =>
-    failure.error instanceof Incomplete && findForbidden(failure.error)?.message === reason;
-  const names = reason === undefined ? [] : all.filter(hasSameReason).map((failure) => failure.resource.name);
-  if (names.length > 1) return `${names.join(", ")} were read before, but are now refused: ${reason}`;
-  return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
 }
 
 const strategies: Record<Strategy["kind"], SyncStrategy> = {
@@ -250,23 +171,15 @@ function endOfError(error: Error): RunEnd {
   return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
 }
 
-export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
   return await strategyOf(resource).plan(createReadOnlyRun(session, resource));
-}
-
-export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
-  const message = `${name} was read before, but is now refused: ${cause.message}`;
-  return new Incomplete(message, { hint: cause.hint, cause });
 }
 
 function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // A run whose only problem is a refused removal has read everything, so the message does not call it incomplete.
+  // A single reason with a hint describes the problem completely. With a refused removal, for example, the run has read
+  // everything, so the message does not call it incomplete.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "the data read so far is kept; run the same command again",

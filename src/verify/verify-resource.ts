@@ -1,12 +1,13 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { writeUnrepairableRun } from "../store/runs.js";
+import { verifyCompleted, writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
+import { toError } from "../sync/each-resource.js";
 import { createReadOnlyRun, finishRun, type SyncRun, type SyncSession, startRun } from "../sync/run.js";
-import { syncResource, toError, warnOfUnexpectedValues } from "../sync/sync-resources.js";
+import { syncResource, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
@@ -153,7 +154,7 @@ async function recordVerification(
   };
   mirror.transaction(() => {
     finishRun(run, {
-      outcome: "verified",
+      outcome: verifyCompleted,
       error: null,
       problems: joinProblems(problems),
       columns,

@@ -1,0 +1,87 @@
+import { Forbidden, failureScope, findForbidden, Incomplete } from "../errors.js";
+import type { Resource } from "../resources/resource.js";
+import { errorReason } from "../util/system-errors.js";
+import { pluralize } from "../util/text.js";
+
+interface Failure {
+  resource: Resource;
+  error: Error;
+}
+
+export interface ResourceResults {
+  failures: Failure[];
+  succeeded: number;
+  notTried: readonly Resource[];
+}
+
+/**
+ * Calls `work` for each resource in turn. After a failure, continues with the next resource, unless the API is down.
+ * @throws errors that affect every resource, such as a rejected key
+ */
+export async function forEachResource(
+  resources: readonly Resource[],
+  work: (resource: Resource) => Promise<{ error: Error | null; isSkipped?: boolean }>,
+): Promise<ResourceResults> {
+  const results: ResourceResults = { failures: [], succeeded: 0, notTried: [] };
+  for (const [index, resource] of resources.entries()) {
+    const { error, isSkipped } = await work(resource).catch((thrown: unknown) => ({
+      error: toError(thrown),
+      isSkipped: false,
+    }));
+    if (error === null) {
+      results.succeeded += 1;
+      continue;
+    }
+    const scope = failureScope(error);
+    if (scope === "command") throw error;
+    if (!isSkipped) results.failures.push({ resource, error });
+    if (scope === "outage") return { ...results, notTried: resources.slice(index + 1) };
+  }
+  return results;
+}
+
+/**
+ * Throws if any resource failed or all were skipped.
+ * @param total the number of requested resources
+ * @throws Incomplete if some resources succeeded; otherwise, the first error
+ */
+export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
+  if (failures.length === 0 && succeeded > 0) return;
+  const [first] = failures;
+  if (!first)
+    throw new Forbidden("The key and plan allow none of these resources.", {
+      hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
+    });
+  if (succeeded === 0) throw first.error;
+  const texts = new Set(failures.map((failure) => failureText(failure, failures)));
+  if (notTried.length > 0)
+    texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
+  const retry = "run the same command again; completed work is kept (see `brandapi status`)";
+  const hints = failures.flatMap(({ error }) => {
+    const refusal = findForbidden(error);
+    return refusal ? (refusal.hint ?? []) : retry;
+  });
+  throw new Incomplete(
+    `${failures.length} of ${pluralize(total, "resource")} failed: ${[...texts].join(" ")}`,
+    { hint: [...new Set(hints)].join("; ") },
+  );
+}
+
+/** Describes a failure in one sentence. Resources that were refused for the same reason share a sentence. */
+function failureText({ resource, error }: Failure, all: readonly Failure[]): string {
+  const reason = findForbidden(error)?.message;
+  const hasSameReason = (failure: Failure) =>
+    failure.error instanceof Incomplete && findForbidden(failure.error)?.message === reason;
+  const names = reason === undefined ? [] : all.filter(hasSameReason).map((failure) => failure.resource.name);
+  if (names.length > 1) return `${names.join(", ")} were read before, but are now refused: ${reason}`;
+  return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
+}
+
+export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
+  const message = `${name} was read before, but is now refused: ${cause.message}`;
+  return new Incomplete(message, { hint: cause.hint, cause });
+}
+
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
