@@ -9,7 +9,7 @@ import { parseDuration, parseInstant } from "../util/time-input.js";
 export function addGlobalOptions(program: Command): Command {
   return program
     .option("--profile <profile>", "profile to use (BRANDAPI_PROFILE)")
-    .option("--db <path>", "mirror file (BRANDAPI_DB)", parsePath)
+    .option("--db <path>", "mirror file (BRANDAPI_DB)")
     .option("--base-url <url>", "API base URL, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
     .option("--key-file <path>", "file that contains the API key; overrides BRANDAPI_KEY")
     .option("--rate-limit <n>", "requests per minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
@@ -49,6 +49,40 @@ export function parsedOption<T>(
   parse: (text: string, previous: T) => T,
 ): Option {
   return new Option(flags, about).argParser(parse);
+}
+
+/** Matches the options whose value is a path or a time. An empty value usually comes from an unset variable. */
+const pathOrTime = /<(?:path|file|folder|dir|time)>$/;
+
+/** Adds the option's name to errors about its value, and rejects an empty path or time. */
+export function nameInErrors(option: Option): void {
+  const { flags, long, parseArg: parse } = option;
+  const name = long ?? flags;
+  if (!parse && !pathOrTime.test(flags)) return;
+  option.argParser((text: string, previous: unknown) => {
+    if (text === "" && pathOrTime.test(flags)) throw emptyValue(name);
+    return parse ? parseValueOf(name, text, () => parse(text, previous)) : text;
+  });
+}
+
+/**
+ * Parses an option's value.
+ * @throws UsageError that names the option
+ */
+function parseValueOf<T>(option: string, text: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof UsageError) || error.message.includes(option)) throw error;
+    if (text === "") throw emptyValue(option);
+    const { hint, message } = error;
+    if (!message.startsWith("Not ")) throw error;
+    throw new UsageError(`\`${option}\` is n${message.slice(1)}`, { hint, cause: error });
+  }
+}
+
+function emptyValue(option: string): UsageError {
+  return new UsageError(`The value of \`${option}\` is empty.`, { hint: "pass a value, or omit the option" });
 }
 
 export function waitOption(): Option {
@@ -120,7 +154,9 @@ export function withChoices<Target extends Option | Argument>(
 export function parseList(text: string, previous: readonly string[] = []): string[] {
   const values = text.split(",").map((value) => value.trim());
   if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
-  throw new UsageError("A comma-separated list is empty.", { hint: "separate the values with commas" });
+  throw new UsageError(`Not a comma-separated list: \`${text}\`.`, {
+    hint: "separate the values with commas",
+  });
 }
 
 export const parseCount = parseUpTo(999_999_999);
@@ -134,10 +170,12 @@ export function parseUpTo(most: number): (text: string) => number {
   };
 }
 
-/** Rejects an empty path, which usually results from an unset variable in a script. */
-export function parsePath(text: string): string {
-  if (text !== "") return text;
-  throw new UsageError("A path is empty.", { hint: "pass a path, or omit the option" });
+/**
+ * Parses the time that was passed to an option (see `parseInstant`).
+ * @throws UsageError that names the option
+ */
+export function parseTime(option: string, text: string, edge: "start" | "end", now: number): number {
+  return parseValueOf(option, text, () => parseInstant(text, edge, now));
 }
 
 /** A range with this `--until` date, or a later one, has no end. */
@@ -152,14 +190,14 @@ export function parseRange(
   { since: from, until: to }: { since?: string | undefined; until?: string | undefined },
   now: number,
 ): { since: number | undefined; until: number | undefined } {
-  const since = from === undefined ? undefined : parseInstant(from, "start", now);
-  const until = to === undefined ? undefined : parseInstant(to, "end", now);
+  const since = from === undefined ? undefined : parseTime("--since", from, "start", now);
+  const until = to === undefined ? undefined : parseTime("--until", to, "end", now);
   if (since !== undefined && until !== undefined && since > until)
     throw new UsageError("`--since` is later than `--until`.", {
       hint: "pass an earlier `--since` or a later `--until`",
     });
   if (since !== undefined && since > now)
-    throw new UsageError(`\`${from}\` is in the future.`, { hint: "choose a time in the past" });
+    throw new UsageError(`\`--since ${from}\` is in the future.`, { hint: "choose a time in the past" });
   return { since, until: until !== undefined && until >= endOfTime ? undefined : until };
 }
 

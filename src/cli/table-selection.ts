@@ -15,9 +15,8 @@ import { acceptsDates, type Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
-import { parseInstant } from "../util/time-input.js";
 import { formatInstant } from "../util/times.js";
-import { refuseCommas } from "./flags.js";
+import { parseTime, refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 /**
@@ -75,9 +74,9 @@ export function filterableTables(
  */
 export function parseAsOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  if (parseInstant(text, "start", now) > now)
+  if (parseTime("--as-of", text, "start", now) > now)
     throw new UsageError(`\`--as-of ${text}\` is in the future.`, { hint: "choose a time in the past" });
-  return parseInstant(text, "end", now);
+  return parseTime("--as-of", text, "end", now);
 }
 
 /**

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { completeHint } from "../cli/error-output.js";
-import { parseCount, parsedOption, parsePath } from "../cli/flags.js";
+import { parseCount, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
@@ -48,19 +48,20 @@ export const examples = {
 export function define(command: Command): void {
   const restore = "replace the mirror with this copy, and keep the current mirror next to it";
   command
-    .argument("[dir]", "an existing folder (default: `backups` next to the mirror)", parsePath)
+    .argument("[dir]", "an existing folder (default: `backups` next to the mirror)")
     .addOption(
       parsedOption("--keep <n>", "number of copies to keep in the folder; 0 keeps all", parseCount).default(
         7,
       ),
     )
-    .addOption(parsedOption("--restore <file>", restore, parsePath).conflicts("keep"));
+    .addOption(new Option("--restore <file>", restore).conflicts("keep"));
 }
 
 export async function run(flags: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
   const { json, keep, quiet, restore: file } = flags;
   if (dir !== undefined && file !== undefined)
     throw new UsageError("`--restore` does not take a folder.", { hint: "omit `--restore` or the folder" });
+  if (dir === "") throw new UsageError("The folder's path is empty.", { hint: "pass a folder, or omit it" });
   const settings = await readSettings(flags, deps);
   const { text, ...done } = await deps.runKillable(async () =>
     file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),

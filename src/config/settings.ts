@@ -240,8 +240,8 @@ function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
 export function parseRateLimit(text: string, variable?: string): number | "none" {
   if (text === "none") return text;
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  const Failure = variable === undefined ? UsageError : ConfigurationError;
-  throw new Failure(`${variable ?? "The rate limit"} is not a number of requests per minute: \`${text}\`.`, {
-    hint: "use a whole number such as 60, or `none`",
-  });
+  const fault = `a number of requests per minute: \`${text}\`.`;
+  const hint = "use a whole number such as 60, or `none`";
+  if (variable === undefined) throw new UsageError(`Not ${fault}`, { hint });
+  throw new ConfigurationError(`${variable} is not ${fault}`, { hint });
 }

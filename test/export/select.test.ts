@@ -215,7 +215,9 @@ test("export suggests the closest name for an unknown table or column, and lists
   for (const flags of ["--csv --json", "--delta lake --json", "--delta lake --csv"])
     expect((await brandapi(`export orders ${flags}`)).err).toContain(both);
   expect(await refusal(mirror.path, "orders", "--ndjson", "--excel")).toContain("`--excel` is for CSV");
-  expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain("Not a time");
+  expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain(
+    "`--since` is not a time",
+  );
 });
 
 test("an export of a table that has never been synced names the command to run first", async () => {

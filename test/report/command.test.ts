@@ -81,9 +81,9 @@ test.each(["--text", "--json", "-o -"])(
 );
 
 test.each([
-  ["--month october", "Not a month: `october`."],
-  ["--month 2026-13", "Not a month: `2026-13`."],
-  ["--month yesterday", "Not a month: `yesterday`."],
+  ["--month october", "`--month` is not a month: `october`."],
+  ["--month 2026-13", "`--month` is not a month: `2026-13`."],
+  ["--month yesterday", "`--month` is not a month: `yesterday`."],
   ["-o - --open", "`--open` needs a file"],
   ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
   ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],

@@ -57,7 +57,7 @@ test("sync --since accepts an age that starts before 1970, but not before the ye
   await brand.run("sync orders --since 5000w");
   expect(brand.mirrored()).toHaveLength(21);
   const { code, err } = await brand.run("sync orders --since 999999w");
-  expect([code, err]).toEqual([2, expect.stringContaining("Not a time: `999999w`")]);
+  expect([code, err]).toEqual([2, expect.stringContaining("is not a time: `999999w`")]);
 });
 
 test("sync accepts a window that is longer than the brand's history", async () => {
