@@ -1,6 +1,8 @@
 import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
+import { configPath } from "../config/folders.js";
 import type { GlobalFlags, Settings } from "../config/settings.js";
+import { unknownFieldHint } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
 import {
   BrandapiError,
@@ -175,6 +177,10 @@ async function withApi(
 ): Promise<void> {
   const { deps, flags, settings } = command;
   const reporter = new TerminalReporter(deps, flags);
+  for (const field of settings.unknownFields)
+    reporter.warn(
+      `The profile \`${settings.profile}\` in ${configPath(deps)} has an unknown field \`${field}\`: ${unknownFieldHint(field)}`,
+    );
   try {
     const api = await openApiForCommand(settings, deps, reporter);
     await work({ ...command, reporter, api }).finally(() => api.close());

@@ -2,6 +2,7 @@ import type { Command, CommanderError } from "commander";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { closestName, suggestName } from "../util/suggestions.js";
+import { quoteShellWord } from "../util/text.js";
 import { findCommandName } from "./flags.js";
 
 /** Converts a commander error to a UsageError. The hint suggests the closest valid name or the command's help. */
@@ -10,6 +11,13 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
   const command = program.commands.find((each) => each.name() === name);
   const help = `see \`brandapi ${command ? `${name} ` : ""}--help\``;
   const fail = (message: string, hint = help) => new UsageError(message, { hint, cause });
+  const isKeyOption =
+    cause.code === "commander.unknownOption" && /'--?(?:api-?)?(?:key|token)\b/i.test(cause.message);
+  if (isKeyOption || (name === "login" && cause.code === "commander.excessArguments"))
+    return fail(
+      "The key is never passed as an argument, because other users and the shell's history can see it.",
+      "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`",
+    );
   switch (cause.code) {
     case "commander.help":
       return fail("No command was specified.");
@@ -32,8 +40,10 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
       return fail(sentenceOf(cause), command && missingArgumentHint(command));
     case "commander.conflictingOption":
       return fail(sentenceOf(cause), "omit one of them");
+    case "commander.missingMandatoryOptionValue":
+      return fail(sentenceOf(cause), name === "forget" ? hostHint(argv) : undefined);
     case "commander.excessArguments":
-      return fail(sentenceOf(cause), name === "query" ? statementHint(argv) : undefined);
+      return fail(sentenceOf(cause), excessArgumentHint(name, argv));
     default:
       return fail(sentenceOf(cause));
   }
@@ -62,6 +72,8 @@ function otherCommand(name: string): string | undefined {
 function otherOption(option: string, names: readonly string[]): string | undefined {
   if (option === "-v") return "use `--verbose` for more output, or `-V` to print the version";
   if (option === "-p") return "use `--profile`";
+  if (option === "--all" && names.includes("--csv"))
+    return "name each table, as in `brandapi export orders roster -o exports/`; `brandapi tables` lists the tables";
   if (option !== "--format") return undefined;
   return names.includes("--csv")
     ? "use the format's option, such as `--csv`, `--json` or `--xlsx`"
@@ -72,6 +84,19 @@ function missingArgumentHint(command: Command): string | undefined {
   const [argument] = command.registeredArguments;
   if (argument?.argChoices) return suggestName("", argument.argChoices);
   return argument?.name() === "table" ? "name a table or view; `brandapi tables` lists them" : undefined;
+}
+
+/** Returns a hint for a host that was passed as an argument. */
+function hostHint(argv: readonly string[]): string | undefined {
+  const host = argv.at(-1) ?? "";
+  return argv.at(-2) === "forget" ? `use \`brandapi forget --host ${quoteShellWord(host)}\`` : undefined;
+}
+
+function excessArgumentHint(command: string, argv: readonly string[]): string | undefined {
+  if (command === "query") return statementHint(argv);
+  if (command !== "report") return undefined;
+  const month = argv.find((word) => /^(?:\d{4}-\d\d|(?:this|last)-month)$/.test(word)) ?? "2026-10";
+  return `use a command such as \`brandapi report --month ${month}\``;
 }
 
 function statementHint(argv: readonly string[]): string {

@@ -3,7 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
 import { completeHint } from "../cli/error-output.js";
 import { TerminalReporter } from "../cli/progress.js";
+import { configPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+import { unknownFieldHint } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
@@ -117,7 +119,14 @@ async function checkNode({ machine }: Deps): Promise<Finding> {
 async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Settings>> {
   const settings = await readSettings(flags, deps, "ask");
   const { baseUrl = "no base URL", profile } = settings;
-  return { text: `profile \`${profile}\`, ${baseUrl}`, value: settings };
+  const text = `profile \`${profile}\`, ${baseUrl}`;
+  const [unknown] = settings.unknownFields;
+  if (unknown === undefined) return { text, value: settings };
+  return {
+    text: `${text}; the profile has an unknown field \`${unknown}\``,
+    hint: `edit ${configPath(deps)}: ${unknownFieldHint(unknown)}`,
+    value: settings,
+  };
 }
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {

@@ -266,6 +266,10 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
       throw new UsageError(`\`${table.name}\` has no \`removed_at\`: it has current records only.`, {
         hint: `add \`--include-removed\`, or export \`${table.name}_removed\``,
       });
+    if (/\s/.test(name))
+      throw new UsageError(`Unknown column in \`${table.name}\`: \`${name}\`.`, {
+        hint: `separate the columns with commas: \`--columns ${name.split(/\s+/).join(",")}\``,
+      });
     const own = columns.includes(name) ? undefined : findOwnColumn(name, table.name, columns);
     if (own !== undefined)
       throw new UsageError(`Unknown column in \`${table.name}\`: \`${name}\`.`, {

@@ -66,7 +66,13 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
 async function confirm(host: NamedHost, deps: Deps): Promise<void> {
   const { ask, close } = openPrompt(deps);
   const question = `Forget ${escapeLines(hostText(host))} permanently (add \`--yes\` to skip this question)? [y/N] `;
-  const answer = await ask(question, {}).finally(close);
+  const answer = await ask(question, {})
+    .catch((error: unknown) => {
+      // The input ended, for example because there is no terminal.
+      if (error instanceof UsageError) return "";
+      throw error;
+    })
+    .finally(close);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new UsageError("No host was forgotten.", { hint: "answer `y`, or add `--yes`" });
 }

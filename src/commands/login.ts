@@ -1,6 +1,6 @@
 import { addAbortSignal } from "node:stream";
 import { type Command, Option } from "commander";
-import { fetchIdentity, printIdentity } from "../cli/api-session.js";
+import { fetchIdentity, type Identity, printIdentity } from "../cli/api-session.js";
 import { checkName, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
@@ -14,11 +14,14 @@ import {
 } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
 import { brandEnv, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
-import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
+import { mirrorPath, type Profile, readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { detailResources, resources } from "../resources/registry.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { withMirror } from "../store/database.js";
+import { openMirrorOrEmpty } from "../store/open.js";
+import { readOwner } from "../store/owner.js";
 import { isCovered, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
 import { escapeText } from "../util/terminal-text.js";
@@ -68,6 +71,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity({ ...settings, ...access, keySource }, deps, reporter);
   const { brand, key } = identity;
+  await refuseOtherBrand(brand, profile, stored, flags, deps);
   const omit = flags.omit ?? settings.omit;
   profiles.set(profile, {
     ...stored,
@@ -94,6 +98,30 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
     );
   if (flags.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
+}
+
+/**
+ * Throws a ConfigurationError if the profile's mirror belongs to a different brand than the key. Without a mirror, the
+ * brand that was stored in the profile must match. The hint preserves the old key, which cannot be displayed again.
+ */
+async function refuseOtherBrand(
+  brand: Identity["brand"],
+  profile: string,
+  stored: Profile,
+  flags: LoginFlags,
+  deps: Deps,
+): Promise<void> {
+  const path = mirrorPath(profile, flags.db ?? stored.db, deps);
+  // `doctor` and `sync` report an unusable mirror.
+  const owner = await withMirror(openMirrorOrEmpty(path), readOwner).catch(() => null);
+  const { brandId, brandName = brandId } = stored;
+  const current = owner ?? (brandId && brandName ? { id: brandId, name: brandName } : null);
+  if (current === null || current.id === brand.id) return;
+  const subject = owner === null ? "belongs" : "and its mirror belong";
+  throw new ConfigurationError(
+    `The profile \`${profile}\` ${subject} to ${current.name} (${current.id}), but this key belongs to ${brand.name} (${brand.id}).`,
+    { hint: "nothing was stored; add the brand as a separate profile: `brandapi login --profile NAME`" },
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync, type Stats, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { pathExists, readTextFile } from "../util/files.js";
 import { abbreviate } from "../util/redact-keys.js";
@@ -29,7 +29,7 @@ export function requireCredentials({ baseUrl, key, profile, missingReason }: Set
     {
       hint:
         missingReason?.hint ??
-        `run \`${commandFor("login", profile)}\`; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
+        `run \`${commandFor("login", profile)}\`${profile === "default" ? ", or set BRANDAPI_KEY and BRANDAPI_BASE_URL" : ""}; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
     },
   );
 }
@@ -59,7 +59,11 @@ export function checkBaseUrl(text: string, source: string): string {
   if (!url && /^https?:/.test(text)) throw refuse("is not a URL");
   if (url?.protocol === "http:" && !isLoopback(url.hostname))
     throw refuse(`uses plain http, which would expose the key to the network: ${url.origin}`);
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") throw refuse("does not start with https://");
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
+    // Other text may be a key or contain a password.
+    const isAddress = /^[\w.-]+(?::\d+)?\/[\w./-]*$/.test(text);
+    throw refuse(`does not start with https://${isAddress ? `: ${abbreviate(text)}` : ""}`);
+  }
   if (url.username || url.password || /[?#]/.test(text))
     throw refuse("must not have a user name, a password, a query or a fragment");
   if (!path.endsWith(versionedRoot)) throw refuse(`does not end in ${versionedRoot}: ${url.origin}${path}`);
@@ -73,10 +77,17 @@ export function checkBaseUrl(text: string, source: string): string {
  */
 export function checkKey(text: string, source: string): string {
   const key = text.trim();
-  if (/^[\x21-\x7e]{1,16384}$/.test(key)) return key;
-  const fault = key === "" ? "is empty" : "contains a space, a line break or another invalid character";
+  const isQuoted = /^["']|["']$/.test(key);
+  if (/^[\x21-\x7e]{1,16384}$/.test(key) && !isQuoted) return key;
+  const invalid = isQuoted
+    ? "contains quotes"
+    : "contains a space, a line break or another invalid character";
+  const fault = key === "" ? "is empty" : invalid;
   throw new ConfigurationError(`The key from ${source} ${fault}.`, {
-    hint: "copy only the key, exactly as the console displays it",
+    hint:
+      key === "" && source === "stdin"
+        ? "pipe the key in, as in `pass show brandapi | brandapi login --key-stdin`"
+        : "copy only the key, exactly as the console displays it",
   });
 }
 
@@ -86,15 +97,30 @@ export function checkKey(text: string, source: string): string {
  */
 export function readKeyFile(named: string, deps: PathDeps): string {
   const path = expandPath(named, deps);
-  // An argument that does not look like a path may be the key itself, so it is not printed.
-  const isPath = /[\\/]/.test(named) && existsSync(dirname(path));
   const fault = keyFileFault(path);
   if (fault !== null)
-    throw new ConfigurationError(`The key file ${fault}: ${isPath ? path : abbreviate(named)}`, {
-      hint: "`--key-file` takes the path of a file that contains the key; never pass the key itself as an argument",
-    });
+    throw new ConfigurationError(
+      `The key file ${fault}: ${looksLikePath(named, path) ? path : abbreviate(named)}`,
+      {
+        hint: fault.startsWith("cannot be read")
+          ? "check the permissions of the file and its folder"
+          : "`--key-file` takes the path of a file that contains the key; never pass the key itself as an argument",
+      },
+    );
   checkPrivate(path, deps);
   return checkKey(readTextFile(path), `the file ${path}`);
+}
+
+/**
+ * True if the value of `--key-file` is certainly a path and not the key itself: its folder exists or, for an absolute
+ * path, another folder above it.
+ */
+function looksLikePath(named: string, path: string): boolean {
+  if (!/[\\/]/.test(named)) return false;
+  let folder = dirname(path);
+  if (isAbsolute(named) || named.startsWith("~/"))
+    while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  return existsSync(folder) && dirname(folder) !== folder;
 }
 
 /**

@@ -9,6 +9,7 @@ import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath } from "./folders.js";
 import {
   findMisspelledField,
+  findUnknownFields,
   mirrorPath,
   type Profile,
   type Profiles,
@@ -52,6 +53,8 @@ export interface Settings {
   /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a command rather than to a profile. */
   ping: string | undefined;
   omit: readonly string[];
+  /** Fields of the profile that the program does not use. */
+  unknownFields: readonly string[];
   output: GlobalFlags;
 }
 
@@ -88,6 +91,7 @@ export async function readSettings(
     missingReason:
       (key === undefined ? explainForeignUrl(profile, baseUrl) : undefined) ??
       explainMisspelledField(profile, deps) ??
+      explainMisspelledVariables(flags, deps.env) ??
       (profiles.has(name) ? undefined : explainUnknownProfile(name, profiles, flags, deps)),
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
@@ -95,6 +99,7 @@ export async function readSettings(
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
+    unknownFields: findUnknownFields(profile),
     output: flags,
   };
 }
@@ -165,6 +170,31 @@ function explainMisspelledField(profile: Profile, deps: Deps): MissingReason {
   return {
     text: `The config file has an unknown field \`${written}\`.`,
     hint: `rename \`${written}\` to \`${meant}\` in ${configPath(deps)}`,
+  };
+}
+
+const variables = ["BASE_URL", "CONFIG_DIR", "DB", "KEY", "PING", "PROFILE", "RATE_LIMIT"].map(
+  (name) => `BRANDAPI_${name}`,
+);
+/** Common words in the names of variables, with the variable that the user probably means. */
+const variableWords: readonly [pattern: RegExp, meant: string][] = [
+  [/KEY|TOKEN|SECRET/, "BRANDAPI_KEY"],
+  [/URL|HOST|ENDPOINT|SERVER/, "BRANDAPI_BASE_URL"],
+];
+
+/** Explains that variables such as `BRANDAPI_API_KEY` are not used. */
+function explainMisspelledVariables({ profile }: GlobalFlags, env: Env): MissingReason {
+  const misspelled = Object.keys(env)
+    .filter((name) => name.startsWith("BRANDAPI_") && !variables.includes(name) && env[name])
+    .flatMap((written) => {
+      const meant = variableWords.find(([pattern]) => pattern.test(written))?.[1];
+      return meant === undefined || env[meant] ? [] : { written: `\`${written}\``, meant: `\`${meant}\`` };
+    });
+  if (profile !== undefined || misspelled.length === 0) return undefined;
+  const written = misspelled.map((one) => one.written).join(" and ");
+  return {
+    text: `${written} ${misspelled.length === 1 ? "is" : "are"} not used.`,
+    hint: `did you mean ${misspelled.map(({ meant }) => meant).join(" and ")}?`,
   };
 }
 

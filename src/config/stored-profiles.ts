@@ -6,6 +6,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { createFolder, pathExists, readTextFile, resolveLinks } from "../util/files.js";
 import { isObject, parseJson } from "../util/json-value.js";
+import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { checkPrivate, isReadableByOthers, noPermissionsHint } from "./credentials.js";
@@ -71,12 +72,28 @@ function configFileHint(root: unknown, stored: unknown): string {
   if (!isObject(stored)) return `it needs an object \`profiles\`: add it, ${orStartOver}`;
   const wrong = Object.entries(stored).flatMap(([name, profile]) =>
     isObject(profile)
-      ? profileFields
-          .filter((field) => field in profile && typeof profile[field] !== "string")
-          .map((field) => `\`${field}\` of the profile \`${name}\` is not a string`)
-      : [`the profile \`${name}\` is not an object`],
+      ? Object.keys(profile)
+          .filter((field) => typeof profile[field] !== "string")
+          .map((field) =>
+            profileFields.includes(field)
+              ? `\`${field}\` of the profile \`${name}\` is not a string: put its value in quotes`
+              : `\`${abbreviate(field)}\` of the profile \`${name}\` is not supported: ${unknownFieldHint(field)}`,
+          )
+      : [`the profile \`${name}\` is not an object: fix or remove it`],
   );
-  return `${wrong[0] ?? "a field of a profile is not a string"}: fix it, ${orStartOver}`;
+  return wrong[0] ?? `fix its profiles, ${orStartOver}`;
+}
+
+/** Returns the fix for a field that profiles do not have. */
+export function unknownFieldHint(field: string): string {
+  if (/^rate_?limit$/i.test(field)) return "remove it, and use `--rate-limit` or BRANDAPI_RATE_LIMIT";
+  const meant = closestName(field, profileFields);
+  return meant === undefined ? "remove it" : `rename it to \`${meant}\``;
+}
+
+/** Returns the names of fields in a profile that the program does not use. */
+export function findUnknownFields(profile: Profile): string[] {
+  return Object.keys(profile).filter((field) => !profileFields.includes(field));
 }
 
 /** Returns a profile's field whose name is probably a misspelling of a known field that the profile lacks. */

@@ -161,6 +161,14 @@ test.each([
   ["tables --all --delta x", "Option `--delta <folder>` cannot be used with option `--all`."],
   ["--db x status --all-profiles", "Option `--all-profiles` cannot be used with option `--db <path>`."],
   ["login --key-stdin --key-file k", "Option `--key-stdin` cannot be used with option `--key-file <path>`."],
+  [
+    "login brk_a",
+    "The key is never passed as an argument, because other users and the shell's history can see it.",
+  ],
+  [
+    "whoami --api-key=brk_a",
+    "The key is never passed as an argument, because other users and the shell's history can see it.",
+  ],
   ["--quiet", "No command was specified."],
 ])("`brandapi %s` exits with code 2 and a usage error", async (command, message) => {
   const { code, out, err } = await brandapi(command);
@@ -186,6 +194,10 @@ test.each([
   ["sync --until later", "`--until` is not a time: `later`", "2026-01-31"],
   ["query --as-of later", "`--as-of` is not a time: `later`", "2026-01-31"],
   ["export orders --csv --columns ,", "`--columns` is not a comma-separated list", "commas"],
+  ["forget ada", "`--host <id>`", "`brandapi forget --host ada`"],
+  ["report october", "Too many arguments", "`brandapi report --month 2026-10`"],
+  ["report last-month", "Too many arguments", "`brandapi report --month last-month`"],
+  ["export --all --csv", "`--all`", "name each table"],
   ["verify --accept-removals", "`--accept-removals`", "`--repair`"],
   ["export orders --retain 30d", "`--retain`", "`--delta FOLDER`"],
   ["tables orders --all", "`--all`", "`orders`"],

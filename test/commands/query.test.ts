@@ -156,7 +156,7 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
   expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("add `-p m=VALUE`") });
   const unknown = await ask(path, "SELECT :since", "-p", "sinec=1");
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("no parameter `:sinec`") });
-  expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");
+  expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("is not `name=value`: `x`");
 });
 
 test("query -o writes either a complete file in the format that its extension selects, or no file", async () => {

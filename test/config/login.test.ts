@@ -73,6 +73,49 @@ test("sync refuses to create a profile's mirror from another brand's data", asyn
   expect((await brand.run("sync roster")).code).toBe(0);
 });
 
+test("login refuses another brand's key if the profile or its mirror belongs to a brand, and keeps the stored key", async () => {
+  const brand = brandWithoutSettings();
+  const other = otherBrand(brand);
+  const login = async (key: string, flags = "") =>
+    await brand.run(`login --base-url ${testBaseUrl} --key-stdin ${flags}`, { stdin: key });
+  await login(brand.key);
+  const refused = await login(other.key);
+  expect(refused.code).toBe(3);
+  expect(refused.err).toMatch(
+    /The profile `default` belongs to Fjell & Fern \(.+\), but this key belongs to Basalt/,
+  );
+  await brand.run("sync roster");
+  const withMirror = await login(other.key);
+  expect([withMirror.code, withMirror.err]).toEqual([
+    3,
+    expect.stringContaining("and its mirror belong to Fjell"),
+  ]);
+  expect(withMirror.err).toContain("`brandapi login --profile NAME`");
+  expect(readFileSync(configOf(brand), "utf8")).toContain(brand.key);
+  expect((await login(brand.key)).code).toBe(0);
+  expect((await login(other.key, "--profile other")).code).toBe(0);
+});
+
+test("login suggests a pipe if stdin is empty", async () => {
+  const { code, err } = await brandWithoutSettings().run(`login --base-url ${testBaseUrl} --key-stdin`);
+  expect([code, err]).toEqual([3, expect.stringContaining("pipe the key in")]);
+});
+
+test("sync and doctor warn about an unknown field in the profile", async () => {
+  const brand = brandWithoutSettings();
+  await brand.run(`login --base-url ${testBaseUrl} --key-stdin`, { stdin: brand.key });
+  const config = JSON.parse(readFileSync(configOf(brand), "utf8"));
+  Object.assign(config.profiles.default, { pign: "https://ping.test" });
+  writeFileSync(configOf(brand), JSON.stringify(config));
+  const sync = await brand.run("sync roster");
+  expect([sync.code, sync.err]).toEqual([
+    0,
+    expect.stringContaining("unknown field `pign`: rename it to `ping`"),
+  ]);
+  const doctor = await brand.run("doctor");
+  expect(doctor.out).toContain("unknown field `pign`");
+});
+
 test("if the config file is a link to a missing file, login creates the link's target", async () => {
   const brand = brandWithoutSettings();
   const path = configOf(brand);

@@ -344,11 +344,36 @@ test.each([
 test.each([
   [`{"profils": {}}`, "rename `profils` to `profiles`"],
   [`{"profiles": {"acme": {"db": 5}}}`, "`db` of the profile `acme` is not a string"],
+  [`{"profiles": {"acme": {"rate_limit": 30}}}`, "`rate_limit` of the profile `acme` is not supported"],
+  [`{"profiles": {"acme": {"pign": 30}}}`, "rename it to `ping`"],
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
   [`{"brands": {}}`, "it needs an object `profiles`"],
   [`{"profiles": `, "fix its JSON"],
 ])("the error for the config file %j names the setting to fix", async (config, hint) => {
   expect((await failure({}, world({ config }))).hint).toContain(hint);
+});
+
+test("the error for missing credentials names misspelled environment variables", async () => {
+  const env = { BRANDAPI_API_KEY: "brk_a", BRANDAPI_URL: url("a") };
+  const settings = await readSettings({}, world({ env }));
+  expect(() => requireCredentials(settings)).toThrow(
+    expect.objectContaining({
+      message: expect.stringContaining("`BRANDAPI_API_KEY` and `BRANDAPI_URL` are not used."),
+      hint: "did you mean `BRANDAPI_KEY` and `BRANDAPI_BASE_URL`?",
+    }),
+  );
+});
+
+test("the error for a base URL without a scheme prints the address, but not a key", async () => {
+  const address = await failure({ baseUrl: "api.example/api/brand/v1" }, world());
+  expect(address.message).toContain("does not start with https://: api.example/api/brand/v1.");
+  for (const baseUrl of ["brk_a", "me:secret@api.example/api/brand/v1"])
+    expect((await failure({ baseUrl }, world())).message).toMatch(/https:\/\/\.$/);
+});
+
+test.each(["'brk_a'", '"brk_a"', "'brk_a"])("the error for the key %s reports the quotes", async (key) => {
+  const error = await failure({}, world({ env: { BRANDAPI_KEY: key } }));
+  expect([error.exitCode, error.message]).toEqual([3, "The key from BRANDAPI_KEY contains quotes."]);
 });
 
 test("the error for a missing base URL names a misspelled field of the profile", async () => {

@@ -210,6 +210,9 @@ test("export suggests the closest name for an unknown table or column, and lists
     "did you mean `currency`?",
   );
   expect(await refusal(mirror.path, "orders")).toContain("add `--csv`, `--json`, `--ndjson`");
+  expect(await refusal(mirror.path, "orders", "--csv", "--columns", "id total_amount")).toContain(
+    "`--columns id,total_amount`",
+  );
   const both = "cannot be used with option";
   expect(await refusal(mirror.path, "orders", "--csv", "--ndjson")).toContain(both);
   for (const flags of ["--csv --json", "--delta lake --json", "--delta lake --csv"])
