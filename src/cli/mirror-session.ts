@@ -205,7 +205,7 @@ async function identify({ api, deps, reporter, settings }: ConnectedCommand): Pr
 function createSession(command: ConnectedCommand, identity: Identity, mirror: Mirror): MirrorSession {
   const { api, deps, reporter, settings } = command;
   const { clock, keys } = deps;
-  return { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror };
+  return { cachedPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror };
 }
 
 /** Saves the progress for `status`, which may run in another terminal. */

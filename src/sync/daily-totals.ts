@@ -8,7 +8,7 @@ import { contains, dayRange, mergeRanges, overlaps, type Range } from "../util/r
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { daysSince1970 } from "../util/timestamp.js";
-import type { DailyPoints, DatedRun, SyncRun } from "./run.js";
+import type { DatedRun, PointsByDay, SyncRun } from "./run.js";
 
 interface DailyTotalsResponse {
   apiTotals: TotalsByDay | null;
@@ -23,9 +23,10 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
   const { totalsSource } = run.resource.strategy;
   if (!totalsSource) return { apiTotals: null, error: null };
   try {
-    const totals = [...(await requestDailyPoints(run, totalsSource))].map(
-      ([day, point]): [string, DayTotals] => [day, totalsOf(point, totalsSource)],
-    );
+    const totals = [...(await requestPoints(run, totalsSource))].map(([day, point]): [string, DayTotals] => [
+      day,
+      totalsOf(point, totalsSource),
+    ]);
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
   } catch (error) {
@@ -51,18 +52,18 @@ export function warnOfMissingTotals(
   );
 }
 
-export async function requestDailyPoints(run: SyncRun, totalsSource: TotalsSource): Promise<DailyPoints> {
-  const cached = run.dailyPoints.get(totalsSource);
+export async function requestPoints(run: SyncRun, totalsSource: TotalsSource): Promise<PointsByDay> {
+  const cached = run.cachedPoints.get(totalsSource);
   if (cached) return cached;
-  const points = await fetchDailyPoints(run, totalsSource);
-  run.dailyPoints.set(totalsSource, points);
+  const points = await fetchPoints(run, totalsSource);
+  run.cachedPoints.set(totalsSource, points);
   return points;
 }
 
-async function fetchDailyPoints(
+async function fetchPoints(
   { api, readUntil, resource }: SyncRun,
   totalsSource: TotalsSource,
-): Promise<DailyPoints> {
+): Promise<PointsByDay> {
   const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
   const { data } = await api.get(totalsSource.path, query, resource.scope);
   const list = valueAt(data, [totalsSource.pointsField]);

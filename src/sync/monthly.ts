@@ -17,9 +17,9 @@ import {
 } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
+import { dayOfPoint, requestPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
-import type { DailyPoints, SyncRun, SyncStrategy } from "./run.js";
+import type { PointsByDay, SyncRun, SyncStrategy } from "./run.js";
 
 interface Month extends Range {
   groupBy: string;
@@ -32,14 +32,14 @@ interface Month extends Range {
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
-    const requests = dueMonths(run, await requestDailyPoints(run, run.resource.strategy.totalsSource)).length;
+    const requests = dueMonths(run, await requestPoints(run, run.resource.strategy.totalsSource)).length;
     const days = { what: "daily clicks, to find the months that changed", requests: 1 };
     return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
   },
 
   async read(run) {
     const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
-    const due = dueMonths(run, await requestDailyPoints(run, resource.strategy.totalsSource));
+    const due = dueMonths(run, await requestPoints(run, resource.strategy.totalsSource));
     const requested = requestedRange(run);
     const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
     const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
@@ -70,7 +70,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
  * last read after the end of their window. With `--full`, `--since` or an option that changes the requested data, no
  * month is skipped.
  */
-function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
+function dueMonths(run: SyncRun<MonthlyStrategy>, points: PointsByDay): Month[] {
   const { readUntil, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
   const requested = requestedRange(run);
@@ -124,7 +124,7 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
  * Returns the months with a day whose point differs from the mirror. The API may omit the points of days without
  * activity.
  */
-function changedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
+function changedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: PointsByDay): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))

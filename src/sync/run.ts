@@ -56,8 +56,8 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The objects that contain the totals of each day (`2026-01-31`) in the API's daily analytics. */
-export type DailyPoints = ReadonlyMap<string, Json>;
+/** A point is an object in the API's daily analytics with the totals of one day (`2026-01-31`). */
+export type PointsByDay = ReadonlyMap<string, Json>;
 
 export interface SyncSession {
   mirror: Mirror;
@@ -67,7 +67,7 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  dailyPoints: Map<TotalsSource, DailyPoints>;
+  cachedPoints: Map<TotalsSource, PointsByDay>;
 }
 
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
@@ -86,7 +86,8 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
 
 export interface DatedRun extends SyncRun<DatedStrategy> {
   /**
-   * The API's daily totals, requested before any record was read. A sync stores them for each day that it reads completely.
+   * The API's daily totals, requested before any record was read. A sync stores them for each day that it reads
+   * completely.
    */
   readonly apiTotals?: TotalsByDay | null;
 }
@@ -230,7 +231,10 @@ export function finishRun(run: SyncRun, { outcome, error, problems = null, colum
       if (refusal) {
         const { hint = null, message } = refusal;
         writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
-      } else if (outcome !== "failed" && outcome !== "stopped") writeRefusal(mirror, resource.name, null);
+      }
+      // A run that failed or was stopped may not have received a response, so it keeps an earlier refusal.
+      const hasResponse = outcome !== "failed" && outcome !== "stopped";
+      if (!refusal && hasResponse) writeRefusal(mirror, resource.name, null);
     });
   } catch (writeError) {
     throw error ?? writeError;

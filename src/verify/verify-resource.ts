@@ -110,11 +110,15 @@ async function verifyRecords(
   if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
-  const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
+  const { run, error } = await syncResource(
+    { ...session, options, cachedPoints: new Map() },
+    resource,
+    false,
+  );
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const newSession = { ...session, dailyPoints: new Map() };
+  const newSession = { ...session, cachedPoints: new Map() };
   const after = await recordVerification(newSession, resource, verifier, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
   const repaired = { run_id, rows_new, rows_changed, rows_removed };
