@@ -27,32 +27,43 @@ export interface WrittenTables {
  */
 export async function writeRows(
   sources: RowSources,
-  { format, path, isCompressed, excel, decimalComma, delimiter }: OutputChoice,
-  { deps, mirror, reporter }: ReadSession,
+  output: OutputChoice,
+  session: ReadSession,
   bookmarks?: Readonly<Bookmarks>,
 ): Promise<WrittenTables> {
+  const { deps, reporter } = session;
+  const { format, path, isCompressed, ...options } = output;
   const file = path === undefined ? undefined : expandPath(path, deps);
-  if (file === undefined && !format.isText && deps.stdout.isTTY)
-    throw new UsageError(`\`${format.flag}\` cannot be printed to a terminal.`, {
-      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
-    });
-  const protectedFiles = [
-    ...mirrorFiles(await resolveLinks(mirror.path)),
-    await resolveLinks(configPath(deps)),
-  ];
-  if (file !== undefined && protectedFiles.includes(await resolveLinks(file)))
-    throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
-      hint: "choose a different file with `-o`",
-    });
-
+  await checkTarget(file, output, session);
   const { write } = await format.load();
   const names = sources.map(({ name }) => name).join(", ");
   const warn = (text: string) => reporter.warn(`${names}: ${text}`);
   const rows = new Map(sources.map(({ name }) => [name, 0]));
-  const data = tallyRows(write(sources, { excel, decimalComma, delimiter, bookmarks, warn }), rows);
+  const data = tallyRows(write(sources, { ...options, bookmarks, warn }), rows);
   const sink = file === undefined ? createStdoutSink(deps.stdout) : await openFileSink(file, deps);
   const written = await writeAll(isCompressed ? compress(data) : data, sink);
   return { rows, ...written };
+}
+
+async function checkTarget(
+  file: string | undefined,
+  { format, path }: OutputChoice,
+  { deps, mirror }: ReadSession,
+): Promise<void> {
+  if (file === undefined) {
+    if (format.isText || !deps.stdout.isTTY) return;
+    throw new UsageError(`\`${format.flag}\` cannot be printed to a terminal.`, {
+      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
+    });
+  }
+  const protectedFiles = [
+    ...mirrorFiles(await resolveLinks(mirror.path)),
+    await resolveLinks(configPath(deps)),
+  ];
+  if (protectedFiles.includes(await resolveLinks(file)))
+    throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
+      hint: "choose a different file with `-o`",
+    });
 }
 
 /** Yields the data of each chunk, and adds its rows to the count for its table in `counts`. */

@@ -67,6 +67,7 @@ export function createStdoutSink(stdout: OutputStream): Sink {
 /**
  * Opens a file that replaces the existing file at its path once it is complete. Devices and pipes are written to
  * directly.
+ *
  * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), which leaves no time to
  * delete a temporary file. The data is therefore written to a file that is unlinked as soon as it is open, so that the
  * operating system always frees its space. `finish` copies the data to a named temporary file and renames that file.

@@ -38,7 +38,7 @@ export interface SchemaTable {
 }
 
 /**
- * Finds the tables and views that a statement reads. SQLite compiles the statement while empty temporary tables shadow
+ * Finds the tables and views that a user's statement reads. SQLite compiles the statement while empty temporary tables shadow
  * all tables and views. `EXPLAIN` therefore lists each of them by name and does not expand the views.
  * @param sql a statement that compiles
  * @returns undefined if SQLite cannot explain the statement, as with `EXPLAIN …`, `INDEXED BY` or `main.orders.id`
