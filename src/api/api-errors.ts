@@ -124,8 +124,7 @@ export function unavailableError(
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
   if (outage.kind === "unavailable" && outage.retryAfterMs !== null)
     return new ApiUnavailable(
-      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(outage.retryAfterMs)}, ` +
-        `which is longer than the remaining \`--max-wait\` (${tried}).`,
+      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(outage.retryAfterMs)}, which is longer than the remaining \`--max-wait\` (${tried}).`,
       {
         status: outage.status,
         cause,

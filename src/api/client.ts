@@ -11,7 +11,7 @@ import { OutageTimer, retryDelay } from "./retry.js";
 export interface ApiSettings {
   baseUrl: string;
   key: string;
-  /** The hint for a rejected key (401), which depends on the source of the key. */
+  /** The hint for a rejected key (401). It depends on the source of the key. */
   rejectedKeyHint: string;
   rateLimit: number | null;
   /** The maximum duration of an outage before the run gives up; 0 disables retries. */
@@ -22,7 +22,7 @@ export interface ApiSettings {
 
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called at most once per request, if the request has to wait for the rate limit or the server. */
+  /** Called when a request has to wait for the rate limit or the server, but at most once per request. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** The status is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;

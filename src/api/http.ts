@@ -56,7 +56,8 @@ export async function sendRequest(
     if (signal.aborted) throw signal.reason;
     const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
     if (!failure) throw error;
-    // A library's error may quote the request headers, and `--verbose` prints the cause.
+    // Omits a cause that quotes the key, because `--verbose` prints it. Errors from libraries can quote request
+    // headers.
     return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
   } finally {
     if (status === 0) onHeaders(null);

@@ -141,9 +141,7 @@ export class RateLimiter {
     }
     this.#path = null;
     this.events.onNotice?.({
-      message:
-        `${this.settings.statePath} cannot be used (${errorReason(error)}): ` +
-        "requests from other brandapi processes are not counted in this run.",
+      message: `${this.settings.statePath} cannot be used (${errorReason(error)}): requests from other brandapi processes are not counted in this run.`,
     });
   }
 

@@ -41,7 +41,7 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** The minimum remaining time for another attempt, because timers are imprecise. */
+/** The minimum remaining time for another attempt. Timers are not precise enough for shorter waits. */
 const timerPrecisionMs = 5;
 
 /**

@@ -32,7 +32,8 @@ export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Fil
   const { where = "1", since = null, until = null } = selection;
   checkCondition(mirror, table, where);
   const select = mirror.db.prepare(
-    // For a numeric ID, the column is null, but the record's key (`source/id`) contains the ID.
+    // The column is null if the API sends a number as the ID, so the ID is then taken from the record's key
+    // (`source/id`).
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt

@@ -7,7 +7,7 @@ import { partSuffix, versionSuffix } from "./file-name.js";
 /** The version of a file on the file host. Bytes from different versions must never be combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The value of the header, which is sent back in `If-Range`. */
+  /** The header's value, which is sent in `If-Range` to resume the download. */
   validator: string;
   length: number;
 }
@@ -44,7 +44,7 @@ export class PartialFile {
     }
   }
 
-  /** Deletes all bytes in order to start over with a different version. */
+  /** Truncates the file in order to start over with a different version. */
   async restart(version: FileVersion | undefined): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);

@@ -120,10 +120,10 @@ async function requestFile(url: URL, file: PartialFile, options: TransferOptions
     const signal = AbortSignal.any([options.signal, abort.signal]);
     const response = await unlessAborted(options.fetch(target, { headers, signal }), signal);
     if (![301, 302, 303, 307, 308].includes(response.status)) return response;
-    // Closes the connection, because the body of a redirect is not read.
+    // Closes the connection. The body of a redirect is not needed.
     abort.abort();
     if (redirects === maxRedirects)
-      throw new DownloadFailure(`the file host redirects more than ${maxRedirects} times`);
+      throw new DownloadFailure(`the file host redirected more than ${maxRedirects} times`);
     target = redirectTarget(response, target, options.baseUrl);
   }
 }
@@ -133,7 +133,7 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
   const isUrl = location !== null && URL.canParse(location, from.href);
   const target = readFileUrl(isUrl ? new URL(location, from).href : location, baseUrl);
   if ("problem" in target)
-    throw new DownloadFailure(`the file host redirects (${status}) to a URL that ${target.problem}`);
+    throw new DownloadFailure(`the file host redirected (${status}) to a URL that ${target.problem}`);
   return target;
 }
 
@@ -183,7 +183,7 @@ function versionOf(response: HttpResponse): FileVersion | undefined {
   if (etag)
     return /^"[\x21\x23-\x7e]*"$/.test(etag) ? { header: "etag", validator: etag, length } : undefined;
   const modified = response.headers.get("last-modified")?.trim() ?? "";
-  // A file that was modified just before the response could change again within the same second.
+  // A recent modification time does not identify a version, because the file could change again within the same second.
   const ageMs = Date.parse(response.headers.get("date") ?? "") - Date.parse(modified);
   return ageMs >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
 }
@@ -196,7 +196,7 @@ function tooLarge(): DownloadFailure {
   return new DownloadFailure(`it is larger than ${maxBytes} bytes`);
 }
 
-/** Signed URLs are a few thousand characters long, and servers reject much longer URLs. */
+/** The maximum length of a signed URL. A typical one has a few thousand characters. */
 const maxUrlLength = 16_384;
 
 /**

@@ -42,8 +42,8 @@ export interface ChangedRows {
    */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /**
-   * Reads the list items that have been removed since a bookmark. Only the position and the columns copied from the
-   * record have values.
+   * Reads the list items that have been removed since a bookmark. All columns are null except the position and the
+   * columns copied from the record.
    */
   removedItems(after: Bookmark): Iterable<ChangedRow[]>;
 }

@@ -3,9 +3,9 @@ import type { Bookmark } from "./changed-rows.js";
 
 export interface Chunk {
   data: Uint8Array | string;
-  /** The number of rows that are completed by this chunk. */
+  /** The number of rows that end in this chunk. */
   rows: number;
-  /** The name of the table; optional if only one table is exported. */
+  /** The name of the table, which can be omitted if only one table is exported. */
   table?: string;
 }
 
@@ -27,7 +27,7 @@ export type RowSources = readonly [RowSource, ...RowSource[]];
 /** Generates the output in chunks. Keeps only a few batches of rows in memory. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
-/** An export format, whose module exports the writer as `write`. */
+/** An export format. Its module exports the writer as `write`. */
 interface FormatOf<Name extends string> {
   name: Name;
   flag: string;

@@ -39,7 +39,8 @@ function readRawRecords({ columns, origin }: RowSource): Iterable<Row[]> | undef
 }
 
 function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
-  // A discovered column of type `json` contains plain strings, numbers and booleans instead of JSON text.
+  // In a column for an undocumented field, values of type `json` are plain strings, numbers and booleans instead of
+  // JSON text.
   if (type === "json" && !isDiscovered)
     return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));

@@ -148,7 +148,7 @@ export class TypeFinder {
   }
 }
 
-/** The maximum number of rows and characters in a row group, which is built in memory. */
+/** The maximum number of rows and characters in a row group. Each row group is built in memory. */
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 

@@ -4,7 +4,7 @@ import { UsageError } from "../errors.js";
 
 /** The maximum size of a ZIP entry without the ZIP64 extension. */
 const maxEntryBytes = 2 ** 32 - 1;
-/** Higher levels are much slower and save little space. */
+/** Higher compression levels are much slower and save little space. */
 const compressionLevel = 3;
 
 /** Writes a ZIP file with fflate, but compresses its entries with Node's zlib, which is several times faster. */

@@ -106,7 +106,7 @@ export function findOldestSuccess(mirror: Mirror): string | null {
 
 /**
  * Returns the last sync that read all of a resource. For lists and dated records, an unverified run counts as well,
- * because unreadable dates and duplicate IDs prevent only verification.
+ * because a complete read remains unverified if it contains unreadable dates or duplicate IDs.
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
@@ -127,7 +127,7 @@ export function readResourceHealth(
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // The coverage belongs to the list of records, whose details may not have been read yet.
+  // The coverage describes only the list of records. Their details may not have been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);

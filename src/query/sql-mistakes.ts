@@ -85,7 +85,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   if (/^now$/i.test(written)) return "write the current time in single quotes: `'now'`";
   return withEmptyTables(db, (tables) => {
     const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
-    // The alias can refer to a subquery, whose columns are unknown.
+    // The alias can refer to a subquery. The columns of subqueries are unknown.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
     const withRemoved = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
@@ -112,7 +112,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   });
 }
 
-/** True if SQLite looked for the column in this table. If so, adding the column to the table changes the error. */
+/** True if SQLite looked for the column in this table, that is, if adding the column to the table changes the error. */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
   db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);

@@ -46,7 +46,7 @@ export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): Table
 
 /**
  * Describes a table or view and its columns.
- * @param counted `values` to count the rows and the values in each column
+ * @param counted `values` counts the rows and the values in each column, `rows` counts only the rows
  */
 export function readTableFacts(
   mirror: Mirror,

@@ -1,4 +1,4 @@
-/** A date without quotes in an SQL statement. SQLite evaluates it as a subtraction or a division. */
+/** An unquoted date in an SQL statement. SQLite evaluates it as a subtraction or a division. */
 interface UnquotedDate {
   written: string;
   operation: "subtraction" | "division";

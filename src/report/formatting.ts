@@ -51,7 +51,7 @@ export function formatDifference(value: number, currency: string | null): Format
   return new FormattedValue(value, writeAmount(value, currency, signed));
 }
 
-/** Formats a change as `+12.3%`. The text is empty if the earlier amount is missing, zero or negative. */
+/** Formats a change as `+12.3%`, or as empty text if the earlier amount is missing, zero or negative. */
 export function formatChange(now: number | null, before: number | null): FormattedValue {
   if (now === null || before === null || before <= 0) return new FormattedValue(null);
   const ratio = (now - before) / before;

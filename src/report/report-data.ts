@@ -7,9 +7,12 @@ export interface ReportData {
   period: Period;
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
-  /** The main currencies, sorted by gross amount. If all currencies are minor, only the largest is included. */
+  /**
+   * The currencies that get all sections, sorted by gross amount. If none has several orders, the list contains only
+   * the currency with the largest amount.
+   */
   currencies: (string | null)[];
-  /** The currencies with a single order, and null if there are orders without a currency. */
+  /** The currencies that get only a single line. Null stands for orders without a currency. */
   minorCurrencies: (string | null)[];
   /** The time up to which orders have been read, in milliseconds since 1970. */
   reached: number;

@@ -49,7 +49,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** Returns the range without gaps that a run verified. A `verify` run checks the coverage of earlier runs. */
+/** Returns the contiguous range that a run verified. A `verify` run checks the range that earlier runs have read. */
 function describeProof({ db }: Mirror, run: RunRow): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -171,8 +171,8 @@ export interface HostShare {
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
 /**
- * Replaces these views with temporary tables, so that each view is computed only once. Must be called in
- * `withReadTransaction`.
+ * Replaces the views in `viewsToMaterialize` with temporary tables, so that each view is computed only once. Must be
+ * called in `withReadTransaction`.
  */
 export function createFigureTables({ db }: Mirror): void {
   for (const name of viewsToMaterialize)

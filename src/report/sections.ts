@@ -86,7 +86,7 @@ function describeComparison({ period, days }: ReportData): string {
   const through = isCut ? `Complete days only, through ${formatDay(days.until)}. ` : "";
   if (period.before === null)
     return `${through}There is no comparison, because these days or the preceding ones may be incomplete.`;
-  return `${through}Compared with ${period.before.name}, which had more time for refunds.`;
+  return `${through}Compared with ${period.before.name}, whose orders have had more time to be refunded.`;
 }
 
 function keyFigures({ sums, period }: ReportData, currency: string | null): KeyFigures {
@@ -181,7 +181,7 @@ function monthsSection({ mirror, period, currencies }: ReportData): Section {
     id: "months",
     title: "By month",
     lead: rows.some(({ is_partial }) => is_partial)
-      ? "Unfinished months are compared through their last complete day."
+      ? "For an unfinished month, the comparison ends with its last complete day."
       : "",
     blocks: currencies.flatMap((currency) => monthBlocks(months, inCurrency(rows, currency), currency)),
   };

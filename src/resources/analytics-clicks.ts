@@ -34,7 +34,7 @@ const parameters: readonly Field[] = [
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** `top_hosts` already has a `host_id` column, so the parent column gets a different name. */
+/** The items in `top_hosts` already have a `host_id`, so the column for the parent's host gets a different name. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,

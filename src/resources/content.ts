@@ -29,7 +29,7 @@ export const content = {
     text("filename"),
     text("mime_type"),
     integer("file_size_bytes"),
-    timestamp("created_at", "when the file was added"),
+    timestamp("created_at", "the time at which the file was added"),
     text("uploaded_by", "`host`, `brand` or `peer_brand`"),
     object("host", contentHost),
     object("opportunity", [text("id"), text("title"), text("assignment_id"), text("assignment_status")]),

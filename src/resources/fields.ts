@@ -6,7 +6,7 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
-  /** `context` means a request parameter, such as the month. */
+  /** The source of the value: a field of the record, or a request parameter (`context`) such as the month. */
   from: "record" | "context";
   isAmount?: true | undefined;
   /** A signed URL has a query string that differs between responses. */
@@ -27,7 +27,7 @@ export interface ListField {
   table: string;
   about: string;
   /**
-   * The child table's columns that identify the parent row, with the main table's columns that provide their values.
+   * The child table's columns that identify the parent row, each with the main table's column that provides its value.
    */
   parent: readonly { column: string; from: string }[];
   /** True if items have no ID and are identified by a 0-based `position` column. */

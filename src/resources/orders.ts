@@ -31,8 +31,7 @@ export const orders = {
     text("order_number", "order number shown to the customer"),
     timestamp(
       "order_date",
-      "time of the order in the API's format; `day`, `month` and `order_date_utc` are in UTC, so write " +
-        "`order_date_utc >= datetime('now', '-7 days')`",
+      "time of the order in the API's format; `day`, `month` and `order_date_utc` are in UTC, so write `order_date_utc >= datetime('now', '-7 days')`",
     ),
     text("currency", "ISO 4217 code"),
     amount("total_amount", "order total"),

@@ -36,7 +36,7 @@ export interface DatedStrategy {
 export interface DetailsStrategy {
   kind: "details";
   path(key: string): string;
-  /** True if the details can change without a change in the list. */
+  /** True if a record's details can change without a change to the record in the list. */
   canChange(record: JsonObject): boolean;
   /** `merge` replaces the list item. Otherwise, details are records of `resource` with the foreign key `parent`. */
   into: "merge" | { resource: Resource; parent: string };
@@ -75,7 +75,7 @@ export interface Resource<How extends Strategy = Strategy> {
   about: string;
   path: string;
   scope: string;
-  /** If `unknown`, the first request has no `page`. Further pages are read if the response has a `pagination`. */
+  /** `unknown` sends the first request without `page`, and reads further pages if the response has a `pagination`. */
   pagination: "documented" | "unknown";
   strategy: How;
   /**

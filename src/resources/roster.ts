@@ -20,8 +20,8 @@ export const roster = {
     object("host", profileHost),
     text("status", "always `active` in the roster"),
     number("commission_rate", "percentage"),
-    timestamp("joined_at", "when the relationship was created"),
-    timestamp("activated_at", "when the relationship became active"),
+    timestamp("joined_at", "the time at which the relationship was created"),
+    timestamp("activated_at", "the time at which the relationship became active"),
     object("campaigns", [
       text("status", "`active`, `invited`, `completed` or `none`"),
       integer("invited"),

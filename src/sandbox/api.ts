@@ -13,14 +13,14 @@ import { RequestLimits } from "./request-limits.js";
 
 export const apiRoot = "/api/brand/v1";
 
-/** Keyless feeds that the API replaced (API document, "Versioning"). */
+/** Public feeds without a key that the API has replaced (API document, "Versioning"). */
 const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
 ];
 
 export interface SandboxApiOptions {
-  /** Requests with an unknown key or no key are handled for the first brand. */
+  /** The first brand is used for requests with an unknown key or no key. */
   brands: readonly Brand[];
   now(): number;
   monotonic?(): number;
@@ -28,7 +28,7 @@ export interface SandboxApiOptions {
   respond?: typeof respond;
 }
 
-/** An API for one or more brands, independent of any server. The rate limits are its only state. */
+/** The API of one or more brands, without a server. Its only state is the request counts for the rate limits. */
 export interface SandboxApi {
   brands: readonly Brand[];
   /** The file host's origin. `serveSandbox` sets it when the port is known. */

@@ -27,7 +27,7 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
     /** Adds an order that was placed at `date` but attributed manually just now. Returns the order's ID. */
     attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
-    /** Refunds an additional amount, or the full amount by default. */
+    /** Adds a refund to an order, by default for the full amount. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
     /** Withdraws the attribution of orders, which removes them from the API. */

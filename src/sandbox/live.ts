@@ -9,7 +9,7 @@ import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.
 export interface Pace {
   /** Determines the rate of new orders, refunds, cancellations and late attributions. */
   ordersPerHour: number;
-  /** A factor for all other events. A real brand has a speed of 1. */
+  /** Multiplies the frequency of all other events. The speed of a real brand is 1. */
   speed: number;
 }
 

@@ -5,7 +5,7 @@ const windowMs = 60_000;
 
 /**
  * Counts requests in a sliding window for each key and for each IP address. The limit per IP address is twice as high.
- * Rejected requests count as well, because this is the strictest interpretation of the API document.
+ * Rejected requests count as well, which is the strictest interpretation of the API document.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();

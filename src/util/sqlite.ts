@@ -31,8 +31,8 @@ function load(name: string): SqliteConstructor {
     // npm exits with code 0 even if it can neither download nor compile an optional package.
     const hint = hasNode22
       ? "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package"
-      : "use Node 22 or later, which needs no compiler. To see why npm could not download or compile SQLite, reinstall " +
-        "brandapi with `npm install -g --foreground-scripts`; compiling needs Python, a C++ compiler and Node's headers";
+      : "use Node 22 or later, which needs no compiler. " +
+        "To see why npm could not download or compile SQLite, reinstall brandapi with `npm install -g --foreground-scripts`; compiling needs Python, a C++ compiler and Node's headers";
     throw new ConfigurationError(
       `SQLite is not installed for Node ${versions.node}: ${name} cannot be loaded.`,
       { hint, cause },

@@ -14,8 +14,8 @@ export interface TableOptions {
   /** The titles of columns that are omitted, one by one, if the table is too wide. */
   optionalColumns?: readonly string[];
   /**
-   * The title of the last column, if its text is wrapped instead of cut. In a narrow terminal, the text is printed
-   * below its row.
+   * The title of the last column, if its text is wrapped instead of truncated. In a narrow terminal, the text is
+   * printed below its row.
    */
   wrappedColumn?: string;
   /**
@@ -33,7 +33,7 @@ const indent = "    ";
 
 /**
  * Renders a table with a header and one line per row, without a trailing newline. Escapes the cells. If the table is
- * wider than `width`, omits optional columns, then cuts the widest columns with `…`.
+ * wider than `width`, omits optional columns, then truncates the widest columns with `…`.
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
   const {
@@ -77,7 +77,7 @@ function withoutColumn(titles: readonly string[], rows: Rows, title: string): [s
   return [others(titles), rows.map(others)];
 }
 
-/** Wraps the last column. If the column would be too narrow, prints it below each row. */
+/** Wraps the last column. If the column would be too narrow, prints its text below each row. */
 function renderWrapped(
   titles: readonly string[],
   rows: Rows,

@@ -24,7 +24,7 @@ export function parseDuration(text: string): number {
   throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use a value such as ${durationFormats}` });
 }
 
-/** Parses a duration, or a number of days without a unit. */
+/** Parses a duration. A number without a unit means days. */
 export function parseWindow(text: string): number {
   return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
 }
@@ -36,8 +36,7 @@ function durationMs(text: string): number | undefined {
 }
 
 export const timeFormats =
-  "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
-  "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
+  "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
 /**
  * Parses the value of `--since` or `--until` in UTC. For a day or a month, `start` returns the first millisecond and

@@ -22,8 +22,8 @@ const hostTables = ["roster", "orders", "recommendations", "analytics_hosts"];
 export const hosts: View = {
   name: "hosts",
   about:
-    "one row per host, with roster data, orders, net and commission by currency, products, and the API's all-time ranking; orders " +
-    "without a host share one row",
+    "one row per host, with roster data, orders, net and commission by currency, products, and the API's all-time ranking; " +
+    "orders without a host share one row",
   columns: [
     text("id", "the host's ID"),
     hostUsername,
@@ -34,10 +34,10 @@ export const hosts: View = {
     ...orderCounts,
     json("net_by_currency"),
     json("commission_by_currency"),
-    integer("clicks", "clicks in the ranking"),
-    integer("buy_now_clicks", "buy-now clicks in the ranking"),
-    integer("ranking_orders", "orders in the ranking, which can differ from those in the mirror"),
-    amount("ranking_sales", "sales in the ranking, in the store currency"),
+    integer("clicks", "clicks according to the API's host ranking"),
+    integer("buy_now_clicks", "buy-now clicks according to the API's host ranking"),
+    integer("ranking_orders", "orders according to the API's host ranking; can differ from `orders`"),
+    amount("ranking_sales", "sales according to the API's host ranking, in the store currency"),
     integer("recommended_products"),
     text("username", "identical to `host_username`"),
   ],
@@ -92,17 +92,20 @@ const rankings = `rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency that has orders; orders without a host share one row; the figures from " +
-    "the API's monthly ranking cover all currencies and are repeated in every row for the host",
+    "one row per host, month (UTC) and currency that has orders; orders without a host share one row; " +
+    "the figures from the API's monthly ranking cover all currencies and are repeated in every row for the host",
   columns: [
     ...hostColumns,
     month,
     currency,
     ...orderFigures,
-    integer("clicks", "clicks in the ranking"),
-    number("conversion_rate", "tracked orders divided by buy-now clicks in the ranking, 0 to 1"),
-    integer("ranking_orders", "orders in the ranking, which can differ from those in the mirror"),
-    amount("ranking_revenue", "revenue in the ranking, in the store currency"),
+    integer("clicks", "clicks according to the API's monthly ranking"),
+    number(
+      "conversion_rate",
+      "tracked orders divided by buy-now clicks, 0 to 1, according to the API's monthly ranking",
+    ),
+    integer("ranking_orders", "orders according to the API's monthly ranking; can differ from `orders`"),
+    amount("ranking_revenue", "revenue according to the API's monthly ranking, in the store currency"),
   ],
   date: "month",
   example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
@@ -124,13 +127,13 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
-    "one row per host and currency, with the commission on orders that count and the commission clawed back (the highest " +
-    "commission seen for each order minus the current one); the API does not report payments",
+    "one row per host and currency, with the commission on orders that count and the commission clawed back (the highest commission seen for each order minus the current one); " +
+    "the API does not report payments",
   columns: [
     ...hostColumns,
     currency,
     integer("orders", "orders that count: neither removed nor cancelled"),
-    amount("commission_amount", "the commission earned according to the API, which does not report payments"),
+    amount("commission_amount", "the commission that the host has earned; the API does not report payments"),
     amount(
       "taken_back",
       "the commission clawed back after refunds, cancellations, withdrawals and corrections",
@@ -177,8 +180,8 @@ const [oldRate, newRate] = [numberFromSqlText("c.old"), numberFromSqlText("c.new
 export const rosterChanges: View = {
   name: "roster_changes",
   about:
-    "one row per roster change that a sync detected: a host joined or left, or a host's rate changed; hosts found by the first " +
-    "sync do not count as changes (`roster` contains the dates on which they joined)",
+    "one row per roster change that a sync detected: a host joined or left, or a host's rate changed; " +
+    "hosts found by the first sync do not count as changes (`roster` contains the dates on which they joined)",
   columns: [
     timestamp("seen_at", "the time at which the change was first seen"),
     text("what", "`joined`, `left` or `rate`"),

@@ -50,7 +50,7 @@ export const orderReads = `covered AS (
 
 /**
  * Returns SQL for the end time of the first run that read the complete month after it had ended, or null if there is no
- * such run. Requires `reads`.
+ * such run. Requires the common table expression `reads`.
  */
 export function selectReportedAt(month: string): string {
   const firstDay = `${month} || '-01'`;
@@ -59,5 +59,5 @@ export function selectReportedAt(month: string): string {
     AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
-/** SQL for the end of the most recent covered range for orders. Requires `covered`. */
+/** SQL for the end of the most recent covered range for orders. Requires the common table expression `covered`. */
 export const ordersReadUntil = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;

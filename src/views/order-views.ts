@@ -20,8 +20,8 @@ export const singleOrderFigures: View = {
   name: "order_figures",
   isHelper: true,
   about:
-    "one row per order that the API still returns, with its contribution to each figure; the other order views sum these rows; " +
-    "a cancelled order counts only in `cancelled_orders`",
+    "one row per order that the API still returns, with its contribution to each figure; a cancelled order counts only in `cancelled_orders`; " +
+    "the other order views sum these rows",
   columns: [
     ...orderColumns("id", "order_number", "order_date"),
     orderedAt,
@@ -69,8 +69,7 @@ export const ordersNet: View = {
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:
-    "one row per campaign that has open deliverables, open assignments, payments that the brand has " +
-    "not made, or payments that hosts have earned but not received",
+    "one row per campaign that has open deliverables, open assignments, payments that the brand has not made, or payments that hosts have earned but not received",
   columns: [
     text("id", "the campaign's ID"),
     text("title"),

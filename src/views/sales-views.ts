@@ -40,14 +40,17 @@ const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
 export const salesByMonth: View = {
   name: "sales_by_month",
   about:
-    "one row per month (UTC) and currency; the current month is compared with the previous month only through " +
-    "the last complete day that was read",
+    "one row per month (UTC) and currency; " +
+    "the current month is compared with the previous month only through the last complete day that was read",
   columns: [
     month,
     currency,
     ...orderFigures,
     boolean("is_partial", "true if the month has not been read completely yet"),
-    amount("net_through", "net through the last complete day that was read, to compare with `net_before`"),
+    amount(
+      "net_through",
+      "net through the last complete day that was read, for comparison with `net_before`",
+    ),
     amount(
       "net_before",
       "net of the previous month; for the current month, net of the previous month through the same day",
@@ -110,8 +113,8 @@ const difference = amount("difference", "`net_now` minus `net_reported`");
 export const restatements: View = {
   name: "restatements",
   about:
-    "one row per closed month and currency, with the net when it was reported and the net now; `restated_orders` lists the orders " +
-    "that changed, and `export sales_by_month --as-of` with the time in `reported_at` returns all figures as of that time",
+    "one row per closed month and currency, with the net when it was reported and the net now; `restated_orders` lists the changed orders; " +
+    "`export sales_by_month --as-of` with the time in `reported_at` returns all figures as of that time",
   columns: [
     month,
     currency,
@@ -145,8 +148,8 @@ const orderColumnNames =
 export const restatedOrders: View = {
   name: "restated_orders",
   about:
-    "one row per order whose net has changed since its month was reported; an order that moved " +
-    "to a different month or currency has one row for each",
+    "one row per order whose net has changed since its month was reported; " +
+    "an order that moved to a different month or currency has a row for the old and a row for the new one",
   columns: [
     month,
     currency,
@@ -158,8 +161,7 @@ export const restatedOrders: View = {
     difference,
     text(
       "what",
-      "`late` (first seen after the report), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, " +
-        "`reinstated` (no longer cancelled), `redated`, `currency` or `amount`",
+      "`late` (first seen after the report), `refunded`, `cancelled`, `reinstated` (no longer cancelled), `withdrawn` (the API no longer returns it), `returned`, `redated`, `currency` or `amount`",
     ),
     timestamp("seen_at", "the time at which the change was first seen"),
     ...hostColumns,
@@ -215,22 +217,16 @@ const millisecondsBetween = (from: string, to: string) =>
 export const lateRefunds: View = {
   name: "late_refunds",
   about:
-    "one row per refund that was found after the order was first read, for orders that count; the API does not date " +
-    "refunds, so the time from order to refund has a lower and an upper bound",
+    "one row per refund that was found after the order was first read, for orders that count; " +
+    "the API does not date refunds, so the view contains a lower and an upper bound for the time from order to refund",
   columns: [
     text("order_id"),
     ...orderColumns("order_number", "order_date"),
     month,
     currency,
     amount("refunded_amount", "negative if a refund was reversed"),
-    integer(
-      "days_at_least",
-      "complete days between the order and the last time it was seen without the refund",
-    ),
-    integer(
-      "days_at_most",
-      "days between the order and the first time it was seen with the refund, rounded up",
-    ),
+    integer("days_at_least", "complete days from the order to the last time it was seen without the refund"),
+    integer("days_at_most", "days from the order to the first time it was seen with the refund, rounded up"),
     timestamp("last_seen_unchanged_at", "the last time the old amount was seen"),
     timestamp("seen_changed_at", "the first time the new amount was seen"),
     ...hostColumns,

@@ -15,7 +15,7 @@ export const orderAmounts: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
   amount("refunded_amount", "`refund_amount` of the orders that count"),
   amount("net_amount", "gross minus refunded"),
-  amount("commission_amount", "the commission earned according to the API, which does not report payments"),
+  amount("commission_amount", "the commission that hosts have earned; the API does not report payments"),
 ];
 
 export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmounts];

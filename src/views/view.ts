@@ -2,7 +2,7 @@ import type { ScalarField, ScalarType } from "../resources/fields.js";
 import { orders } from "../resources/orders.js";
 import { tablesOf } from "../resources/table-shape.js";
 
-/** A view, which is stored in the mirror file so that any SQL program can use it. */
+/** A view, which is stored in the mirror file so that any SQLite client can use it. */
 export interface View {
   name: string;
   /** A description of what a row represents, with notes for users. */
@@ -12,11 +12,14 @@ export interface View {
   example?: string;
   /** The tables that the SELECT statement reads, directly or through other views. */
   reads: readonly string[];
-  /** The SELECT statement. It must work with SQLite 3.26, because other programs read the mirror. */
+  /**
+   * The SELECT statement. It must work with SQLite 3.26, because other programs that read the mirror may use an old
+   * version.
+   */
   sql: string;
   /** The column that `--since` and `--until` filter by. */
   date?: string;
-  /** The column with a stable integer to sort by, for views that have one row per row of a table. */
+  /** The integer column that gives rows a stable order, in views with one row per row of a table. */
   rowId?: string;
   /** True if the view mainly serves as a building block for other views. Only `tables --all` lists helper views. */
   isHelper?: true;

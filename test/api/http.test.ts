@@ -14,7 +14,7 @@ function setTimer(_ms: number, call: () => void) {
   return () => clearTimeout(timer);
 }
 
-/** Creates a client with a `--max-wait` of one minute and a clock whose waits take no real time. */
+/** Creates a client with a `--max-wait` of one minute and a fake clock, so that waits take no real time. */
 function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
   const clock = new FakeClock();
   const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });
@@ -214,7 +214,7 @@ it.each([
     expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
 });
 
-it("an error caused by a bug in the program is not classified", () => {
+it("an error caused by a bug in the program is not reported as a failed request", () => {
   expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
   expect(classifyError("text", "h")).toBeNull();
   for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])

@@ -87,7 +87,7 @@ function start() {
   return { clock, outage: new OutageTimer(clock, maxWaitMs) };
 }
 
-it("--max-wait starts at the first failed request and is reset by a response", () => {
+it("the time allowed by --max-wait starts at the first failed request, and a response resets it", () => {
   const { clock, outage } = start();
   const sentAt = clock.mono;
   clock.pass(3_000);

@@ -32,7 +32,7 @@ async function send() {
 await Promise.all([send(), send()]);
 `;
 
-it("20 processes that share a key send at most 60 requests in any window, and each process finishes", async () => {
+it("20 processes that share a key send at most 60 requests in any window, and all of them finish", async () => {
   const folder = temporaryFolder();
   const input = { rateLimit: join(root, "src/api/rate-limit.ts"), deps: join(root, "src/deps.ts") };
   const bundle = await rolldown({ input, platform: "node", external: /^[^./]/ });
@@ -45,7 +45,8 @@ it("20 processes that share a key send at most 60 requests in any window, and ea
   const sent = sends.map((request) => request.sent).sort((a, b) => a - b);
   const answered = sends.map((request) => request.answered).sort((a, b) => a - b);
   for (let at = 0; at + rateLimit < sends.length; at += 1) {
-    // The server may count a request at any time between `sent` and `answered`, so these times are the worst case.
+    // The server may count a request at any time between `sent` and `answered`. In the worst case, it counts the first
+    // request when it is answered, and the last one when it is sent.
     expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
   }
 });

@@ -38,7 +38,7 @@ test("an export after one sync contains all records as the API returns them, and
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** Each child table with the list and the field that it comes from, and the columns that identify the parent. */
+/** Each child table with the list and the field that its rows come from, and the columns that identify the parent. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],
@@ -107,7 +107,7 @@ test("each month's clicks and the host ranking are stored as the API returns the
   expect(brand.sql<Row>("SELECT * FROM analytics_hosts ORDER BY position")).toMatchObject(rows.map(columns));
 });
 
-test("unknown attributes and enum values are stored at any depth, and reported once", async () => {
+test("unknown attributes and enum values are stored at any depth, and reported only once", async () => {
   const brand = makeBrand({ history: 60 });
   grown(brand.data);
   const first = await brand.run("sync");

@@ -54,7 +54,7 @@ test("a sync skips the Analytics resources if the plan lacks them, prints the re
   expect(err).toContain("The brand's plan does not include /orders");
 });
 
-test.each(ofAnalytics)("`sync %s` exits with code 5 if the plan lacks Analytics", async (name) => {
+test.each(ofAnalytics)("`sync %s` fails with exit code 5 if the plan lacks Analytics", async (name) => {
   const brand = makeBrand();
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run(`sync ${name}`);

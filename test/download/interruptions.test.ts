@@ -388,7 +388,7 @@ test.each([
 test.each([
   [401, 4],
   [503, 6],
-])("the download ends after HTTP %i from the API with exit code %i", async (status, code) => {
+])("HTTP %i from the API makes the download fail with exit code %i", async (status, code) => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`f${n}`, {}])));
   brand.before = ({ path }) => (path.endsWith("/download") ? { status } : undefined);
   const run = await download(brand, "--max-wait 1s");

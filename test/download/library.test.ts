@@ -36,7 +36,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("files are downloaded completely and only once, regardless of their names, and without sending the key", async () => {
+test("each file is downloaded completely and only once, regardless of its name, and without sending the key", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
@@ -105,7 +105,7 @@ test("files in a moved folder are not downloaded again, and the mirror records t
   expect(brand.sql<{ path: string }>("SELECT path FROM content_downloads")[0]?.path).toContain("/moved/");
 });
 
-test("download --where warns about a date without quotes", async () => {
+test("download --where warns about an unquoted date", async () => {
   const brand = await brandWithFiles({ a: {} });
   const { code, err } = await brand.run("download content --where created_at>2026-10-01");
   expect(code).toBe(0);

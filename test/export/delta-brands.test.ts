@@ -147,7 +147,7 @@ test("concurrent Delta exports of different brands succeed, even if the table do
   ]);
 });
 
-test("one of two concurrent exports of the same brand to a multi-brand table ends with exit code 9", async () => {
+test("one of two concurrent exports of the same brand to a multi-brand table fails with exit code 9", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   const runs = await Promise.all([0.1, 0.2].map((random) => run("export orders --all-profiles", { random })));
   expect(runs.map(({ code }) => code)).toContain(9);
@@ -172,7 +172,7 @@ test("a Delta export does not add a version with a new schema if another brand h
   expect(await commit("cedar", true)).toBeUndefined();
 });
 
-test("a Delta export that has to start over ends with exit code 9 if its brand has been exported in the meantime", async () => {
+test("a Delta export that has to start over fails with exit code 9 if its brand has been exported in the meantime", async () => {
   const { mirrorOf, run, table } = await makeMachine("moss", "fern");
   const beforeOthers = await readDeltaLog(table);
   await run("export orders --all-profiles");

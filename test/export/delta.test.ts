@@ -96,7 +96,7 @@ test("a Delta export writes a log, and one file per month with the mirror's valu
   ]);
 });
 
-test("a later Delta export rewrites only changed months, removes empty months, and adds no version if nothing has changed", async () => {
+test("a Delta export to an existing table rewrites changed months and removes empty months, but adds no version if nothing has changed", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   const first = namesOf(table);
@@ -187,7 +187,7 @@ test("a Delta export rejects a log from another program, brand or protocol versi
   await refused("has a missing version");
 });
 
-test("one of two concurrent Delta exports of the same brand ends with exit code 9", async () => {
+test("one of two concurrent Delta exports of the same brand fails with exit code 9", async () => {
   const { table, run } = await makeDeltaFolder();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);

@@ -103,7 +103,7 @@ test("Parquet stores a timestamp column as text if any value is not a timestamp"
   );
 });
 
-test("a Parquet export assigns types to columns with undocumented fields, JSON and days", async () => {
+test("a Parquet export chooses column types for undocumented fields, JSON and days", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [
     { id: "a", size: 41, sent: true, note: "=x", when: "2026-10-01T00:00:00Z" },

@@ -56,7 +56,7 @@ function partsOf(path: string): Record<string, string> {
   return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
 }
 
-test("an XLSX sheet has no formulas, keeps numeric-looking text, shows amounts with two decimals, and has a frozen header with a filter", async () => {
+test("an XLSX sheet contains typed cells without formulas, below a frozen header row with a filter", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
   expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);

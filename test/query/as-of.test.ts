@@ -27,7 +27,7 @@ function copyOf(path: string, to: string): string {
   return to;
 }
 
-test("export --as-of returns the same rows for each view as an export at that time", async () => {
+test("export --as-of returns the same rows for each view as an export made at that time", async () => {
   const brand = makeBrand({ history: 150, seed: 3, listLimit: 30 });
   const copies: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35].entries()) {
@@ -136,7 +136,7 @@ test("export --as-of also applies to tables and views in a --where condition", a
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("export --as-of uses the ranking's last daily snapshot, and warns that later rows in tables without a history are omitted", async () => {
+test("export --as-of uses the last ranking snapshot before that time, and warns about tables without a history", async () => {
   const { brand, before } = await syncTwice();
   const clicks = async (...words: string[]) =>
     (await exportRows(brand, "hosts", ...words)).rows.map((row) => row.clicks);

@@ -94,7 +94,7 @@ test("hosts has one row per host with figures from the ranking, and one row for 
   mirror.db.close();
 });
 
-test("commission_by_host computes clawed-back commission from each order's highest and current commission", async () => {
+test("commission_by_host computes the clawed-back commission from the highest and the current commission for each order", async () => {
   const host = (n: number) => ({
     host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
   });

@@ -160,7 +160,7 @@ test("the first month stays partial if the first sync began in the middle of tha
   ]);
 });
 
-test("export sales_by_month --as-of returns the same rows as an export at that time", async () => {
+test("export sales_by_month --as-of returns the same rows as an export made at that time", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const brand = makeBrand({
     orders: orders.filter((order) => monthOf(order) < "2026-11"),

@@ -56,7 +56,7 @@ test("views keep a host's newest name even if the record that contains it is rem
   expect(names("roster_changes")).toEqual([["ada", "ada"]]);
 });
 
-test("views label a host by name, then by ID, if the newest record has no handle", async () => {
+test("if a host's newest record has no handle, views label the host by name, or by ID if the name is missing as well", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "orders", [order(3, "x", { host: host(null) })], { at: at(5) });
   expect(names("hosts_by_month")).toEqual([[null, "Ada"]]);

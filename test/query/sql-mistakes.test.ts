@@ -127,7 +127,7 @@ test.each([
   expect(err).not.toContain("without quotes");
 });
 
-test("export --where warns about a date without quotes", async () => {
+test("export --where warns about an unquoted date", async () => {
   const where = "order_date > 2026-10-01";
   const { code, err } = await brandapi(["export", "orders", "--csv", "--where", where, "--db", mirror.path]);
   expect(code).toBe(0);

@@ -59,7 +59,7 @@ test("each view's declared tables are those that SQLite opens", async () => {
   db.close();
 });
 
-test("each view has an example query that selects from the view and runs in any SQLite program", async () => {
+test("each view has an example query that selects from the view and runs in any SQLite client", async () => {
   const mirror = await filled();
   const plain = new Sqlite(mirror.path, { readonly: true });
   for (const { name, date } of views) {

@@ -53,13 +53,13 @@ test("a period other than a month is compared with the same number of preceding 
 
 const since = (from: string): DateRange[] => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
-test("a period has no comparison if the mirror begins during the preceding days", () => {
+test("a period has no comparison if the mirror contains only part of the preceding days", () => {
   const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
   expect(comparison("2026-10-01T00:00:00.000Z")).not.toBeNull();
   expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
 });
 
-test("a period has no comparison if the first order came after the preceding days", () => {
+test("a period has no comparison if the first order was placed after the preceding days", () => {
   const reached = Date.parse("2026-11-22T17:00:00Z");
   const comparison = (first: string) =>
     choosePeriod(
@@ -71,7 +71,7 @@ test("a period has no comparison if the first order came after the preceding day
   expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);
 });
 
-test("a month has no comparison if the mirror begins during that month", () => {
+test("a month has no comparison if the mirror does not contain the start of that month", () => {
   const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
   expect(one.before).toBeNull();
 });

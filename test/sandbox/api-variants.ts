@@ -59,9 +59,9 @@ export const documentedBehavior = {
   cancelled: oneOf("out", "in"),
   /** Whether the revenue of most days changes every hour even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
-  /** Whether a day without activity has a point with zeros or no point. */
+  /** Whether the time series contains a point with zeros or no point for a day without activity. */
   emptyDays: oneOf("zero", "missing"),
-  /** Whether `status=refunded` selects fully refunded orders, or all orders with a refund. */
+  /** Whether `status=refunded` selects only fully refunded orders or all orders with a refund. */
   refundedFilter: oneOf("fully", "any"),
   /** Whether a cancelled and refunded order matches both statuses, or only `cancelled`. */
   statusFilters: oneOf("overlap", "partition"),
@@ -137,7 +137,8 @@ function respondWithClicks(
   if (behavior.dailyTotals === "absent")
     throw new ErrorResponse(402, "plan_required", "The brand's plan does not include totals.");
   if (behavior.emptyDays === "zero") return { data: clicks };
-  // Requests each old day with orders separately, because the range since the year 1 has 700,000 days.
+  // Requests old days with orders one by one, because a single range could start in the year 1 and contain 700,000
+  // days.
   const url = new URL(request.url, "http://api");
   const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
   const oldDays = [...new Set(old.map((order) => order.order_date.slice(0, 10)))].sort();
@@ -216,7 +217,7 @@ function selectRecords(list: ListRequest): Fields[] {
   });
 }
 
-/** Returns all pages of the documented list, without the `ignored` request parameters. */
+/** Reads all pages of the list as documented, without the request parameters in `ignored`. */
 function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   const { request, context } = list;
   const url = new URL(request.url, "http://api");
@@ -232,7 +233,7 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The changed orders are needed only for the selection, so the response contains the original orders.
+  // The changed orders serve only to select the records. The response contains the original orders.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }

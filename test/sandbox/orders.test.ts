@@ -66,7 +66,7 @@ test("the same seed and time create the same brand, and a different seed creates
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
 });
 
-test("a brand's orders include several currencies, missing hosts, late refunds and equal dates", () => {
+test("the sandbox's orders have several currencies, and include orders without a host, late refunds and identical dates", () => {
   const { orders } = createBrand({ seed: 1, orders: 5_000, now: noon });
   const share = (keep: (order: (typeof orders)[number]) => boolean) =>
     orders.filter(keep).length / orders.length;
@@ -118,7 +118,7 @@ test.each([
   },
 );
 
-test("records without a date are listed if no range is requested, and in every range with an API variant", () => {
+test("records without a date are listed only if no range is requested, unless an API variant lists them in every range", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);

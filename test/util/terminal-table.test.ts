@@ -36,13 +36,13 @@ test("a table that is too wide omits optional columns one by one before it trunc
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("a table that is too wide ignores optional columns that it does not have", () => {
+test("renderTable ignores optional columns that the table does not contain", () => {
   expect(renderTable(titles, rows, { width: 30, optionalColumns: ["absent", "title"] })).toBe(
     "id  total\na1   12.5\nb2",
   );
 });
 
-test("a table that is too wide shortens paths from the start, and omits them if too little space is left", () => {
+test("in a table that is too wide, paths are shortened from the start, or omitted if too little space is left", () => {
   const files = [
     ["acme", "/home/ada/.local/share/brandapi/acme.sqlite", 12],
     ["basalt", "/home/ada/.local/share/brandapi/basalt.sqlite", 3],

@@ -186,7 +186,7 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
 
 /**
  * Writes a Parquet file under a unique name.
- * @param encode is called once the file is open, because the connection is blocked while an SQLite statement is open
+ * @param encode is called only after the file has been opened, because its SQLite statement blocks the connection
  */
 async function writeFile(
   partitionValues: DataFile["partitionValues"],

@@ -38,7 +38,7 @@ export interface DataFile {
 
 /** The state of a brand's mirror at its last export to the table. */
 export interface BrandState extends MirrorState {
-  /** The newest version that an export of this brand added. */
+  /** The newest version that was added by an export of this brand. */
   version: number;
   rows: number;
 }

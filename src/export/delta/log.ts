@@ -192,7 +192,9 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
   await rm(from).catch(() => {});
 }
 
-/** Renames a file if the target path is free. A lock file prevents other processes from doing the same. */
+/**
+ * Renames a file if no file exists at the target path. A lock file keeps other processes from creating one meanwhile.
+ */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
