@@ -5,8 +5,8 @@ import { defineConfig, mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Returns an in-memory folder if there is one that has enough space and allows executable scripts, because tests create
- * hundreds of mirrors. In containers, `/dev/shm` is often too small or mounted with `noexec`.
+ * Returns an in-memory folder if possible, because tests create hundreds of mirrors. In containers, `/dev/shm` is often
+ * too small, or is mounted with `noexec`, which prevents tests from running scripts.
  */
 function fastFolder(): string {
   if (!existsSync("/dev/shm") || !existsSync("/proc/mounts")) return tmpdir();
@@ -15,7 +15,7 @@ function fastFolder(): string {
   return bavail * bsize < 1e9 || isNoexec ? tmpdir() : "/dev/shm";
 }
 
-/** Tests that replace Node's modules or functions for the lifetime of their process. */
+/** Tests that replace Node's modules or functions, which would affect other tests in the same process. */
 const alone = [
   "test/api/{api-errors,transport}.test.ts",
   "test/download/full-disk.test.ts",
@@ -23,7 +23,7 @@ const alone = [
   "test/export/exclusive-link.test.ts",
 ];
 
-/** The longest test files. They start first, so that none of them runs alone at the end. */
+/** The slowest test files, which start first so that none of them runs alone at the end. */
 const longest = [
   "report/browser",
   "faults/processes",
@@ -36,7 +36,7 @@ const longest = [
   "properties/variants",
 ];
 
-/** Vitest knows a file's duration only if it has run the file before on the same machine. */
+/** Replaces Vitest's order, which depends on the durations of earlier runs on the same machine. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
@@ -48,19 +48,19 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The settings for `npm test` and `npm run test:long`. */
 export const baseConfig = defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
     globalSetup: ["test/support/build.ts"],
     setupFiles: ["test/support/each-file.ts"],
     env: { TMPDIR: fastFolder() },
-    // On an idle machine, the longest test takes 5 seconds.
+    // The slowest test takes 5 seconds on an idle machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // One more worker than a small machine has cores, because tests often wait for processes.
+    // Three workers keep two cores busy, because tests often wait for other processes.
     maxWorkers: 3,
-    // The first option leaves the cores to the other workers. The second limits a worker's memory to about 300 MB.
+    // The first option keeps garbage collection off the other workers' cores. The second limits each worker's memory to
+    // about 300 MB.
     execArgv: ["--single-threaded-gc", "--heap-growing-percent=50"],
   },
 });

@@ -2,8 +2,8 @@ import { mergeConfig } from "vitest/config";
 import { baseConfig } from "./vitest.config.js";
 
 /**
- * `npm run test:long`: tests that inherently take minutes. These are the files `*.long.ts`, and tests with random
- * scenarios and seeds, of which `npm test` runs only the first few.
+ * The configuration for `npm run test:long`, which runs the slow tests in `*.long.ts` and more random scenarios than
+ * `npm test` does.
  */
 export default mergeConfig(baseConfig, {
   test: {

@@ -1,9 +1,7 @@
 import { readdirSync } from "node:fs";
 
-/**
- * Loads the modules that commands load on demand. Modules are not reloaded for each mutant, so without this, only the
- * first test that loads a module would appear to cover its constants.
- */
+// Loads all modules before the first test. Otherwise, Stryker would attribute a module's top-level code to the first
+// test that imports the module, and would not run other tests against mutants of that code.
 const folder = new URL(`../../src/${process.env.FOLDER ?? "sync"}/`, import.meta.url);
 for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" }))
   if (file.endsWith(".ts")) await import(new URL(file, folder).href);

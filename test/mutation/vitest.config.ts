@@ -9,10 +9,7 @@ class ShortestFirst extends BaseSequencer {
   }
 }
 
-/**
- * The tests for the mutated files. To mutate a folder other than the sync core: `FOLDER=export npm run mutation --
- * --mutate "src/export/*.ts"`.
- */
+// To mutate a folder other than the sync core, run `FOLDER=export npm run mutation -- --mutate "src/export/*.ts"`.
 const tests = process.env.FOLDER
   ? [`test/${process.env.FOLDER}/*.test.ts`]
   : [
@@ -28,7 +25,7 @@ export default defineConfig({
     include: tests,
     setupFiles: ["test/support/each-file.ts", "test/mutation/load.ts"],
     testTimeout: 30_000,
-    // Loads modules once for all mutants, so that each test takes only milliseconds.
+    // Loading modules only once for all mutants reduces each test to milliseconds.
     isolate: false,
     sequence: { sequencer: ShortestFirst },
   },

@@ -12,12 +12,11 @@ interface Change {
   seen_changed_at: string;
 }
 
-/** The time between a request and its response, during which the API's data may change. */
+/** The maximum time between a request and its response. */
 const responseMs = 100;
 
 /**
- * Checks for each row in `changes` that the API's data changed in this way after `last_seen_unchanged_at` and no later
- * than `seen_changed_at`.
+ * Checks that each change in `changes` happened in the API between `last_seen_unchanged_at` and `seen_changed_at`.
  */
 export function checkChangeTimes(world: World, { startedAt }: RunResult): string[] {
   const since = new Date(startedAt).toISOString();
@@ -42,27 +41,24 @@ export function checkChangeTimes(world: World, { startedAt }: RunResult): string
   });
 }
 
-/**
- * Returns true if a read of a list may have missed a record because a second record left and a third one was added
- * between two responses.
- */
+/** Returns true if a list was read page by page and records moved between pages in the meantime. */
 function mayHaveMissed(world: World, readAt: number): boolean {
   return world.isReadByPage && countSwaps(world, readAt, Number.NaN) > 0;
 }
 
-/** Returns true if a version of a record began with the change that a row in `changes` describes. */
+/** Returns true if the row describes the change from one version to the next. */
 function isChange(row: Change, before: Version | undefined, { json, record }: Version): boolean {
   const wasThere = before !== undefined && before.json !== null;
   if (row.kind === "removed") return wasThere && json === null;
   if (row.kind !== "changed") return !wasThere && json !== null;
   const field = row.field ?? "";
-  // The field's name contains a list item's ID, so only the time of the change is checked.
+  // Checks only the time, because the field is part of a list item.
   if (field.includes(".")) return json !== null;
   const value = membersOf(record).get(field) ?? null;
   return value === row.new && before !== undefined && (membersOf(before.record).get(field) ?? null) !== value;
 }
 
-/** Returns a record's fields as strings. The names of nested fields start with their object's name. */
+/** Returns the fields as strings, and prefixes the names of nested fields with the name of their object. */
 function membersOf(record: Fields, prefix = ""): Map<string, string> {
   const members = new Map<string, string>();
   for (const [name, value] of Object.entries(record)) {

@@ -10,10 +10,10 @@ import type { RunResult, World } from "./world.js";
 const dayMs = 86_400_000;
 
 /**
- * Compares what the mirror claims after a run with what the API had. Returns a line for each false claim.
+ * Compares the mirror's claims after a run with the API's data. Returns a line for each false claim.
  *
- * One kind of error is allowed, as src/sync/README.md explains: if a list is read by page number, a sync can miss a
- * record because another one leaves and a third one is added between the same two responses.
+ * One kind of false claim is allowed, as src/sync/README.md explains: when a list is read page by page, a sync can miss
+ * a record if, between two responses, a second record is removed and a third one is added.
  */
 export function findFalseClaims(world: World, end: RunResult): string[] {
   const claims = readClaims(world);
@@ -21,9 +21,9 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 }
 
 /**
- * Checks what users see: verified runs, removals and changes. Does not check coverage, because a run detects one
- * response late that the API's dates are less precise than its filters. If the run is stopped before then, its coverage
- * is too large until the next run.
+ * Checks the claims that users see: verified runs, removals and changes. The coverage of unverified runs is not checked.
+ * It can be too large if the API's dates are less precise than its filters: a run detects this only with the next
+ * response, and may be stopped before that.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
@@ -37,7 +37,6 @@ export function findFalseStatements(world: World, end: RunResult, claims = readC
   ];
 }
 
-/** Returns the false claims that a verified run makes. */
 export function checkVerified(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
     ...checkCovered(world, claims),
@@ -49,7 +48,7 @@ export function checkVerified(world: World, end: RunResult, claims = readClaims(
   ];
 }
 
-/** Returns the mirror file's integrity errors, and the differences between its tables and records. */
+/** Returns the integrity errors in the mirror's file, and the differences between tables and records. */
 export function findDamage(world: World): string[] {
   const { resource } = world;
   const tables = compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());
@@ -66,10 +65,7 @@ function checkInvented({ records }: MirrorClaims): string[] {
   );
 }
 
-/**
- * Checks that a covered range contains every record that the API had when the range was read, in that version or a
- * later one.
- */
+/** Checks that the mirror contains every record that the API had when the range was read, or a later version of it. */
 function checkCovered(world: World, { records, readAt }: MirrorClaims): string[] {
   const found: string[] = [];
   for (const [key, versions] of world.versionHistory.versions)
@@ -77,7 +73,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const read = readAt(second);
       if (json === null || read === undefined || read < from || read >= until) continue;
       const later = versions.filter((version) => version.until > read);
-      // The removal of a record since then is detected when the range is re-read.
+      // If the record was removed or its date changed later, a sync finds out when it re-reads the range.
       if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
       const row = records.get(key);
       const isHeld =
@@ -88,9 +84,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
   return found;
 }
 
-/**
- * Checks that a verified mirror contains no record that had already been removed or changed when its range was read.
- */
+/** Checks that a verified mirror contains no version that was already outdated when its range was read. */
 function checkStale({ present, readAt }: MirrorClaims): string[] {
   return present.flatMap(({ key, version }) => {
     const read = version ? readAt(version.second) : undefined;
@@ -99,7 +93,7 @@ function checkStale({ present, readAt }: MirrorClaims): string[] {
   });
 }
 
-/** Checks that a verified mirror that covers all dates also contains the records without a date. */
+/** Checks that a verified mirror with complete coverage includes the records without a date. */
 function checkUndated(
   { versionHistory }: World,
   { endedAt, startedAt }: RunResult,
@@ -114,7 +108,7 @@ function checkUndated(
   });
 }
 
-/** Checks that a run removes no record that the API listed throughout the run. */
+/** Checks that a run does not remove records that the API listed during the entire run. */
 function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { records }: MirrorClaims): string[] {
   return [...records.values()].flatMap(({ key, removedAt, version }) => {
     if (removedAt === null || removedAt < startedAt || removedAt > endedAt) return [];
@@ -122,16 +116,14 @@ function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { record
       .get(key)
       ?.filter(({ from, until }) => until > startedAt && from <= endedAt);
     const wasThere = during?.[0] && during[0].from <= startedAt && during.every(({ json }) => json !== null);
-    // A removal is confirmed by a second read, so a record is falsely removed only if it is missed twice.
+    // Two reads must miss a record before it is removed.
     return wasThere && countSwaps(world, startedAt, version?.second ?? Number.NaN) < 2
       ? [`${key}: falsely removed`]
       : [];
   });
 }
 
-/**
- * Checks that without --accept-removals, no run removes all records, or more than half of a list of over 20 records.
- */
+/** Checks that a run without --accept-removals never removes all records, or more than half of over 20 records. */
 function checkRemovalLimit(
   { acceptsRemovals, presentBefore }: RunResult,
   { records, present }: MirrorClaims,
@@ -142,7 +134,7 @@ function checkRemovalLimit(
   return [`${removed} of ${presentBefore.size} removed without --accept-removals`];
 }
 
-/** Returns how often one record left and another was added between the same two list responses, in the run at `instant`. */
+/** Counts the pairs of responses, in the run at `instant`, between which one record was removed and another was added. */
 export function countSwaps(world: World, instant: number, second: number): number {
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= instant && instant <= endedAt);
   if (!run) return 0;
@@ -163,8 +155,8 @@ export function countSwaps(world: World, instant: number, second: number): numbe
 }
 
 /**
- * Returns the earliest time at which the details in a mirror may have been read after a run. A run resumes any run that
- * was stopped within the last hour.
+ * Returns the earliest time at which the mirror's details can have been read. A run keeps the details that an interrupted
+ * run read within the last hour.
  */
 export function detailsReadSince({ runs }: World, end: RunResult): number {
   const finished = runs.findLastIndex(
@@ -174,7 +166,7 @@ export function detailsReadSince({ runs }: World, end: RunResult): number {
   return resumed?.startedAt ?? end.startedAt;
 }
 
-/** Checks that the campaigns' details are not older than the verified run. */
+/** Checks that campaign details are not older than the run that verified them. */
 function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): string[] {
   const { versionHistory, listName } = world;
   if (listName !== "opportunities" || end.job !== "sync") return [];
@@ -190,12 +182,11 @@ function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): 
   });
 }
 
-/** Returns true if the run read a complete list and nothing changed during the run. */
+/** Returns true if the run read a complete list, and nothing changed in the meantime. */
 function isUndisturbedList({ versionHistory, listName }: World, { startedAt, endedAt }: RunResult): boolean {
   return !isDated(listName) && !versionHistory.changes.some((at) => at > startedAt && at <= endedAt);
 }
 
-/** Returns the differences between the mirror and the API. */
 export function findDifferences(world: World, { records, present } = readClaims(world)): string[] {
   const current = new Map(
     [...world.versionHistory.versions].flatMap(([key, versions]) => {
@@ -211,7 +202,7 @@ export function findDifferences(world: World, { records, present } = readClaims(
   ];
 }
 
-/** Checks that `verify` does not prove a month if the mirror lacks a record of a day that was never read. */
+/** Checks that `verify` does not report a month as proven if the mirror lacks a record from an unread day. */
 function checkProvenMonths(
   { versionHistory }: World,
   { endedAt, startedAt, verdict }: RunResult,

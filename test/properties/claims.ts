@@ -3,41 +3,40 @@ import { isDated } from "./model.js";
 import type { Version } from "./versions.js";
 import type { World } from "./world.js";
 
-/** An inclusive range of dates, in milliseconds. */
+/** A range of dates in milliseconds, including both ends. */
 export interface Range {
   from: number;
   to: number;
 }
 
-/** The ranges that a mirror claims to have read, and the records in it. */
+/** What the mirror claims: its records, and the ranges that were read. */
 export interface MirrorClaims {
-  /** The merged date ranges that were read; empty for lists without a date filter. */
+  /** The date ranges that were read, merged; empty for lists without a date filter. */
   coveredRanges: Range[];
-  /** Returns when the range that contains this second was read; undefined if it was never read. */
+  /** Returns the time at which this second was read; undefined if it was never read. */
   readAt(second: number): number | undefined;
-  /** Returns the times at which the parts of a range were read; null if any part was never read. */
+  /** Returns the times at which parts of the range were read; null if some part was never read. */
   readTimes(range: Range): number[] | null;
   records: ReadonlyMap<string, MirrorRecord>;
-  /** The records that are not removed. */
+  /** The records that have not been removed. */
   present: MirrorRecord[];
-  /** The filters whose counts the program does not trust. */
+  /** The filters whose counts were wrong, so sync ignores them. */
   distrusted: ReadonlySet<string>;
 }
 
-/** A record in the mirror. */
 export interface MirrorRecord {
   key: string;
-  /** The record as the list returned it. */
+  /** The JSON of the list item. */
   json: string;
-  /** The record with its details. */
+  /** The JSON of the record, including details. */
   full: string;
-  /** The time of the removal, in milliseconds; null if the record is not removed. */
+  /** The time of the removal in milliseconds; null if the record has not been removed. */
   removedAt: number | null;
-  /** True if the last read of the record's range did not return it, and the removal has not been confirmed yet. */
+  /** True if the latest response did not contain the record, and its removal has not been confirmed yet. */
   isMissing: boolean;
-  /** The record's date in the mirror, in milliseconds; null if it is unreadable. */
+  /** The date of the record in milliseconds; null if the date is unreadable. */
   dated: number | null;
-  /** The matching version in the API; null if none matches. */
+  /** The version with the same JSON in the history; null if the API never returned this JSON. */
   version: Version | null;
 }
 

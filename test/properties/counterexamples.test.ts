@@ -5,9 +5,7 @@ import { play } from "./play.js";
 import type { DuringRun, RunStep, Step } from "./scenarios.js";
 import { playVariant } from "./variants.js";
 
-/**
- * Scenarios that once led to a false claim, reduced to the essential steps. README.md explains how to add a scenario.
- */
+/** A scenario that once led to a false claim, reduced to the essential steps. README.md explains how to add one. */
 interface Counterexample {
   title: string;
   list: TestedList;
@@ -17,19 +15,19 @@ interface Counterexample {
   steps: Step[];
 }
 
-/** A counterexample with an API that breaks the assumptions A1 to A3. */
+/** A counterexample with an API that violates assumption A1, A2 or A3 in src/sync/README.md. */
 interface VariantCounterexample extends Counterexample {
   perSecond?: number;
   undated?: number;
   variants: Partial<ApiVariants>;
 }
 
-/** Returns an event that affects record number `pick` and, if it needs a date, is dated `days` days ago. */
+/** Returns an event for record number `pick`. If the event sets a date, the date is `days` days ago. */
 function event(what: EventType, pick = 0, days = 0): ModelEvent {
   return { what, pick, days };
 }
 
-/** Returns a run with flags, and with events and failures during some of its requests. */
+/** @param during events and failures during the run */
 function run(job: RunStep["run"], flags: Omit<RunStep["with"], "during">, ...during: DuringRun[]): RunStep {
   return { run: job, with: { ...flags, during } };
 }

@@ -5,13 +5,13 @@ import type { RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/** Checks that a verified run agrees with the API's counts of the covered ranges and with its daily totals. */
+/** Checks that a verified mirror agrees with the API's counts and daily totals. */
 export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims): string[] {
   if (!isDated(world.listName)) return [];
   return [...checkCounts(world, end, claims), ...checkDailyTotals(world, end, claims)];
 }
 
-/** Returns the counts that can be compared. Leaves out filters that do not match the records' flags. */
+/** Returns the filters whose counts can be compared, because they match the flags in the records. */
 function countsOf({
   variants,
   listName,
@@ -36,7 +36,7 @@ function checkCounts(
   const found: string[] = [];
   for (const range of coveredRanges)
     for (const [name, counts] of checks) {
-      // The API filters by exact dates, but a user counts records in the mirror by the dates that the API returned.
+      // The API filters by exact dates, but the mirror has only the dates in responses, which can be less precise.
       const apiCounts = states.map(
         (state) => state.filter(({ record, second }) => isIn(range, second) && counts(record)).length,
       );
@@ -53,12 +53,9 @@ function isIn({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant <= to;
 }
 
-/**
- * Returns the days whose totals changed after they were read, but whose records in the mirror are still the old ones.
- */
+/** Checks that a verified mirror has no outdated records for a day whose totals changed after it was read. */
 function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: MirrorClaims): string[] {
   const { variants, lags, runs, listName } = world;
-  // Outdated or drifting totals cannot be compared.
   const canCompare =
     variants.dailyTotals !== "absent" && !variants.dailyTotalsDrift && lags !== "dailyTotals";
   if (listName !== "orders" || !canCompare || end.hadNoDailyTotals) return [];
@@ -83,14 +80,14 @@ function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: 
   });
 }
 
-/** Returns the API's records after each change during a run. */
+/** Returns the states of the API's data during a run. */
 function statesIn({ versionHistory }: World, { endedAt, startedAt }: RunResult): Version[][] {
   return [startedAt, ...versionHistory.changes.filter((at) => at > startedAt && at <= endedAt)].map(
     versionHistory.at,
   );
 }
 
-/** Returns each day's totals as a string, keyed by the day's midnight. Omits days without orders. */
+/** Returns the daily totals as strings, by the time at which the day starts. Omits days without orders. */
 function dailyTotals({ variants }: World, versions: readonly Version[]): Map<number, string> {
   const days = new Map<number, [orders: number, revenue: number, subtotal: number]>();
   for (const { record, second } of versions) {

@@ -2,58 +2,55 @@ import { type Brand, toMicroseconds } from "../../src/sandbox/brand.js";
 import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/events.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
-/** The lists for which scenarios are played. */
 export const testedLists = ["orders", "content", "roster", "opportunities", "gifts", "surveys"] as const;
 export type TestedList = (typeof testedLists)[number];
 export type Fields = Record<string, unknown>;
 
-/** The list's records at the start of a scenario. */
+/** Parameters for the records that exist at the start of a scenario. */
 export interface StartingRecords {
   seed: number;
   records: number;
-  /** The maximum number of records dated in the same second. */
+  /** The maximum number of records with dates in the same second. */
   perSecond: number;
-  /** The number of records without a date. */
   undated?: number;
 }
 
-/** A change to the brand's data. */
 export interface ModelEvent {
   what: EventType;
-  /** The record to change: an index into the sorted keys, modulo the number of keys. */
+  /** Selects the record to change: an index into the sorted keys, modulo the number of keys. */
   pick: number;
-  /** The age of the new date in days, for events that need a date. */
+  /** The age of the new date in days, for events that set a date. */
   days: number;
 }
 
 export type EventType =
-  /** A record is added. It is dated now, earlier, or in the same second as another record. */
+  /** A record is added: with the current date, an earlier date, or the same second as an existing record. */
   | "new"
   | "late"
   | "sameSecond"
-  /** A record is replaced with a record that is dated in the same second, so that no count changes. */
+  /** A record is replaced with a new record in the same second, so no count changes. */
   | "swap"
   | "withdraw"
-  /** A withdrawn record is listed again. */
+  /** A withdrawn record reappears in the list. */
   | "return"
   | "partialRefund"
   | "refund"
   | "cancel"
   | "hostChange"
-  /** The commission rate of all records changes. */
+  /** The commission rate changes for all records. */
   | "defaultRate"
-  /** A campaign gets an assignment, which only its details include. */
+  /** An assignment is added to a campaign. Only the campaign's details contain assignments. */
   | "assign"
-  /** Outside the model: the date of a record changes, or a record is dated in the future. */
+  /** Events that src/sync/README.md assumes not to happen: a date changes, or a new record has a future date. */
   | "redate"
   | "future";
 
-/** Returns true for lists with a date filter. All other lists are always read completely. */
+/** Returns true if the list has a date filter. Lists without one are always read completely. */
 export function isDated(listName: TestedList): boolean {
   return dateMember(listName) !== null;
 }
 
-/** Returns the date field by which a list can be filtered; null if the list has no date filter. */
+/** Returns the name of the field that the date filter uses; null if the list has no date filter. */
 export function dateMember(listName: TestedList): string | null {
   if (listName === "orders") return "order_date";
   return listName === "content" ? "created_at" : null;
@@ -67,7 +64,7 @@ export function keyOf(listName: TestedList, record: Fields): string {
   return sandboxRecordKey(listName, record as unknown as Brand[TestedList][number]);
 }
 
-/** Returns a record's date, truncated to the second, in milliseconds; NaN if it has no date. */
+/** Returns the record's date in milliseconds, truncated to the second; NaN if the record has no date. */
 export function secondOf(listName: TestedList, record: Fields): number {
   const member = dateMember(listName);
   return member === null ? Number.NaN : Math.floor(toMicroseconds(record[member]) / 1_000_000) * 1_000;
@@ -80,7 +77,7 @@ export function hashNumbers(...numbers: number[]): number {
 export function createRecords(listName: TestedList, start: StartingRecords, now: number): Fields[] {
   const { seed, perSecond, undated = 0 } = start;
   let date = "";
-  // Lists without dates are kept short, because every run reads them completely.
+  // Every run reads lists without dates completely, so they are kept short.
   const length = isDated(listName) ? start.records : start.records % 61;
   const records = Array.from({ length }, (_, n) => {
     const age = (hashNumbers(seed, n, 1) % (n % 2 === 0 ? 60 : 700)) * day + (hashNumbers(seed, n, 3) % day);
@@ -88,7 +85,7 @@ export function createRecords(listName: TestedList, start: StartingRecords, now:
     if (startsSecond) date = randomDate(now - 1_000 - age, seed + n);
     return createRecord(listName, `${listName[0]}${n}`, n < undated ? null : date, seed + n);
   });
-  // The list is sorted by attribution, which does not depend on the dates.
+  // The order of attribution does not depend on the dates.
   return records
     .map((record, n) => ({ record, n }))
     .sort((a, b) => hashNumbers(seed, a.n) - hashNumbers(seed, b.n))
@@ -96,8 +93,8 @@ export function createRecords(listName: TestedList, start: StartingRecords, now:
 }
 
 /**
- * Applies an event to the brand. An impossible event, such as a withdrawal from an empty list, does nothing.
- * @param removed the last version of each record that left the list and may return
+ * Applies an event to the brand, or does nothing if the event is impossible, such as a withdrawal from an empty list.
+ * @param removed the last version of each removed record, which a `return` event may add again
  */
 export function applyEvent(
   brand: Brand,
@@ -107,7 +104,7 @@ export function applyEvent(
   removed: readonly Fields[],
 ): void {
   const edits = createBrandEvents(brand, () => now);
-  // The edits are the same for every list. Only the record types differ.
+  // The type of one list stands for all lists, which support the same edits.
   const list = listName as "gifts";
   const records = [...recordsOf(brand, listName)].sort((a, b) =>
     keyOf(listName, a) < keyOf(listName, b) ? -1 : 1,
@@ -147,7 +144,7 @@ export function applyEvent(
     brand.results = { ...brand.results, [String(chosen.id)]: createResults(pick) };
 }
 
-/** Returns survey results in one of the possible shapes: a list with IDs, a list without IDs, or one object. */
+/** Returns survey results in one of three shapes: a list with IDs, a list without IDs, or a single object. */
 function createResults(pick: number): unknown {
   const scores = Array.from({ length: pick % 4 }, (_, n) => ({ score: pick % (n + 2) }));
   if (pick % 3 === 0) return scores;
@@ -160,7 +157,6 @@ function hostChange(listName: TestedList, pick: number, now: number): Fields {
   return { title: `title ${pick}`, ...updatedAt(listName, now) };
 }
 
-/** Only campaigns have an update time. */
 function updatedAt(listName: TestedList, now: number): Fields {
   return listName === "opportunities" ? { updated_at: new Date(now).toISOString() } : {};
 }
@@ -175,7 +171,7 @@ function refundOrCancel(order: Fields, what: EventType, pick: number): Fields {
 function campaignChange(campaign: Fields, what: EventType, days: number, now: number): Fields {
   if (what === "cancel")
     return { status: days % 2 === 0 ? "ACTIVE" : "ARCHIVED", ...updatedAt("opportunities", now) };
-  // An active campaign's `updated_at` does not change when its assignments change.
+  // A change to assignments does not affect `updated_at`.
   return what === "assign" && campaign.status === "ACTIVE"
     ? { assignments: [{ id: `a${days}`, status: "ACCEPTED" }] }
     : {};
@@ -203,7 +199,7 @@ function createRecord(listName: TestedList, id: string, date: string | null, sal
   };
 }
 
-/** Returns a timestamp with up to microsecond precision, often at the beginning or end of a second. */
+/** Returns a timestamp with microsecond precision, often at the start or end of a second. */
 function randomDate(ms: number, salt: number): string {
   const text = new Date(ms).toISOString();
   const fractions = ["000", "999", "999500", "000001", null, null];

@@ -6,13 +6,13 @@ import type { Scenario, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
 type Fields = Record<string, unknown>;
-/** The parts of a resource as strings, keyed by name. */
+/** The parts of a resource as strings, by name. */
 type Parts = ReadonlyMap<string, string>;
 
-/** A resource that is compared part by part, because its parts are read at different times. */
+/** A resource whose parts are read at different times, so each part is compared separately. */
 export interface PiecewiseResource {
   name: string;
-  /** The list that a scenario's events change. */
+  /** The list that the events in a scenario change. */
   listName: TestedList;
   partsInApi(request: (path: string) => unknown, now: number): Parts;
   partsInMirror(select: (sql: string) => Fields[], now: number): Parts;
@@ -64,7 +64,7 @@ export const piecewiseResources: readonly PiecewiseResource[] = [
   },
 ];
 
-/** Returns the past days with orders. The current day is left out, because it changes while it is being read. */
+/** Omits the current day, because its totals can change during the read. */
 function daysWithOrders(points: readonly Fields[], now: number): Parts {
   const today = new Date(now).toISOString().slice(0, 10);
   const past = points.filter(({ date, orders }) => String(date) < today && orders !== 0);
@@ -75,7 +75,7 @@ function hostRow(row: Fields): [string, string] {
   return [String((row.host as Fields | null)?.id), JSON.stringify(row)];
 }
 
-/** Returns the survey and its results as two parts, because they come from two requests. */
+/** Returns the survey and its results as separate parts, because each takes a separate request. */
 function surveyParts(id: unknown, results: readonly unknown[]): [string, string][] {
   const texts = results.map((result) => JSON.stringify(result)).sort();
   const survey: [string, string] = [String(id), "exists"];
@@ -83,8 +83,8 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
 }
 
 /**
- * Plays a scenario without flags. Returns the parts that a verified run stored with a value that the API never had
- * during that run.
+ * Runs a scenario, ignoring the flags of its runs. Returns the parts in a verified mirror that differ from the API's
+ * data at every instant of the run.
  */
 export async function playPiecewise(
   { partsInApi, partsInMirror, name, listName }: PiecewiseResource,
@@ -129,7 +129,7 @@ function withoutFlags(step: Step): Step {
   return { run: "sync", with: { during: [...step.with.during], acceptRemovals: true } };
 }
 
-/** Requests data from the API directly, in one large page. */
+/** Requests data directly from the API, in a single large page. */
 function requestData(world: World, path: string): unknown {
   const { brand, variants } = world;
   const api = createVariantApi({

@@ -9,7 +9,7 @@ import { type Interruption, type RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/** Plays a scenario inside the model. Returns the false claims of its runs, with the step that made each claim. */
+/** Runs a scenario. Returns the false claims, prefixed with the step that made them. */
 export async function play(listName: TestedList, { steps, ...options }: Scenario): Promise<string[]> {
   const world = await World.create({ listName, ...options });
   try {
@@ -25,7 +25,7 @@ export async function play(listName: TestedList, { steps, ...options }: Scenario
   }
 }
 
-/** Returns the result if the step is a run. */
+/** Returns null if the step is not a run. */
 export async function playStep(world: World, step: Step): Promise<RunResult | null> {
   if ("passHours" in step) world.pass(step.passHours * 3_600_000);
   else if ("what" in step) {
@@ -74,7 +74,7 @@ function toFault(failure: Exclude<Failure, "kill" | "stop">): Fault {
   return { status: Number(failure) };
 }
 
-/** Returns a modified brand from which a wrong response is computed. */
+/** Returns a modified brand, from which the API computes the wrong response. */
 function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   if (wrong === "cached") return world.earlier(1 + (pick % 4));
   const records = recordsOf(world.brand, world.listName);
@@ -82,7 +82,7 @@ function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   return { ...world.brand, [world.listName]: returned };
 }
 
-/** Checks that the program rejects no response inside the model. */
+/** Checks that the program does not reject a documented response. */
 function checkRefusals({ error }: RunResult): string[] {
   const isRejected =
     error instanceof UnsafeResponse || (error instanceof Error && error.constructor === UnexpectedResponse);
@@ -90,7 +90,7 @@ function checkRefusals({ error }: RunResult): string[] {
 }
 
 /**
- * Syncs everything twice without events. The first run may resume a stopped run. After the second run, the mirror must
+ * Syncs everything twice without events, because the first run may resume a stopped one. Afterwards, the mirror must
  * match the API.
  */
 async function finish(world: World): Promise<string[]> {

@@ -3,10 +3,8 @@ import fc from "../support/property.js";
 import type { EventType, ModelEvent, StartingRecords } from "./model.js";
 import type { Job, WorldOptions } from "./world.js";
 
-/** A step in a scenario: an event, a run, or hours without events. */
 export type Step = ModelEvent | RunStep | { passHours: number };
 
-/** A run with its flags, and the events during it. */
 export interface RunStep {
   run: Job;
   with: {
@@ -22,22 +20,21 @@ export interface RunStep {
   };
 }
 
-/** An event or a failure before the response to one of a run's requests. The requests are numbered from 1. */
+/** An event or a failure before the response to a request. The first request of a run has the number 1. */
 export interface DuringRun {
   atRequest: number;
   what: ModelEvent | Failure | WrongResponse;
 }
 
-/** The run is killed or stopped, or the request fails. All failures except 403 are retried. */
+/** The run is killed or stopped, or the request fails. The client retries after all of these failures except 403. */
 export type Failure = "kill" | "stop" | "500" | "429" | "reset" | "cut" | "html" | "403";
 
-/** A wrong response with status 200: empty, with one record missing, or outdated. Outside the model. */
+/** A response with status 200 that is empty, lacks a record, or is outdated. */
 export interface WrongResponse {
   wrong: "empty" | "lacks" | "cached";
   pick: number;
 }
 
-/** A brand, the variant of its API, and the steps to play. */
 export interface Scenario {
   start: StartingRecords;
   variants: Partial<ApiVariants>;
@@ -45,23 +42,22 @@ export interface Scenario {
   steps: Step[];
 }
 
-/** The parameters for random scenarios. */
 export interface ScenarioOptions {
   variants?: Partial<ApiVariants>;
   lags?: WorldOptions["lags"];
-  /** Events outside the model. They are as frequent as all other events together. */
+  /** Additional types of events, which are as frequent as all other events together. */
   more?: readonly EventType[];
   wrong?: WrongResponse["wrong"];
   undated?: boolean;
 }
 
-/** Generates scenarios: events and runs with random flags, and events, failures, stops and kills during the runs. */
+/** Generates scenarios with events, runs with random flags, and events and failures during the runs. */
 export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenario> {
   const { variants, lags, undated } = options;
   return fc
     .tuple(startingRecords, variantsInModel, stepsOf(options))
     .map(([start, randomVariants, steps]) => {
-      // Large lists have large pages, to limit the number of requests per run.
+      // Limits the number of requests per run.
       const maxPerPage = (randomVariants.maxPerPage ?? 1) * (start.records <= 60 ? 1 : 8);
       return {
         start: { ...start, undated: undated ? 3 : 0 },
@@ -72,7 +68,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
     });
 }
 
-/** Generates the documented behavior in three out of four scenarios, and another behavior in the rest. */
+/** Generates the documented behavior in three of four scenarios on average, and a different behavior in the others. */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],
   ...others: ApiVariants[Name][]
@@ -84,9 +80,9 @@ function usually<Name extends keyof ApiVariants>(
   );
 }
 
-/** The variants that the program must support. */
+/** API variants in which all of the program's claims must be true. */
 const variantsInModel: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
-  // With fewer than 4 records per page, the events between two requests can fill a page. With 100, they cannot.
+  // On smaller pages, the events between two requests could fill a complete page.
   maxPerPage: fc.integer({ min: 4, max: 12 }),
   ties: usually<"ties">("stable", "reversed"),
   datePrecision: usually<"datePrecision">("exact", "milliseconds", "seconds"),
@@ -105,7 +101,7 @@ const startingRecords: fc.Arbitrary<StartingRecords> = fc.record({
   perSecond: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 30 })),
 });
 
-/** Generates an age in days. It is often small, so that events cross the ends of short ranges. */
+/** Generates an age in days. Most ages are small, so that events often occur near the ends of short ranges. */
 function daysBack(most: number): fc.Arbitrary<number> {
   return fc.oneof(
     { withCrossShrink: true },
@@ -136,7 +132,7 @@ function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
       failure,
     ),
   });
-  // One record leaves and another is added, so that no count changes.
+  // A removal and an addition during the same run leave the counts unchanged.
   const leaving = eventOf(["withdraw", "swap"]);
   const arriving = eventOf(["return", "late", "new"]);
   const swap = fc.tuple(atRequest, atRequest, leaving, arriving).map(([first, second, leave, arrive]) => [
@@ -184,7 +180,7 @@ function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
     run: fc.constantFrom<Job>("verify", "repair"),
     with: fc.record({ acceptRemovals, during }, { requiredKeys: ["during"] }),
   }) as fc.Arbitrary<RunStep>;
-  // A run that may not complete. Before the next run, one record is removed and another is added.
+  // A run that may be interrupted, followed by a removal and an addition before the next run.
   const stopped = fc
     .tuple(sync, atRequest, fc.constantFrom<Failure>("kill", "stop", "403"), leaving, arriving, sync)
     .map(([run, at, what, leave, arrive, next]): Step[] => [

@@ -5,19 +5,16 @@ import { playStep } from "./play.js";
 import type { Scenario, ScenarioOptions, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
-/** An API that differs from the model in the same way in all of its scenarios. */
+/** An API that violates an assumption in src/sync/README.md. */
 export interface ApiVariant {
   name: string;
   listName: TestedList;
   options: ScenarioOptions;
-  /**
-   * The condition under which a run may be verified even though the mirror differs from the API; null if this must
-   * never happen.
-   */
+  /** The circumstances in which a run is verified although the mirror differs from the API; null if there are none. */
   knownGap: string | null;
   /**
-   * True if the API breaks one of the assumptions A1 to A3 in src/sync/README.md, so that lists are read by page
-   * number. With such an API, no run may make a false claim, and the mirror must contain every record.
+   * True if the API violates assumption A1, A2 or A3, so lists are read page by page. With these APIs, no run may make
+   * a false claim, and the mirror must contain every record at the end.
    */
   isReadByPage?: boolean;
 }
@@ -35,10 +32,9 @@ function variant(
   return { name, listName, options, knownGap };
 }
 
-const cached = "until the next read: an outdated response whose counts and totals are unchanged";
-const lacking = "two identical wrong responses in a row, or one for a list that was never read";
+const cached = "an outdated response whose counts and totals are unchanged, until the next read";
+const lacking = "two consecutive identical wrong responses, or one for a list that has never been read";
 
-/** The variants break assumptions that src/sync/README.md lists. */
 export const apiVariants: readonly ApiVariant[] = [
   variant("outdated daily totals", "orders", { lags: "dailyTotals" }),
   variant("drifting daily totals", "orders", { variants: { dailyTotalsDrift: true } }),
@@ -46,7 +42,7 @@ export const apiVariants: readonly ApiVariant[] = [
     "outdated total_items",
     "orders",
     { lags: "totals" },
-    "a count that equals the count before the last read",
+    "an outdated count that equals the count before the last read",
   ),
   variant(
     "outdated total_items",
@@ -96,20 +92,20 @@ export const apiVariants: readonly ApiVariant[] = [
     "undated records that are listed only without a date range",
     "orders",
     { undated: true },
-    "as many records were added since the last read as have no date",
+    "the number of records added since the last read equals the number of undated records",
   ),
   variant("records that are dated in the future", "orders", { more: ["future"] }),
   variant(
     "changing dates",
     "orders",
     { more: ["redate"] },
-    "one record moves out of a range and another is added, so no count differs",
+    "one record moves out of a range and another is added, so the counts match",
   ),
   variant(
     "changing dates",
     "content",
     { more: ["redate"] },
-    "one record moves out of a range and another is added, so no count differs",
+    "one record moves out of a range and another is added, so the counts match",
   ),
   variant("empty responses", "orders", { wrong: "empty" }, lacking),
   variant("empty responses", "roster", { wrong: "empty" }, lacking),
@@ -128,7 +124,7 @@ const complete: Step = { run: "sync", with: { during: [], full: true, acceptRemo
  */
 export type Effect = "harmless" | "loud" | "silent";
 
-/** Plays a scenario with an API outside the model. Throws if a run fails with an unexpected error. */
+/** Runs a scenario with an API variant. @throws the error of a run that fails unexpectedly */
 export async function playVariant(
   { isReadByPage = false, listName }: ApiVariant,
   { steps, ...options }: Scenario,
@@ -163,7 +159,6 @@ export async function playVariant(
   }
 }
 
-/** Describes the API's current records that the mirror lacks. */
 function findLostRecords(world: World): string[] {
   const { records } = readClaims(world);
   return world.versionHistory.at(world.now).flatMap(({ json, record }) => {
@@ -171,6 +166,6 @@ function findLostRecords(world: World): string[] {
     const row = records.get(key);
     return row?.removedAt === null && row.json === json
       ? []
-      : [`${key}: missing in the mirror, or different`];
+      : [`${key}: missing from the mirror, or different`];
   });
 }

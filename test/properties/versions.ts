@@ -2,32 +2,31 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { type ApiVariants, formatDate } from "../sandbox/api-variants.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } from "./model.js";
 
-/**
- * A version of a record in the API, which existed from `from` (inclusive) until `until` (exclusive), in milliseconds.
- */
+/** A version of a record in the API. Times are in milliseconds. */
 export interface Version {
   from: number;
+  /** The end of the version, exclusive. */
   until: number;
-  /** The record as the list returns it; null while it is not listed. */
+  /** The JSON of the list item; null if this version is a removal. */
   json: string | null;
-  /** The record with exact dates and details; its last listed version while it is not listed. */
+  /** The record with exact dates and details. For a removal, the last version before it. */
   record: Fields;
-  /** The record's date, truncated to the second, in milliseconds; NaN if it has no date. */
+  /** The date of the record, truncated to the second; NaN if the record has no date. */
   second: number;
-  /** How many list responses were sent before this version existed. */
+  /** The number of list responses before this version. */
   responsesBefore: number;
 }
 
-/** Every version of every record in the API, with the times of the changes. */
+/** The history of the API's data. */
 export interface VersionHistory {
   versions: ReadonlyMap<string, readonly Version[]>;
-  /** The times of all changes, in milliseconds, in ascending order. */
+  /** The times of all changes, in ascending order. */
   changes: readonly number[];
-  /** Adds a version for every record that is new, changed or removed. Call this after every event. */
+  /** Adds a version for each new, changed or removed record. Must be called after every event. */
   observe(now: number, responsesBefore: number): void;
-  /** Returns the records that the API had at an instant. */
+  /** Returns the versions that the API listed at an instant. */
   at(instant: number): Version[];
-  /** Returns the last version of each record that is no longer listed. */
+  /** Returns the last version of each removed record. */
   removedRecords(): Fields[];
 }
 
@@ -87,7 +86,7 @@ export function createVersionHistory(
   return versionHistory;
 }
 
-/** Returns a record as a list item. */
+/** Returns the list item for a record: without details, and with dates in the precision of the API variant. */
 function listedForm(listName: TestedList, record: Fields, shows: ApiVariants["datePrecision"]): Fields {
   const { deliverables, assignments, ...listed } = record;
   if (listName === "opportunities") return listed;

@@ -29,10 +29,9 @@ import { noon } from "../support/records.js";
 import { createRecords, type StartingRecords, type TestedList } from "./model.js";
 import { createVersionHistory, type VersionHistory } from "./versions.js";
 
-/** A run that reads the API, or that compares the mirror with the API. */
 export type Job = "sync" | "verify" | "repair";
 
-/** An event or a failure before the response to a run's n-th request. */
+/** An event or a failure before the response to a request. The first request of a run has the number 1. */
 export interface Interruption {
   atRequest: number;
   apply(world: World, path: string): "kill" | "stop" | Fault | undefined;
@@ -46,7 +45,7 @@ export interface RunResult {
   /** True if the run was recorded as verified and was not killed. */
   verified: boolean;
   verdict: VerificationResult | null;
-  /** The exit code of a command that performs only this run. */
+  /** The exit code of a command that consists of this run. */
   code: number;
   error: unknown;
   startedAt: number;
@@ -58,23 +57,21 @@ export interface RunResult {
 
 export interface WorldOptions {
   listName: TestedList;
-  /** The resource to sync; by default, the resource with the list's name. */
+  /** The resource to sync, if its name differs from the list's. */
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** Which totals are always one request out of date. */
+  /** The totals that are always one request out of date. */
   lags?: "totals" | "dailyTotals" | undefined;
-  /** True if the API breaks one of the assumptions A1 to A3, so that lists with dates are read by page number. */
+  /** True if the API violates assumption A1, A2 or A3 in src/sync/README.md, so dated lists are read page by page. */
   isReadByPage?: boolean;
 }
 
-/** The folder for mirrors. It is in memory if possible, because thousands of mirrors are created. */
+// Mirrors are created in memory if possible, because the tests create thousands of them.
 const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const machine = testDeps({ home: scratch });
 
-/**
- * A brand, its API, a mirror of one resource, and the history of the API's records.
- */
+/** A brand, its API, a mirror of one resource, and the history of the API's data. */
 export class World {
   readonly listName: TestedList;
   readonly variants: ApiVariants;
@@ -87,7 +84,7 @@ export class World {
   /** Called after each change to the brand. */
   onChange: () => void = () => {};
   private time = noon;
-  /** How many list responses have been sent so far. */
+  /** The number of list responses so far. */
   private listResponses = 0;
   private readonly pastBrands: Brand[] = [];
   private brandAtLastRequest: Brand;
@@ -124,7 +121,7 @@ export class World {
     this.clock = this.createClock(1 + (start.seed % 3));
   }
 
-  /** @param turns how many turns of the event loop a sleep takes, so that responses arrive before or after a timer */
+  /** @param turns the number of event loop turns per sleep, so that responses arrive before or after timers */
   private createClock(turns: number): Clock {
     return {
       now: () => this.time,
@@ -150,12 +147,12 @@ export class World {
     this.time += ms;
   }
 
-  /** Returns the brand as it was before the last `events` events. */
+  /** Returns the brand's state before the last `events` events. */
   earlier(events: number): Brand {
     return this.pastBrands.at(-1 - events) ?? (this.pastBrands[0] as Brand);
   }
 
-  /** Records the brand's current state. Call this after every event. */
+  /** Records the brand's current state. Must be called after every event. */
   observe(): void {
     this.versionHistory.observe(this.time, this.listResponses);
     this.pastBrands.push({ ...this.brand });
@@ -176,7 +173,7 @@ export class World {
       requests += 1;
       const path = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
       let fault: Fault | undefined;
-      // Each event has a distinct time, after the previous request and before the next request.
+      // Gives each event a distinct time between two requests.
       this.time += 5;
       for (const interruption of interruptions.filter(({ atRequest }) => atRequest === requests)) {
         const effect = interruption.apply(this, path);
@@ -252,7 +249,7 @@ export class World {
     return await injectFault(fault, respond);
   }
 
-  /** Copies the mirror's files in their current state, as a killed process would leave them. */
+  /** Copies the mirror's files in the state in which a killed process would leave them. */
   private copyMirror(): string {
     const copy = join(this.folder, `${this.runs.length + 1}.sqlite`);
     for (const suffix of ["", "-wal"])
@@ -266,7 +263,7 @@ export class World {
   }
 }
 
-/** Returns true for a fault after which the client does not retry. */
+/** Returns true if the client does not retry the request after this fault. */
 function isNotRetried(fault: Fault | undefined): boolean {
   return typeof fault === "object" && "status" in fault && fault.status < 429;
 }

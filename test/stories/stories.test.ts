@@ -6,9 +6,9 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, memberOf, noon, openRecord, orderAt, ordersBefore } from "../support/records.js";
 
 /*
- * A story is a Markdown page. In its code blocks, a line that starts with `$` is a command, a line that starts with `*`
- * is an event, and the lines below are the exact output. Each test runs a story and compares the complete page. `npm
- * run stories -- --update` writes the new output into the pages: review it with `git diff`.
+ * A story is a Markdown page with code blocks, in which lines that start with `$` are commands, lines that start with
+ * `*` are events, and all other lines are the expected output. `npm run stories -- --update` replaces the output in the
+ * pages. Review the changes with `git diff`.
  */
 const folder = import.meta.dirname;
 const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
@@ -18,7 +18,7 @@ test.each(pages)("the commands in the story %s print the recorded output", async
   await expect(await runStory(readFileSync(path, "utf8"))).toMatchFileSnapshot(path);
 });
 
-/** Runs the commands and events on a page, and returns the page with their output. */
+/** Returns the page with the output of its commands. */
 async function runStory(page: string): Promise<string> {
   let brand = makeBrand({ createsMirror: true });
   const lines: string[] = [];
@@ -43,7 +43,8 @@ async function runCommand(brand: TestBrand, line: string): Promise<string[]> {
 }
 
 /**
- * Applies `name(…)` with JSON arguments: an event defined below or in the sandbox. Returns the brand to continue with.
+ * Applies an event from this function or from the sandbox, and returns the brand for the rest of the story.
+ * @param call an event's name with JSON arguments, such as `days(30)`
  */
 function applyEvent(brand: TestBrand, call: string): TestBrand {
   const [, name = "", json = ""] = /^(\w+)\((.*)\)$/.exec(call) ?? [];
