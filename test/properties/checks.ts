@@ -89,7 +89,7 @@ function checkStale({ present, readAt }: MirrorClaims): string[] {
   return present.flatMap(({ key, version }) => {
     const read = version ? readAt(version.second) : undefined;
     const isStale = version && read !== undefined && version.until <= read;
-    return isStale ? [`${key}: already outdated when its range was read, but in a verified mirror`] : [];
+    return isStale ? [`${key}: verified, but this version was outdated when its range was read`] : [];
   });
 }
 
@@ -104,7 +104,9 @@ function checkUndated(
   return (isAll ? versionHistory.at(startedAt) : []).flatMap(({ record, second, until }) => {
     const isLacking =
       Number.isNaN(second) && until > endedAt && claims.records.get(String(record.id))?.removedAt !== null;
-    return isLacking ? [`${record.id}: has no date and is missing in a verified mirror`] : [];
+    return isLacking
+      ? [`${record.id}: verified, but this record without a date is missing from the mirror`]
+      : [];
   });
 }
 
@@ -178,7 +180,7 @@ function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): 
     const versions = versionHistory.versions.get(key)?.filter(({ until }) => until > since) ?? [];
     return versions.some(({ record }) => detailsOf(record) === mine)
       ? []
-      : [`${key}: details are older than the verified run`];
+      : [`${key}: the details are older than the run that verified them`];
   });
 }
 

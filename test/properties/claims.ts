@@ -36,7 +36,7 @@ export interface MirrorRecord {
   isMissing: boolean;
   /** The date of the record in milliseconds; null if the date is unreadable. */
   dated: number | null;
-  /** The version with the same JSON in the history; null if the API never returned this JSON. */
+  /** The version in the API with the same JSON; null if the API never returned this JSON. */
   version: Version | null;
 }
 

@@ -12,7 +12,7 @@ type Parts = ReadonlyMap<string, string>;
 /** A resource whose parts are read at different times, so each part is compared separately. */
 export interface PiecewiseResource {
   name: string;
-  /** The list that the events in a scenario change. */
+  /** The list to which the events in a scenario apply. */
   listName: TestedList;
   partsInApi(request: (path: string) => unknown, now: number): Parts;
   partsInMirror(select: (sql: string) => Fields[], now: number): Parts;

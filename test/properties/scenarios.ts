@@ -20,7 +20,7 @@ export interface RunStep {
   };
 }
 
-/** An event or a failure before the response to a request. The first request of a run has the number 1. */
+/** An event or a failure before the response to a request. Requests are numbered from 1. */
 export interface DuringRun {
   atRequest: number;
   what: ModelEvent | Failure | WrongResponse;
@@ -80,7 +80,7 @@ function usually<Name extends keyof ApiVariants>(
   );
 }
 
-/** API variants in which all of the program's claims must be true. */
+/** API variants for which all of the program's claims must be true. */
 const variantsInModel: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
   // On smaller pages, the events between two requests could fill a complete page.
   maxPerPage: fc.integer({ min: 4, max: 12 }),

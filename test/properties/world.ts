@@ -31,7 +31,7 @@ import { createVersionHistory, type VersionHistory } from "./versions.js";
 
 export type Job = "sync" | "verify" | "repair";
 
-/** An event or a failure before the response to a request. The first request of a run has the number 1. */
+/** An event or a failure before the response to a request. Requests are numbered from 1. */
 export interface Interruption {
   atRequest: number;
   apply(world: World, path: string): "kill" | "stop" | Fault | undefined;

@@ -18,7 +18,7 @@ test.each(pages)("the commands in the story %s print the recorded output", async
   await expect(await runStory(readFileSync(path, "utf8"))).toMatchFileSnapshot(path);
 });
 
-/** Returns the page with the output of its commands. */
+/** Runs the commands on a page, and returns the page with their output. */
 async function runStory(page: string): Promise<string> {
   let brand = makeBrand({ createsMirror: true });
   const lines: string[] = [];

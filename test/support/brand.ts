@@ -26,7 +26,7 @@ export interface SentRequest {
   query: Readonly<Record<string, string>>;
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** Starts at 1. */
+  /** The request's number, starting at 1. */
   number: number;
   /** The status of the response; 0 until the API has responded. */
   status: number;
@@ -171,7 +171,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         status: 0,
       };
       brand.requests.push(request);
-      // Each response needs a different time.
+      // Gives each response a different time.
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();

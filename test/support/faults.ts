@@ -6,7 +6,7 @@ export type Fault =
   | { status: number; headers?: Record<string, string>; body?: string }
   /** The response for different data, such as an earlier state of the brand. */
   | { from: Brand }
-  /** The correct response with its JSON envelope changed. */
+  /** The correct response with a modified JSON envelope. */
   | { envelope: (envelope: Record<string, unknown>) => unknown }
   /** A response with status 200 and this body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }
@@ -14,7 +14,7 @@ export type Fault =
   | "reset"
   /** The connection is reset halfway through the body. */
   | "cut"
-  /** A web page with status 200, as a captive portal sends it. */
+  /** A web page with status 200, as sent by a captive portal. */
   | "html"
   /** A body that never ends. */
   | "endless";

@@ -11,7 +11,7 @@ export interface SpawnOptions {
   stdin?: string | null;
   /** The user ID to run as; requires root. */
   uid?: number;
-  /** The path of the Node executable, and Node options. */
+  /** The Node executable, followed by Node options. */
   node?: readonly [command: string, ...flags: string[]];
 }
 

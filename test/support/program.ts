@@ -15,9 +15,9 @@ import { binPath } from "./process.js";
 
 export interface ProgramOptions {
   env?: Env;
-  /** By default, a new empty folder. */
+  /** The home folder, by default a new empty folder. */
   home?: string;
-  /** By default, the home folder. */
+  /** The working directory, by default the home folder. */
   cwd?: string;
   /** The text that is piped to stdin, or typed if stdin is a terminal. */
   stdin?: string;
