@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { addRestoreHint } from "../store/backups.js";
+import { explainMirrorError } from "../store/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
 import { openMirrorReadOnly } from "../store/open.js";
 import { pathExists } from "../util/files.js";
@@ -43,7 +43,7 @@ export async function readMirror<T>(
       ),
     );
   } catch (error) {
-    throw await addRestoreHint(error, dbPath);
+    throw await explainMirrorError(error, dbPath);
   } finally {
     reporter.close();
   }

@@ -12,7 +12,7 @@ import {
   MirrorUnusable,
   Unauthorized,
 } from "../errors.js";
-import { addRestoreHint } from "../store/backups.js";
+import { explainMirrorError } from "../store/backups.js";
 import { checkForDamage, closeMirror, type Mirror, withMirror, withMirrorFile } from "../store/database.js";
 import { lockMirror, writeProgress } from "../store/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
@@ -185,7 +185,7 @@ async function withApi(
     const api = await openApiForCommand(settings, deps, reporter);
     await work({ ...command, reporter, api }).finally(() => api.close());
   } catch (error) {
-    throw await addRestoreHint(error, settings.dbPath);
+    throw await explainMirrorError(error, settings.dbPath);
   } finally {
     reporter.close();
   }

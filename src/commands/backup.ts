@@ -23,7 +23,7 @@ import {
 } from "../store/backups.js";
 import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
-import { isWritable, resolveMirrorPath } from "../store/mirror-files.js";
+import { fileIdentity, isWritable, resolveMirrorPath } from "../store/mirror-files.js";
 import { openMirror } from "../store/open.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
@@ -152,6 +152,10 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   if (!statSync(from).isFile())
     throw new MirrorUnusable(`The backup is not a file: ${from}`, { hint: "pass a file to `--restore`" });
   const db = resolveMirrorPath(dbPath);
+  if (fileIdentity(from) === fileIdentity(db))
+    throw new UsageError(`${from} is the mirror itself; nothing was changed.`, {
+      hint: `pass a backup to \`--restore\`; backups are in ${backupFolder(db)} unless you chose a different folder`,
+    });
   const replacedPath = `${db}.before-${deps.clock.now()}`;
   const lock = await lockMirror(db, deps);
   try {

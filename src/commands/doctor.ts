@@ -11,7 +11,7 @@ import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusabl
 import { typedTables } from "../query/readable-tables.js";
 import { detailResources, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
-import { addRestoreHint, findLastBackup } from "../store/backups.js";
+import { explainMirrorError, findLastBackup } from "../store/backups.js";
 import { findDamage, type Mirror, readInfo, withReadTransaction } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, readOwner } from "../store/owner.js";
@@ -131,7 +131,7 @@ async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Se
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
   const mirror = await openMirrorOrEmpty(dbPath).catch(async (error: unknown) => {
-    throw await addRestoreHint(error, dbPath);
+    throw await explainMirrorError(error, dbPath);
   });
   if (schemaVersion(mirror) !== "current" || hasOutdatedColumns(mirror)) {
     mirror.db.close();

@@ -137,7 +137,11 @@ function printResult(
 
 /** Reads the statement from a file, or from stdin if the file is `-` or undefined. */
 async function readSql(file: string | undefined, deps: Deps): Promise<string> {
-  if (file !== undefined && file !== "-") return readTextFile(expandPath(file, deps));
+  if (file !== undefined && file !== "-") {
+    const text = readTextFile(expandPath(file, deps));
+    if (!text.includes("\0")) return text;
+    throw new UsageError(`Not a text file: ${file}`, { hint: "name a file that contains an SQL statement" });
+  }
   if (deps.stdin.isTTY && file === undefined)
     throw new UsageError("No SQL statement was given.", {
       hint: '`brandapi query "SELECT …"`, `brandapi query -f FILE`, or a pipe; `brandapi tables` lists the tables',

@@ -13,7 +13,7 @@ import { dirname, join, parse } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
-import { damageKind, errorCode, errorReason } from "../util/system-errors.js";
+import { damageKind, errorCode, errorReason, explainSqlite } from "../util/system-errors.js";
 import { reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 import {
@@ -169,12 +169,12 @@ export function findLastBackup(mirror: Mirror): Backup | null {
 }
 
 /**
- * Adds a hint to errors about a damaged mirror: the command that restores the newest backup. Returns other errors
- * unchanged.
+ * Adds the mirror's path to an error from SQLite. If the mirror is damaged, the hint is the command that restores the
+ * newest backup. Returns other errors unchanged.
  */
-export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
+export async function explainMirrorError(error: unknown, path: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
-  if (damageKind(cause) === null) return error;
+  if (damageKind(cause) === null) return explainSqlite(error, path) ?? error;
   const mirrorError = asMirrorError(error, path);
   const backup = await findBackup(path);
   if (backup === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
-import { MirrorBusy } from "../errors.js";
+import { ConfigurationError, MirrorBusy } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { errorCode } from "../util/system-errors.js";
+import { errorCode, errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration, formatInstant, formatMinute } from "../util/times.js";
 import { connect, type Mirror, readJsonInfo, withMirror, writeJsonInfo } from "./database.js";
@@ -28,9 +28,7 @@ export async function lockMirror(
   const lockPath = `${resolveMirrorPath(path)}-lock`;
   // SQLite would create the file with mode 0644, which is readable by all users.
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
-  const Sqlite = await loadSqlite();
-  // Wait a moment, because other processes take the lock briefly to test it.
-  const db = new Sqlite(lockPath, { timeout: 100 });
+  const db = await openLockFile(lockPath);
   try {
     if (!tryLock(db)) {
       const other = await findCurrentRun(path);
@@ -48,14 +46,35 @@ export async function lockMirror(
     return { release: () => void db.close() };
   } catch (error) {
     db.close();
-    throw error;
+    throw errorCode(error).startsWith("SQLITE_") ? lockFileError(lockPath, error) : error;
   }
 }
 
+async function openLockFile(path: string): Promise<Database> {
+  const Sqlite = await loadSqlite();
+  try {
+    // Wait a moment, because other processes take the lock briefly to test it.
+    return new Sqlite(path, { timeout: 100 });
+  } catch (error) {
+    throw lockFileError(path, error);
+  }
+}
+
+function lockFileError(path: string, cause: unknown): ConfigurationError {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const reason = isFolder ? "it is a folder" : errorReason(cause);
+  return new ConfigurationError(`Cannot use the mirror's lock file ${path}: ${reason}`, {
+    hint: isFolder ? "move the folder away" : "check the permissions of this file and its folder",
+    cause,
+  });
+}
+
+/** Returns the run that uses a mirror, or null if there is none or the lock file cannot be read. */
 export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
-  const lockedAt = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
-  if (lockedAt === undefined || !(await isLocked(lockPath))) return null;
+  const stats = statSync(lockPath, { throwIfNoEntry: false });
+  if (!stats?.isFile() || !(await isLocked(lockPath))) return null;
+  const lockedAt = stats.mtimeMs;
   const progress = existsSync(path) ? await readProgress(path) : null;
   // Progress that is older than the lock belongs to a run that was killed.
   const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedAt);
@@ -74,11 +93,17 @@ function tryLock(db: Database): boolean {
 
 async function isLocked(lockPath: string): Promise<boolean> {
   const Sqlite = await loadSqlite();
-  const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
+  let db: Database | undefined;
   try {
-    return isBusy(() => db.prepare("SELECT 1 FROM sqlite_master").get());
+    const opened = new Sqlite(lockPath, { timeout: 0, readonly: true });
+    db = opened;
+    return isBusy(() => opened.prepare("SELECT 1 FROM sqlite_master").get());
+  } catch (error) {
+    // The lock file may be readable only by the user who runs the syncs.
+    if (errorCode(error).startsWith("SQLITE_CANTOPEN")) return false;
+    throw error;
   } finally {
-    db.close();
+    db?.close();
   }
 }
 

@@ -17,7 +17,7 @@ const maxInputBytes = 16 * 2 ** 20;
 
 /**
  * Reads a text file without its byte order mark. Accepts UTF-8, and UTF-16 as written by Windows PowerShell.
- * @throws UsageError if the file is larger than `maxInputBytes`
+ * @throws the system error, with the path, if the file cannot be read; UsageError if the file is larger than `maxInputBytes`
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];
@@ -30,6 +30,9 @@ export function readTextFile(path: string): string {
       chunks.push(chunk.subarray(0, read));
       size += read;
     }
+  } catch (error) {
+    // Errors from `readSync` do not contain the path.
+    throw error instanceof Error ? Object.assign(error, { path }) : error;
   } finally {
     closeSync(file);
   }

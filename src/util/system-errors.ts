@@ -32,17 +32,23 @@ const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
   [/^SQLITE_IOERR/, `check the disk and its free space, ${thenRetry}`],
 ];
 
-function explainSqlite(cause: unknown): BrandapiError | undefined {
+/**
+ * Explains an error thrown by SQLite. Returns undefined for other errors.
+ * @param path the mirror's path, if it is known
+ */
+export function explainSqlite(cause: unknown, path?: string): BrandapiError | undefined {
   const code = errorCode(cause);
+  const place = path === undefined ? "" : `: ${path}`;
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
-    return new MirrorBusy("The mirror is locked by another program.", {
+    return new MirrorBusy(`The mirror is locked by another program${place}.`, {
       hint: "close the program that has the file open, then run the same command again",
       cause,
     });
   const text = `${code}: ${errorReason(cause)}`;
   const hint = damageKind(cause) ? damagedHint : sqliteFailures.find(([pattern]) => pattern.test(text))?.[1];
   if (hint === undefined) return undefined;
-  return new MirrorUnusable(`Cannot use the mirror: ${errorReason(cause)}`, { hint, cause });
+  const mirror = path === undefined ? "the mirror" : `the mirror ${path}`;
+  return new MirrorUnusable(`Cannot use ${mirror}: ${errorReason(cause)}`, { hint, cause });
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -50,6 +56,7 @@ const hints: Readonly<Record<string, string>> = {
   EDQUOT: `free some space, ${thenRetry}`,
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
+  EISDIR: "name a file, or move the folder away",
   EEXIST: "choose a different name, or move the file away",
   ENOTDIR: "choose a different path, or move the file away",
   EROFS: "choose a file on a writable disk",

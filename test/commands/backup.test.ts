@@ -11,7 +11,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
@@ -183,6 +183,16 @@ test("backup --restore replaces the mirror and keeps the previous mirror, and th
   expect(read(kept, "SELECT count(*) FROM orders")).toBe(51);
   expect((await brand.run("sync orders")).code).toBe(0);
   expect(brand.mirrored("orders")).toHaveLength(51);
+});
+
+test("backup --restore refuses the mirror itself and changes nothing", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const before = readdirSync(dirname(brand.db));
+  const { code, err } = await brand.run(["backup", "--restore", brand.db]);
+  expect([code, err]).toEqual([2, expect.stringContaining("is the mirror itself")]);
+  expect(err).toContain(dirname(path));
+  expect(readdirSync(dirname(brand.db))).toEqual(before);
 });
 
 test("backup --restore replaces a damaged mirror", async () => {

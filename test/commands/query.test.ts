@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
@@ -157,6 +157,18 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
   const unknown = await ask(path, "SELECT :since", "-p", "sinec=1");
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("no parameter `:sinec`") });
   expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("is not `name=value`: `x`");
+});
+
+test("query -f names a folder or a file that is not text", async () => {
+  const path = await mirrorOfOrders(makeHome(), 1);
+  const folder = dirname(path);
+  const read = await ask(path, "-f", folder);
+  expect(read).toMatchObject({
+    code: 3,
+    err: expect.stringContaining(`Cannot use ${folder}: it is a folder`),
+  });
+  const binary = await ask(path, "-f", path);
+  expect(binary).toMatchObject({ code: 2, err: expect.stringContaining(`Not a text file: ${path}`) });
 });
 
 test("query -o writes either a complete file in the format that its extension selects, or no file", async () => {

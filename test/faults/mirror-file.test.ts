@@ -78,6 +78,24 @@ test("sync suggests backup --restore for a mirror with a damaged header", async 
   }
 });
 
+test("if the lock file is a folder, sync names the folder, and status works", async () => {
+  const brand = await syncedBrand();
+  rmSync(`${brand.db}-lock`, { force: true });
+  mkdirSync(`${brand.db}-lock`);
+  const { code, err } = await brand.run("sync orders");
+  expect([code, err]).toEqual([3, expect.stringContaining(`${brand.db}-lock: it is a folder`)]);
+  expect((await brand.run("status")).code).toBe(0);
+});
+
+test("the error for a mirror that is locked by another program names the mirror", async () => {
+  const brand = await syncedBrand();
+  const other = new Sqlite(brand.db);
+  brand.once(readsOrders, () => void other.exec("BEGIN IMMEDIATE"));
+  const { code, err } = await brand.run("sync orders");
+  other.close();
+  expect([code, err]).toEqual([9, expect.stringContaining(`locked by another program: ${brand.db}`)]);
+});
+
 test("sync rejects another brand's mirror before it writes anything", async () => {
   const brand = await syncedBrand();
   const other = makeBrand({ sameApiAs: brand, seed: 2 });

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
@@ -27,6 +27,17 @@ async function readableMirror() {
     await spawnBrandapi([...args, "--db", path], { home: brand.home, ...uid }).ended;
   return { brand, path, makeReadOnly, run };
 }
+
+test.skipIf(process.platform === "win32").each(["status", "report --text --month 2026-11"])(
+  "`brandapi %s` works if the lock file is readable only by another user",
+  async (command) => {
+    const { makeReadOnly, path, run } = await readableMirror();
+    writeFileSync(`${path}-lock`, "", { mode: 0o600 });
+    makeReadOnly();
+    const { code, err } = await run(...command.split(" "));
+    expect([code, err]).toEqual([0, ""]);
+  },
+);
 
 test.skipIf(process.platform === "win32").each([
   [["query", "SELECT count(*) AS orders FROM orders"], /orders\n +30/],
