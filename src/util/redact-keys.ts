@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 
@@ -29,7 +31,10 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
   return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }
 
-/** Abbreviates long arguments in a message, because a misplaced argument may be a key. */
+/**
+ * Abbreviates long arguments in a message, because a misplaced argument may be a key. Existing files are not
+ * abbreviated.
+ */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
   // A message can quote a whole argument, the value in `--flag=value`, or an item in a list.
   const parts = argv.flatMap((argument) => [
@@ -37,7 +42,9 @@ export function abbreviateArguments(text: string, argv: readonly string[]): stri
     argument.replace(/^[^=]*=/, ""),
     ...argument.split(/[=,\s]/),
   ]);
-  const long = parts.filter((part) => part.length > maxQuotedLength);
+  const long = parts.filter(
+    (part) => part.length > maxQuotedLength && !(isAbsolute(part) && existsSync(part)),
+  );
   return long
     .sort((a, b) => b.length - a.length)
     .reduce((short, part) => short.replaceAll(part, abbreviate(part)), text);
