@@ -113,15 +113,15 @@ it("a request that starts after --max-wait has expired is retried for a tenth of
 });
 
 it.each([
-  [false, "two requests for /orders", ["/orders", "/orders"]],
-  [false, "requests for /surveys and a survey's results", ["/surveys", "/surveys/7/results"]],
-  [true, "requests for /orders and /roster", ["/orders", "/roster"]],
+  [false, "two failed requests for /orders", ["/orders", "/orders"]],
+  [false, "failed requests for /surveys and a survey's results", ["/surveys", "/surveys/7/results"]],
+  [true, "failed requests for /orders and /roster", ["/orders", "/roster"]],
   [
     false,
-    "requests for /orders and /roster with a response in between",
+    "failed requests for /orders and /roster with a response in between",
     ["/orders", "a response", "/roster"],
   ],
-])("affectsSeveralEndpoints is %s after failed %s", (expected, _, paths) => {
+])("affectsSeveralEndpoints is %s after %s", (expected, _, paths) => {
   const { clock, outage } = start();
   for (const path of paths) {
     if (path === "a response") outage.recordResponse();

@@ -94,17 +94,17 @@ test.each([
 });
 
 test.each([
-  ["2026-10-01", "date", 46296, 2],
-  ["1900-03-01", "date", 61, 2],
-  ["9999-12-31", "date", 2958465, 2],
-  ["2026-10-01", "timestamp", 46296, 3],
-  ["2026-10-01 12:00", "timestamp", 46296.5, 3],
-  ["2026-10-01 12:00:00", "any", 46296.5, 3],
-  ["2026-10-01T12:00:00.25Z", "any", 46296.50000289352, 3],
-  [0, "boolean", 0, 5],
+  ["2026-10-01", "date", 46296, "date", 2],
+  ["1900-03-01", "date", 61, "date", 2],
+  ["9999-12-31", "date", 2958465, "date", 2],
+  ["2026-10-01", "timestamp", 46296, "time", 3],
+  ["2026-10-01 12:00", "timestamp", 46296.5, "time", 3],
+  ["2026-10-01 12:00:00", "any", 46296.5, "time", 3],
+  ["2026-10-01T12:00:00.25Z", "any", 46296.50000289352, "time", 3],
+  [0, "boolean", 0, "boolean", 5],
 ] as const)(
-  "an XLSX export writes %o from a column of type %s as the number %s in the format %i",
-  (value, type, number, style) => {
+  "an XLSX export writes %j from a column of type %s as the number %s in a %s format",
+  (value, type, number, _, style) => {
     expect(formatCell(value, { type })).toBe(` s="${style}"><v>${number}</v></c>`);
   },
 );

@@ -95,11 +95,14 @@ test.each([
   ["an API that counts cancelled orders", 3, 66, { cancelled: "in" }],
   ["an API that omits old days", 1, 6, { dailyTotals: "recent" }],
   ["an API that returns outdated totals", 1, 40, { dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }],
-] as const)("the daily totals of %s sum to %i orders and a revenue of %i", (_, count, revenue, variants) => {
-  const { timeseries } = clicks("", { brand, variants });
-  expect(sum(timeseries, "orders")).toBe(count * 100);
-  expect(sum(timeseries, "revenue")).toBe(revenue * 100);
-});
+] as const)(
+  "the daily totals of %s have an order count of %i and a revenue of %i",
+  (_, count, revenue, variants) => {
+    const { timeseries } = clicks("", { brand, variants });
+    expect(sum(timeseries, "orders")).toBe(count * 100);
+    expect(sum(timeseries, "revenue")).toBe(revenue * 100);
+  },
+);
 
 test("API variants can omit the totals, omit empty days or return drifting totals", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
