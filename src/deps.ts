@@ -7,8 +7,8 @@ export interface Clock {
   /** Returns the current time in milliseconds since 1970 (UTC), for times that are stored. */
   now(): number;
   /**
-   * Returns the time in milliseconds on a monotonic clock, for measuring durations. All processes share this clock
-   * until a reboot.
+   * Returns the time in milliseconds on a monotonic clock, for measuring durations. Until a reboot, all processes share
+   * this clock.
    */
   monotonic(): number;
   /**

@@ -124,7 +124,7 @@ export class MirrorBusy extends BrandapiError {
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` if data is too old, or if the last sync was refused. */
+/** Thrown by `status --max-age` if data is too old, or if the API refused the last sync. */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";

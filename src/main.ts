@@ -36,7 +36,7 @@ export async function main(): Promise<void> {
   process.once("beforeExit", () => fail(new Error("the program ended before its work was finished")));
 
   const code = await runCommandLine(argv, deps);
-  // If the program that reads the output stalls, flushing never finishes, so a signal limits the time for it.
+  // If the program that reads the output stalls, flushing never finishes. A signal therefore starts a timeout.
   if (signal.aborted) setTimeout(exit, flushMs, code);
   else signal.addEventListener("abort", () => exit(code));
   await Promise.all([flush(process.stdout), flush(process.stderr)]);
@@ -70,10 +70,7 @@ function noteKeys(argv: readonly string[], deps: Deps): void {
   for (const key of readKeysInUse(argv, deps)) deps.keys.add(key);
 }
 
-/**
- * Ends the program without an error when the program that reads stdout, such as `head`, closes the pipe. Ignores errors
- * on stderr.
- */
+/** Exits without an error when the reader of stdout, such as `head`, closes the pipe. Ignores errors on stderr. */
 function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (cause.code === "EPIPE")

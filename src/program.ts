@@ -14,8 +14,8 @@ interface Entry {
   takesRequestFlags?: boolean;
   rejectsJson?: boolean;
   /**
-   * True if the command continues after the reader has closed stdout, because its work or exit code matters more than
-   * its output.
+   * True if the command must continue after the reader has closed stdout. Its work or exit code matters more than its
+   * output.
    */
   continuesWithoutReader?: boolean;
   /** True if an interrupted command can be continued by running it again. */

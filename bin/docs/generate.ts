@@ -58,7 +58,8 @@ const sections: Readonly<Record<string, () => string>> = {
   views: () =>
     table(
       ["view", "rows"],
-      // Uses the part before the semicolon, which describes a row. `brandapi tables NAME` prints the full description.
+      // Uses only the part before the semicolon, the description of a row. `brandapi tables NAME` prints the full
+      // description.
       views
         .filter((one) => !one.isHelper)
         .map(({ about, name }) => [`\`${name}\``, about.split(";")[0] ?? ""]),

@@ -193,7 +193,7 @@ export function printIdentity(
     deps.stdout.write(`${style.dim(label.padEnd(9))}${escapeText(value)}\n`);
 }
 
-/** Returns `3 days left`, `expired` or `unknown`. */
+/** Formats the remaining time, such as `3 days left`, `expired` or `unknown`. */
 export function formatDaysLeft(days: number | null): string {
   if (days === null) return "unknown";
   return days < 0 ? "expired" : `${pluralize(days, "day")} left`;

@@ -136,7 +136,7 @@ export function refuseCommas(noun: string, typed: string, known: readonly string
 }
 
 /**
- * Restricts an option or argument to a set of values, which help and shell completion list.
+ * Restricts an option or argument to a set of values. Help and shell completion list these values.
  * @param noun the term for a value in error messages
  */
 export function withChoices<Target extends Option | Argument>(
@@ -178,7 +178,7 @@ export function parseTime(option: string, text: string, edge: "start" | "end", n
   return parseValueOf(option, text, () => parseInstant(text, edge, now));
 }
 
-/** A range with this `--until` date, or a later one, has no end. */
+/** If `--until` is on or after this date, the range has no end. */
 const endOfTime = Date.parse("9999-12-31");
 
 /**
@@ -203,7 +203,7 @@ export function parseRange(
 
 export interface ChosenResources {
   resources: readonly Resource[];
-  /** False if the command was run without resource names, which selects all resources. */
+  /** False if no resource was named, in which case all resources are selected. */
   named: boolean;
 }
 

@@ -107,7 +107,7 @@ function commandFooter(command: Command): string[] {
 }
 
 /**
- * Creates the `help` command, which covers the commands that have already been added to the program.
+ * Creates the `help` command for the commands that have already been added to the program.
  * @param load loads the options and the description of the named command
  */
 export function createHelpCommand(

@@ -49,7 +49,7 @@ export async function readMirror<T>(
   }
 }
 
-/** Returns the hint for a missing mirror, which depends on whether the user has a key and has run the demo. */
+/** Returns the hint for a missing mirror. It depends on whether the user has a key and has run the demo. */
 function missingMirrorHint({ key, missingReason, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
   const demo = join("brandapi-demo", "demo.sqlite");
   const ownBrand =

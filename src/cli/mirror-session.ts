@@ -45,7 +45,7 @@ interface ApiCommand {
   settings: Settings;
 }
 
-/** The optional steps of opening a mirror, which differ between commands. */
+/** The steps of opening a mirror that only some commands need. */
 interface MirrorSteps {
   /** True to reject a missing mirror instead of creating one. */
   requiresMirror?: boolean;
@@ -250,8 +250,8 @@ function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile 
   const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
-  // A sync with the wrong profile would store personal data again, so a note is not enough.
+  // This is a warning rather than a note, because a sync with the wrong profile would store personal data again.
   reporter.warn(
-    `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not omit it, so syncs will store it from now on${next}`,
+    `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store it${next}`,
   );
 }

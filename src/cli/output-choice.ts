@@ -10,8 +10,8 @@ import { quoteShellWord } from "../util/text.js";
 import { withChoices } from "./flags.js";
 
 /**
- * The flags of commands that write data. Each format has a flag with its name. `--json` is also a global option, which
- * these commands redefine as the format's flag.
+ * The flags of commands that write data. Each format has a flag with its name. `--json` is also a global option; these
+ * commands redefine it as a format flag.
  */
 export interface OutputFlags extends Partial<Record<FormatName, boolean>> {
   out?: string;
@@ -99,7 +99,7 @@ function findByExtension(extension: string, allowed: readonly Format[]): Format 
   return allowed.find(({ extensions }) => extensions.includes(extension));
 }
 
-/** @throws UsageError if the extension belongs to a format other than the flag's */
+/** @throws UsageError if the file extension contradicts the format flag */
 function checkExtension(
   format: Format,
   extension: string,
@@ -159,7 +159,7 @@ export function noFormatError(allowed: readonly Format[] = formats, path?: strin
 }
 
 /**
- * Returns the path of a table's file in the output folder, which is created if needed.
+ * Returns the path of a table's file in the output folder. Creates the folder if needed.
  * @throws UsageError if the output is not a folder or the format writes all tables to one file
  */
 export function tableFilePath(

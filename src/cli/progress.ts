@@ -16,7 +16,7 @@ export interface Progress {
   of: number;
   /** The number of requests that all tasks have sent so far. */
   requests: number;
-  /** The number of remaining requests, or a lower limit if `isKnown` is false. */
+  /** The number of remaining requests, or a lower bound if `isKnown` is false. */
   left: number;
   /** False if a remaining task has no estimate. */
   isKnown: boolean;
@@ -256,7 +256,9 @@ export class TerminalReporter implements Reporter {
     this.#onProgress?.(this.#progress());
   }
 
-  /** Sums the estimate for the current task and the estimates for later tasks, which are based on previous runs. */
+  /**
+   * Sums the estimates for the current task and all remaining tasks. Remaining tasks are estimated from previous runs.
+   */
   #progress(): Progress {
     const { done = 0, total = 0 } = this.#task ?? {};
     const current = this.#task && this.#task.total === undefined ? undefined : Math.max(0, total - done);

@@ -91,7 +91,7 @@ export function useDataAsOf(
   const { notYetRead, withoutHistory } = createAsOfTables(mirror, names, at);
   for (const { resource, firstReadAt } of notYetRead)
     warn(
-      `${resource} was first read at ${firstReadAt}, so \`--as-of ${firstReadAt}\` is the earliest time with data`,
+      `${resource} was first read at ${firstReadAt}, so there is no data for an \`--as-of\` time before that`,
     );
   for (const name of withoutHistory)
     warn(`the mirror keeps no history of \`${name}\`, so rows read after ${formatInstant(at)} are omitted`);

@@ -15,7 +15,7 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
     cause.code === "commander.unknownOption" && /'--?(?:api-?)?(?:key|token)\b/i.test(cause.message);
   if (isKeyOption || (name === "login" && cause.code === "commander.excessArguments"))
     return fail(
-      "The key is never passed as an argument, because other users and the shell's history can see it.",
+      "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.",
       "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`",
     );
   switch (cause.code) {

@@ -53,7 +53,7 @@ export function define(command: Command): void {
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { run, limit } = flags;
   const output = chooseOutput(flags, deps);
-  // With `--run`, `--since` has no default, so that even an old run is listed completely.
+  // With `--run`, the changes are listed no matter how old they are.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };

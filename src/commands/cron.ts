@@ -83,7 +83,7 @@ ${lines.join("\n")}
 `);
 }
 
-/** Derives a minute from 1 to 59 from a string, so that machines and brands do not all sync at the same time. */
+/** Maps a string to a minute from 1 to 59, so that different machines and brands sync at different times. */
 function chooseMinute(text: string): number {
   return 1 + [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
 }

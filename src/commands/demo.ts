@@ -12,7 +12,7 @@ import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 
-/** The time between the two syncs, which is long enough for refunds and late attributions. */
+/** The simulated time between the two syncs. It is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
 /** The files that the demo exports, each named after its table, with additional flags for `export`. */
@@ -39,7 +39,7 @@ export const about =
 export const examples = {
   "brandapi demo": "run the demo",
   "brandapi demo --challenge": "see which unannounced changes a sync finds",
-  "brandapi demo --out /tmp/demo --orders 100000": "use more data and a different folder",
+  "brandapi demo --out /tmp/demo --orders 100000": "run it with more data, in a different folder",
 };
 
 export function define(command: Command): void {
@@ -47,7 +47,7 @@ export function define(command: Command): void {
     .option("-o, --out <dir>", "folder for the mirror and the exports (default: brandapi-demo)")
     .addOption(ordersOption())
     .addOption(seedOption())
-    .option("--challenge", "make seven unannounced changes, and compare a plain script with a sync");
+    .option("--challenge", "make seven unannounced changes, and compare what a plain script and a sync find");
 }
 
 export async function run(flags: DemoFlags, context: Context): Promise<void> {
@@ -86,7 +86,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // With a very large number of orders, one sync cannot read all changes, so another sync continues.
+        // With a very large number of orders, a single sync cannot read all changes, so more syncs follow.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }

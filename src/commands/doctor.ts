@@ -81,7 +81,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
 interface Finding<T = unknown> {
   text: string;
   hint?: string;
-  /** The value that later checks use, such as the settings. */
+  /** The checked value, such as the settings, for the checks that depend on it. */
   value?: T;
 }
 
@@ -242,13 +242,13 @@ function checkBackup(mirror: Mirror, now: number): Finding {
   return { text, hint: "run `brandapi backup`: the API cannot restore the history of changes" };
 }
 
-/** Lists the mirrors that `backup --restore` has replaced, which are never deleted automatically. */
+/** Lists the mirrors that `backup --restore` has replaced. They are never deleted automatically. */
 function checkReplacedMirrors(path: string): Finding {
   const realPath = existsSync(path) ? realpathSync(path) : path;
   const folder = dirname(realPath);
   const prefix = `${basename(realPath)}.before-`;
   const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
-  if (old.length === 0) return { text: "no mirrors are left from earlier restores" };
+  if (old.length === 0) return { text: "no restore has left a replaced mirror behind" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
     text: `\`brandapi forget\` does not change the mirrors that earlier restores replaced: ${paths.join(", ")}`,

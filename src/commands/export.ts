@@ -95,7 +95,7 @@ export function define(command: Command): void {
     .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
     .option("--since <time>", "only rows since TIME (with several tables, applies only to event tables)")
-    .option("--until <time>", "only rows up to TIME (applies to the same tables)")
+    .option("--until <time>", "only rows up to TIME (see --since)")
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
     .option("--as-of <time>", "export the data as of TIME")
     .option("--include-removed", "include removed records, with `removed_at`")

@@ -47,7 +47,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   const { seed = 1, orders = 5_000, port = 0, latency = 0, live, rateLimit = 60 } = flags;
   const { clock, signal, stdout } = deps;
   let lastRequestAt = clock.now();
-  // The data ends at midnight, so that a sandbox restarted on the same day serves the same records.
+  // The generated data ends at midnight, so that a sandbox restarted on the same day serves the same records.
   const generated = { seed, orders, now: Math.floor(lastRequestAt / dayMs) * dayMs };
   const brand = createBrand(generated);
   const otherBrand = createBrand({ ...generated, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });

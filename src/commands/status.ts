@@ -84,8 +84,8 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet`, no table is printed, so the problems are printed as warnings, except the refusals, which the
-    // error names.
+    // With `--quiet`, the problems are printed as warnings, because no table is printed. The error already names the
+    // refusals.
     if (quiet) for (const problem of describeProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
@@ -127,7 +127,7 @@ function listRefusals({ failed_run: failed, resources }: Health): { reason: stri
   return [...rejected, ...refusals];
 }
 
-/** Removes the refusals, because the error from `staleError` names them. */
+/** Removes the refusals, because the error from `staleError` already names them. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -143,7 +143,7 @@ function failedRunText({ at, command, error }: FailedRun): string {
 
 /**
  * Formats a mirror's health: one line per resource, followed by the problems.
- * @param named false if `health` covers all resources
+ * @param named true if the user named the resources
  */
 function statusText(health: Health, named: boolean, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;

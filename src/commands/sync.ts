@@ -163,7 +163,7 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/** Returns the URL to ping once for the command, which overrides the profile's URL. */
+/** Returns the ping URL from the command line or the environment. It overrides the profile's URL. */
 function commandPing({ ping }: SyncFlags, { env }: Deps): string | undefined {
   return ping ?? (env.BRANDAPI_PING || undefined);
 }

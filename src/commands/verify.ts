@@ -101,7 +101,7 @@ async function verifyResources(
     // An outage is reported only once, by the error at the end.
     if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
       printVerification(result, flags, settings, deps);
-    // A resource that was not named has been read before, so a refusal means that access was lost.
+    // Without names, only resources that have been read before are verified, so a refusal means that access was lost.
     const isLost = !named && error instanceof Forbidden;
     return { error: isLost ? lostAccess(resource, error) : error };
   });

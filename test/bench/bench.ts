@@ -17,7 +17,7 @@ export interface Bench {
 export interface Scenario {
   name: string;
   about: string;
-  /** True for a scenario that takes minutes, which runs only if it is named. */
+  /** True for a scenario that takes minutes. Such a scenario runs only if it is named. */
   slow?: boolean;
   run(bench: Bench): Promise<Line[]>;
 }

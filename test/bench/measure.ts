@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 
 export interface Measured {
   wallMs: number;
-  /** User and system CPU time, which depends least on other load. */
+  /** User and system CPU time, the measure that is least sensitive to other load on the machine. */
   cpuMs: number;
   /** The peak resident set size in megabytes (10^6 bytes). */
   peakMb: number;

@@ -25,7 +25,7 @@ export function toMarkdown(lines: readonly Line[]): string {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** Compares two runs by elapsed time and by CPU time, which depends less on other load. */
+/** Compares two runs by elapsed time and by CPU time. CPU time is less sensitive to other load on the machine. */
 export function compared(
   what: string,
   own: Measured,

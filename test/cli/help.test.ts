@@ -163,11 +163,11 @@ test.each([
   ["login --key-stdin --key-file k", "Option `--key-stdin` cannot be used with option `--key-file <path>`."],
   [
     "login brk_a",
-    "The key is never passed as an argument, because other users and the shell's history can see it.",
+    "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.",
   ],
   [
     "whoami --api-key=brk_a",
-    "The key is never passed as an argument, because other users and the shell's history can see it.",
+    "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.",
   ],
   ["--quiet", "No command was specified."],
 ])("`brandapi %s` exits with code 2 and a usage error", async (command, message) => {

@@ -124,7 +124,7 @@ test("backup copies a consistent snapshot while a sync is writing", async () => 
   expect((await sync.ended).code).toBe(0);
 });
 
-test("backup removes a copy that fails its check, and keeps older backups", async () => {
+test("backup removes a copy that fails its check, and keeps the existing backups", async () => {
   const brand = await mirrored();
   await backUp(brand);
   const before = backups(brand);
@@ -169,7 +169,7 @@ test("backup names the destination if the copy does not fit on the disk", async 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("backup --restore replaces the mirror and keeps the previous mirror, and the next sync continues from the backup", async () => {
+test("backup --restore keeps the replaced mirror, and the next sync continues from the backup", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -340,7 +340,7 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("restoring an older backup preserves the mirror's list of newer backups", async () => {
+test("restoring a backup preserves the mirror's record of the backups made after it", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);
@@ -354,7 +354,7 @@ test("restoring an older backup preserves the mirror's list of newer backups", a
   expect((await backUp(brand, "--keep 1")).removed).toHaveLength(2);
 });
 
-test("backup --keep does not remove backups of the mirror from which this mirror was restored", async () => {
+test("backup --keep does not remove backups of a different mirror from which this mirror was restored", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);

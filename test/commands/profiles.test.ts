@@ -122,7 +122,7 @@ test("the error for a mistyped profile suggests the closest name, even if BRANDA
   expect(await list(brands)).toHaveLength(1);
 });
 
-test("a profile with a name similar to another is accepted if `login` stored it or its mirror exists", async () => {
+test("a profile whose name resembles another profile's is accepted if `login` stored it or its mirror exists", async () => {
   const brands = makeProfiles();
   const env = { BRANDAPI_BASE_URL: testBaseUrl, BRANDAPI_KEY: brands.fjell.key };
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
@@ -130,6 +130,6 @@ test("a profile with a name similar to another is accepted if `login` stored it 
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
   await brands.login("shop-uk", brands.fjell.key);
   expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
-  // A name that is not similar to any other name is accepted without `login`.
+  // A name that does not resemble any other is accepted without `login`.
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
 });

@@ -161,7 +161,7 @@ test("forget redacts every object that has the host's ID, including objects in u
   expect(countInFiles(brand, secret)).toBe(0);
 });
 
-test("forget asks for confirmation, and never suggests another host", async () => {
+test("forget asks for confirmation, and never suggests a similar host", async () => {
   const brand = await brandWithHost();
   const count = countInFiles(brand, secret);
   const unknown = await brand.run(`forget --host ${secret}-u22 --yes`);
@@ -377,8 +377,8 @@ test("backup --restore does not restore fields that were omitted after the backu
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect(countInFiles(brand, `${secret}-l2`)).toBe(0);
 
-  // If the current mirror has no list of omitted fields, the backup's list applies until the next sync, which reports
-  // the fields that are no longer omitted.
+  // If the current mirror has no list of omitted fields, the backup's list applies until the next sync. That sync
+  // reports the fields that are no longer omitted.
   const copy = JSON.parse((await brand.run("backup --json")).out).path;
   await logIn(brand, "--omit=");
   await brand.run("sync roster");

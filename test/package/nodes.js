@@ -23,7 +23,10 @@ function print(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Runs the current npm with a different Node, because the Node packages in the registry do not include npm. */
+/**
+ * Runs this machine's npm with a different version of Node, because the Node packages in the registry do not include
+ * npm.
+ */
 function npm(node, args, options = {}) {
   return run(node, [npmCli, ...args], options);
 }
@@ -51,7 +54,7 @@ function tryNode(version, tarball, shell) {
     PATH: `${join(prefix, "bin")}${delimiter}${tools}`,
     HOME: join(place, "home"),
     NPM_CONFIG_USERCONFIG: process.env.npm_config_userconfig ?? "",
-    // The headers of this Node version, which are needed to compile SQLite.
+    // Node's headers for this version, for compiling SQLite.
     npm_config_nodedir: prefix,
   };
   const global = join(place, "global");

@@ -19,7 +19,7 @@ export const rateLimit: Scenario = {
             { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key, HOME: bench.folder },
           );
           const sent = sandbox.statuses.length;
-          // The first 60 requests are sent immediately, and each further batch of 60 takes a minute.
+          // The first 60 requests are sent immediately, and each additional batch of 60 takes one more minute.
           const least = Math.floor((sent - 1) / 60) * 60_000;
           bench.say(`${pages} pages: ${(one.wallMs / 1_000).toFixed(1)} s`);
           return {
