@@ -34,20 +34,17 @@ const itemsOf = (pages: readonly Page[]) => pages.flatMap(({ items }) => items);
 const upTo = (count: number) => Array.from({ length: count }, (_, each) => each);
 
 it.each([
-  [0, [1]],
-  [10, [1]],
-  [11, [1, 2]],
-  [25, [1, 2, 3]],
-])(
-  "a list of %i items is read in order as the pages %j, without further requests",
-  async (rows, expected) => {
-    const { requested, baseUrl } = await serveList(rows);
-    const pages = await read(baseUrl);
-    expect(pages.map(({ page }) => page)).toEqual(expected);
-    expect(itemsOf(pages)).toEqual(upTo(rows));
-    expect(requested).toEqual(expected);
-  },
-);
+  [0, "1 request", [1]],
+  [10, "1 request", [1]],
+  [11, "2 requests", [1, 2]],
+  [25, "3 requests", [1, 2, 3]],
+])("a list of %i items with 10 items per page is read in order with %s", async (rows, _, expected) => {
+  const { requested, baseUrl } = await serveList(rows);
+  const pages = await read(baseUrl);
+  expect(pages.map(({ page }) => page)).toEqual(expected);
+  expect(itemsOf(pages)).toEqual(upTo(rows));
+  expect(requested).toEqual(expected);
+});
 
 it("the next page is requested while the caller processes the current page", async () => {
   const { requested, baseUrl } = await serveList(40);

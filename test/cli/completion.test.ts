@@ -12,24 +12,24 @@ async function completionsOf(words: string, home = makeHome()): Promise<string[]
 }
 
 test.each([
-  ["sta", ["status"]],
-  ["help stat", ["status"]],
-  ["sync or", ["orders"]],
-  ["sync orders ana", ["analytics-clicks", "analytics-hosts"]],
-  ["--db x sync --dry", ["--dry-run"]],
-  ["status --prof", ["--profile"]],
-  ["status ro", ["roster"]],
-  ["cron --db login ro", ["roster"]],
-  ["--db export sync ro", ["roster"]],
-  ["sync --details ch", ["changed"]],
-  ["export order_l", ["order_line_items"]],
-  ["export orders --columns curr", ["currency"]],
-  ["export sales-by-month --columns month,net_b", ["month,net_before"]],
-  ["completion z", ["zsh"]],
-  ["export orders --out ", []],
-  ["nonsense --flag x", []],
-])("completion of `brandapi %s` offers %j", async (words, names) => {
-  expect(await completionsOf(words)).toEqual(names);
+  ["sta", "status"],
+  ["help stat", "status"],
+  ["sync or", "orders"],
+  ["sync orders ana", "analytics-clicks analytics-hosts"],
+  ["--db x sync --dry", "--dry-run"],
+  ["status --prof", "--profile"],
+  ["status ro", "roster"],
+  ["cron --db login ro", "roster"],
+  ["--db export sync ro", "roster"],
+  ["sync --details ch", "changed"],
+  ["export order_l", "order_line_items"],
+  ["export orders --columns curr", "currency"],
+  ["export sales-by-month --columns month,net_b", "month,net_before"],
+  ["completion z", "zsh"],
+  ["export orders --out ", "nothing"],
+  ["nonsense --flag x", "nothing"],
+])("completion of `brandapi %s` offers: %s", async (words, names) => {
+  expect((await completionsOf(words)).join(" ") || "nothing").toBe(names);
 });
 
 test("completion for --profile suggests this machine's profiles, or nothing if they cannot be read", async () => {

@@ -96,19 +96,19 @@ test.each([
 );
 
 test.each([
-  [["--delimiter", "x", "--csv"], "Unknown delimiter: `x`."],
-  [["--delimiter", ";", "--json"], "`--delimiter` is for CSV, not for `--json`"],
-  [["--excel", "-o", "o.ndjson"], "`--excel` is for CSV, not for `--ndjson`"],
-  [["-o", "o.xlsx", "--csv"], "`--csv` contradicts the file's extension: o.xlsx"],
-  [["-o", "o.json", "--ndjson"], "`--ndjson` contradicts the file's extension: o.json"],
-  [["-o", "o.csv.gz", "--json"], "`--json` contradicts the file's extension: o.csv.gz"],
-  [["-o", "o.PARQUET", "--xlsx"], "`--xlsx` contradicts the file's extension: o.PARQUET"],
-  [["-o", "o.json", "--singer"], "`--singer` contradicts the file's extension: o.json"],
-  [["-o", "o.tsv", "--delimiter", ";"], '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
-  [["-o", "o.gz", "--parquet"], "No format has this file extension: o.gz"],
-  [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: `exports/` is a folder"],
-])("contradictory output flags are rejected with exit code 2: %j", async (flags, message) => {
-  const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
+  ["--delimiter x --csv", "Unknown delimiter: `x`."],
+  ["--delimiter ; --json", "`--delimiter` is for CSV, not for `--json`"],
+  ["--excel -o o.ndjson", "`--excel` is for CSV, not for `--ndjson`"],
+  ["-o o.xlsx --csv", "`--csv` contradicts the file's extension: o.xlsx"],
+  ["-o o.json --ndjson", "`--ndjson` contradicts the file's extension: o.json"],
+  ["-o o.csv.gz --json", "`--json` contradicts the file's extension: o.csv.gz"],
+  ["-o o.PARQUET --xlsx", "`--xlsx` contradicts the file's extension: o.PARQUET"],
+  ["-o o.json --singer", "`--singer` contradicts the file's extension: o.json"],
+  ["-o o.tsv --delimiter ;", '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
+  ["-o o.gz --parquet", "No format has this file extension: o.gz"],
+  ["-o exports/ --singer", "`--singer` writes all tables to one file: `exports/` is a folder"],
+])("contradictory output flags are rejected with exit code 2: %s", async (flags, message) => {
+  const run = await brandapi(["export", "orders", ...flags.split(" "), "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);
 });

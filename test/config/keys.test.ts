@@ -112,26 +112,26 @@ test("the error for an unknown profile name of more than 40 characters does not 
 });
 
 test.each([
-  [[`${id}${id}`]],
-  [["sync", `${id}${id}`]],
-  [["sync", "orders", `--${id}${id}`]],
-  [["sync", "orders", `--since=${id}${id}`]],
-  [["sync", "orders", "--since", `${id}${id}`, "--verbose", "--json"]],
-  [["sync", "--details", `${id}'${id}`, "--verbose"]],
-  [["login", `${id}${id}`, "--verbose"]],
-  [["help", `${id}${id}`, "--verbose"]],
-  [["login", "--omit", `host.last_name,${id}${id}`]],
-  [["export", "orders", "--columns", `order_id,${id}${id}`]],
-  [["whoami", "--profile", `${id}${id}${id}${id}`]],
-  [["whoami", "--key-file", `${id}${id}`]],
-  [["completion", `${id}${id}`]],
-  [["query", "SELECT 1", "-p", `${id}${id}`]],
-  [["tables", `${id}${id}`]],
-  [[words]],
-  [["sync", words]],
-  [["sync", "orders", `--${words}`]],
-  [["sync", "orders", `--until=${words}`, "--verbose"]],
-])("no output repeats an unexpected argument of more than 40 characters: %j", async (argv) => {
+  ["a command", [`${id}${id}`]],
+  ["a resource", ["sync", `${id}${id}`]],
+  ["an option", ["sync", "orders", `--${id}${id}`]],
+  ["the value after --since=", ["sync", "orders", `--since=${id}${id}`]],
+  ["the value of --since with --json", ["sync", "orders", "--since", `${id}${id}`, "--verbose", "--json"]],
+  ["the value of --details", ["sync", "--details", `${id}'${id}`, "--verbose"]],
+  ["the argument of login", ["login", `${id}${id}`, "--verbose"]],
+  ["the argument of help", ["help", `${id}${id}`, "--verbose"]],
+  ["the value of --omit", ["login", "--omit", `host.last_name,${id}${id}`]],
+  ["the value of --columns", ["export", "orders", "--columns", `order_id,${id}${id}`]],
+  ["the value of --profile", ["whoami", "--profile", `${id}${id}${id}${id}`]],
+  ["the value of --key-file", ["whoami", "--key-file", `${id}${id}`]],
+  ["the argument of completion", ["completion", `${id}${id}`]],
+  ["the value of -p", ["query", "SELECT 1", "-p", `${id}${id}`]],
+  ["the argument of tables", ["tables", `${id}${id}`]],
+  ["a command with spaces", [words]],
+  ["a resource with spaces", ["sync", words]],
+  ["an option with spaces", ["sync", "orders", `--${words}`]],
+  ["the value of --until", ["sync", "orders", `--until=${words}`, "--verbose"]],
+])("no output repeats more than 40 characters that were passed as %s", async (_, argv) => {
   const { code, out, err } = await brandapi(argv);
   expect([2, 3]).toContain(code);
   expect(out + err).not.toContain(id);

@@ -310,35 +310,37 @@ test("a Singer export preserves the bookmarks of tables that are not exported", 
 });
 
 test.each([
-  [["orders", "--singer", "--since", "7d"], 2, "cannot be used with option `--since <time>`"],
-  [["orders", "--singer", "--as-of", "7d"], 2, "cannot be used with option `--as-of <time>`"],
-  [["orders", "--csv", "--state", "s"], 2, "`--state <file>` cannot be used with option `--csv`"],
-  [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
+  ["orders --singer --since 7d", 2, "cannot be used with option `--since <time>`"],
+  ["orders --singer --as-of 7d", 2, "cannot be used with option `--as-of <time>`"],
+  ["orders --csv --state s", 2, "`--state <file>` cannot be used with option `--csv`"],
+  ["sales_by_month --singer", 2, "not `sales_by_month`"],
   [
-    ["orders", "--singer", "--state", "bad.json"],
+    "orders --singer --state bad.json",
     3,
     "The file does not contain a state written by `brandapi export --singer`: ",
   ],
   [
-    ["orders", "--singer", "--state", "other.json"],
+    "orders --singer --state other.json",
     3,
     "The file does not contain a state written by `brandapi export --singer`: ",
   ],
   [
-    ["orders", "--singer", "--state", "config.json"],
+    "orders --singer --state config.json",
     3,
     "The file does not contain a state written by `brandapi export --singer`: ",
   ],
-  [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
-  [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
-  [["orders", "--singer", "--state", "."], 3, "The state file cannot be read (it is a folder): "],
-])("an unsupported Singer export is rejected and writes nothing: %j", async (args, code, message) => {
+  ["orders --singer --state empty.json", 3, "The state file is empty: "],
+  ["orders --singer --state none.json", 3, "The state file does not exist: "],
+  ["orders --singer --state .", 3, "The state file cannot be read (it is a folder): "],
+])("`export %s` is rejected and writes nothing", async (words, code, message) => {
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");
   writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');
   writeFileSync(join(home, "config.json"), '{"start_date":"2026-01-01"}');
   writeFileSync(join(home, "empty.json"), "\n");
-  const run = await brandapi(["export", ...args, "--db", await mirrorOfOrders(makeHome(), 1)], { home });
+  const run = await brandapi(["export", ...words.split(" "), "--db", await mirrorOfOrders(makeHome(), 1)], {
+    home,
+  });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
   expect(readFileSync(join(home, "bad.json"), "utf8")).toBe("[]");
 });

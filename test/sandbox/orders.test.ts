@@ -92,12 +92,12 @@ test("the sandbox's orders have several currencies, and include orders without a
 const hours = { ...emptyBrand(keys), orders: ordersBefore(noon + 90_400, 6, 61_000, 2) };
 
 test.each([
-  [{ ties: "reversed" }, "o1,o0,o3,o2,o5,o4"],
-  [{ order: "id" }, "o0,o1,o2,o3,o4,o5"],
-  [{ order: "attribution" }, "o0,o1,o2,o3,o4,o5"],
-  [{ maxPerPage: 2 }, "o0,o1,o2,o3,o4,o5"],
-  [{ maxTotal: 3, maxPerPage: 2 }, "o0,o1,o2,o3"],
-] as const)("the API variant %j lists the orders as %s", (variants, order) => {
+  ["equal dates in reverse order", "o1,o0,o3,o2,o5,o4", { ties: "reversed" }],
+  ["sorting by ID", "o0,o1,o2,o3,o4,o5", { order: "id" }],
+  ["sorting by attribution", "o0,o1,o2,o3,o4,o5", { order: "attribution" }],
+  ["two orders per page", "o0,o1,o2,o3,o4,o5", { maxPerPage: 2 }],
+  ["two orders per page and a total of at most three", "o0,o1,o2,o3", { maxTotal: 3, maxPerPage: 2 }],
+] as const)("the API variant with %s lists the orders as %s", (_, order, variants) => {
   expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
 });
 
