@@ -148,7 +148,7 @@ export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   );
 }
 
-/** Suggests a time to retry, because a later command does not remember the wait that the server requested. */
+/** Suggests a time to retry, because the next command does not know about the wait that the server requested. */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);

@@ -22,7 +22,7 @@ interface RequestEvents {
   onHeaders(headers: HttpResponse["headers"] | null): void;
 }
 
-/** The minimum timeout, which applies even if less of `--max-wait` remains. */
+/** The minimum timeout of a request. It applies even if `--max-wait` expires earlier. */
 const minTimeoutMs = 5_000;
 
 /**

@@ -34,7 +34,7 @@ export async function* readPages(
 ): AsyncGenerator<Page, void> {
   const request = (page: number) => {
     const promise = fetchPage(api, path, query, page, scope);
-    // Defers a failure until the page is awaited, so it is not an unhandled rejection.
+    // Defers a failure until the page is awaited. Otherwise, the failure would be an unhandled rejection.
     promise.catch(() => {});
     return promise;
   };

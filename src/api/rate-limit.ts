@@ -10,7 +10,7 @@ import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 
-/** The interval for checking whether the rate-limit file was deleted during a wait. */
+/** The interval at which a waiting process checks whether the rate-limit file has been deleted. */
 const pollMs = 1_000;
 /** The maximum delay caused by the reset time in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
@@ -145,7 +145,7 @@ export class RateLimiter {
     });
   }
 
-  /** Ignores write errors, which only make the request count for longer than necessary. */
+  /** Ignores write errors. At worst, the request then counts for longer than necessary. */
   #restartWindow(permit: number, now: number): number {
     try {
       return this.#file?.restartWindow(permit, now) ?? 0;
@@ -205,7 +205,7 @@ class RateLimitFile {
   ) {
     if (path !== null) {
       createFolder(dirname(path), 0o700);
-      // By default, better-sqlite3 creates a file that every user can read.
+      // By default, better-sqlite3 creates files that every user can read.
       closeSync(openSync(path, "a", 0o600));
     }
     this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });

@@ -25,7 +25,7 @@ export interface Pagination {
 export const responseLimits = {
   /** The maximum size after decompression. A page of 100 orders takes about 100 kB. */
   bytes: 16 * 2 ** 20,
-  /** The maximum length of a list requested without `per_page`. */
+  /** The maximum length of a list that was requested without `per_page`. */
   items: 200_000,
   /** The maximum nesting depth. The deepest documented response has six levels. */
   depth: 100,
@@ -115,7 +115,7 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
   return false;
 }
 
-/** The minimum length of a key to search for, because a response could contain a shorter key by chance. */
+/** The minimum length of a key that responses are searched for. A response could contain a shorter key by chance. */
 const minKeyLength = 8;
 
 function containsKey(text: string, envelope: Json, key: string): boolean {

@@ -14,7 +14,8 @@ const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
-    // Prevents undici from falling back to HTTP_PROXY, which would expose the key. Plain http is used only on loopback.
+    // Prevents undici from falling back to HTTP_PROXY. Otherwise, that proxy could read the key in plain http requests,
+    // which are used only on loopback.
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",

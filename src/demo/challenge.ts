@@ -19,7 +19,10 @@ interface ScriptCopy {
   roster: Map<string, object>;
 }
 
-/** Reads all orders in the first run, and the orders of the last 30 days in later runs, like a typical script. */
+/**
+ * Reads orders like a typical script: all orders in the first run, and the orders of the last 30 days in every other
+ * run.
+ */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
     for (let page = 1, hasNext = true; hasNext; page += 1) {

@@ -26,7 +26,7 @@ export interface FileResult {
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
-  /** The size in bytes according to the library, which can be wrong. */
+  /** The size in bytes that the library reports. It can differ from the size of the file. */
   library_bytes: number | null;
   sha256: string | null;
   /** The number of bytes that an earlier run had already downloaded, or null if the download failed. */

@@ -175,7 +175,7 @@ function contentLength({ headers }: HttpResponse): number | null {
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
 
-/** Returns a response's strong validator (RFC 9110, 8.8) and length, which are both required to resume a download. */
+/** Returns a response's strong validator (RFC 9110, 8.8) and length. Both are required to resume a download. */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);
   if (length === null) return undefined;

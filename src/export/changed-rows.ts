@@ -32,7 +32,10 @@ export interface ChangedRows {
   /** The columns that identify a row's record. The list is empty if the API documents no ID. */
   idColumns: readonly string[];
   isList: boolean;
-  /** The current state of the mirror, or null for a table without a history, which is always exported in full. */
+  /**
+   * The current state of the mirror. Null for a table without a history, because all of its rows are exported every
+   * time.
+   */
   bookmark: Bookmark | null;
   /** True if the bookmark was created from this mirror. */
   matches(bookmark: Bookmark): boolean;

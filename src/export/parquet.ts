@@ -124,7 +124,7 @@ export class TypeFinder {
   /** False for a column of a query result that has contained only nulls so far. The column is then stored as text. */
   readonly #isKnown: boolean[];
 
-  /** @param currentType returns a column's type in existing files, which can be widened but not narrowed */
+  /** @param currentType returns a column's type in existing files; a type can be widened but not narrowed */
   constructor(columns: readonly ReadableColumn[], currentType?: (column: string) => ColumnType | undefined) {
     this.#isKnown = columns.map(({ type }) => type !== "any");
     this.#candidates = columns.map(({ name, type }) => {

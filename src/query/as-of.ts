@@ -19,7 +19,7 @@ const systemRowTimes: Readonly<Record<string, string>> = {
 
 const rankingTable = "analytics_hosts";
 
-/** Throws a UsageError if the mirror keeps no history of one of these tables or views. */
+/** Throws a UsageError if the mirror keeps no history of one of the given tables or views. */
 export function checkHistory(names: readonly string[]): void {
   const withHistory = new Set([
     ...typedTables()

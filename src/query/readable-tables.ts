@@ -87,7 +87,7 @@ export interface ReadableColumn {
   isAmount?: true | undefined;
   /** True for a column that the API does not document. Its values can have a different type in each row. */
   isDiscovered?: boolean;
-  /** True for a technical column, which is exported only if `--columns` names it. */
+  /** True for a technical column. It is exported only if `--columns` names it. */
   isComputed?: true;
 }
 

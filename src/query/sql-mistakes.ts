@@ -69,7 +69,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
 }
 
-/** Finds a table name that is spelled with `-`, which only `export` accepts. */
+/** Finds a table name that is written with `-`. Only `export` accepts this spelling. */
 function findDashedName(db: Database, sql: string): string | undefined {
   const names = readTableNames(db);
   const words = sql.match(/\w+(?:-\w+)+/g) ?? [];

@@ -1,7 +1,7 @@
 import type { FormattedValue } from "./formatting.js";
 import type { Period } from "./period.js";
 
-/** The content of a report, which is rendered as an HTML page, text or JSON. */
+/** The content of a report. It is rendered as an HTML page, text or JSON. */
 export interface ReportDocument {
   brand: string;
   period: Period;

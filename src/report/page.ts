@@ -17,7 +17,7 @@ import { stylesheet } from "./stylesheet.js";
 /** The maximum number of rows in a table that must fit on one printed page. */
 const maxRowsKept = 14;
 
-/** Renders the report as a single HTML file, whose Content-Security-Policy forbids scripts and external resources. */
+/** Renders the report as a single HTML file. Its Content-Security-Policy forbids scripts and external resources. */
 export function renderPage({
   brand,
   period,

@@ -99,8 +99,8 @@ function precedingDays(since: string, through: string): DayRange {
 }
 
 /**
- * Returns the corresponding days in the month that is `count` months earlier. For an unfinished month, they end on the
- * same day of the month as `through`.
+ * Returns the corresponding days in the month that is `count` months earlier. For an unfinished month, these days end
+ * on the same day of the month as `through`.
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);

@@ -54,8 +54,8 @@ export function createReport(
 }
 
 /**
- * Returns the start of the newest order's day, or null if there are no orders. This is a fallback for an API that
- * returns an order with an unreadable date in every date range, which prevents any range from counting as read.
+ * Returns the start of the newest order's day, or null if there are no orders. This fallback is needed if the API
+ * returns an order with an unreadable date in every date range, because then no range counts as read.
  */
 function guessOrdersEnd(mirror: Mirror): number | null {
   const day = readLastDay(mirror);

@@ -98,7 +98,7 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
   ): KeyFigure => {
     const sum = (rows: SalesFigures[]) => Number(inCurrency(rows, currency)[0]?.[key] ?? 0);
     const now = sum(sums.now);
-    // Refunds and cancellations arrive late, so their absence is not reported as a decrease of 100%.
+    // Refunds and cancellations arrive late. A period without any is therefore not reported as a decrease of 100%.
     const isComparable = !isLate || now !== 0;
     const compare = (days: Comparison | null, before: number) =>
       days
@@ -230,7 +230,7 @@ function monthText({ month, is_partial }: MonthFigures): string {
 }
 
 const monthsBack = 12;
-/** The maximum number of listed orders, in total and per currency. */
+/** The maximum number of orders in the list, in total and per currency. */
 const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
 function restatedSection(data: ReportData): Section {

@@ -28,7 +28,10 @@ export interface SandboxApiOptions {
   respond?: typeof respond;
 }
 
-/** The API of one or more brands, without a server. Its only state is the request counts for the rate limits. */
+/**
+ * Handles API requests for one or more brands, without a network. Its only state is the request counts for the rate
+ * limits.
+ */
 export interface SandboxApi {
   brands: readonly Brand[];
   /** The file host's origin. `serveSandbox` sets it when the port is known. */

@@ -30,7 +30,7 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     /** Adds a refund to an order, by default for the full amount. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
-    /** Withdraws the attribution of orders, which removes them from the API. */
+    /** Withdraws the attribution of orders. The API then no longer returns them. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
     /** Removes the host from an order, as if the host's account had been deleted. */
     loseHost: (id: string) => change("orders", id, { host: null }),

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 
 const ownTempFiles = new Set<string>();
 
-/** The maximum number of characters from the target's name, because a file name has at most 255 bytes. */
+/** The maximum number of characters to take from the target's name. File systems limit names to 255 bytes. */
 const maxTargetCharacters = 60;
 
 /**

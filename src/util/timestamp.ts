@@ -56,8 +56,8 @@ export function parseTimestamp(text: string): number | undefined {
 }
 
 /**
- * Formats a timestamp in UTC without trailing zeros, as `2026-10-31 23:30:00.5`. These strings sort by time and can be
- * compared with SQLite's `datetime('now', …)`.
+ * Formats a timestamp in UTC without trailing zeros, as `2026-10-31 23:30:00.5`. The resulting strings sort by time and
+ * can be compared with SQLite's `datetime('now', …)`.
  */
 export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): string {
   const iso = new Date(ms).toISOString();

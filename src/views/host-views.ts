@@ -165,7 +165,7 @@ export const contentByHost: View = {
     ),
     timestamp("last_added_at"),
   ],
-  // In a query with max(), SQLite takes `created_at` from the row with the highest value.
+  // In a query with max(), SQLite takes other columns such as `created_at` from the row with the highest value.
   reads: ["content", "host_names"],
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,

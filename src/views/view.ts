@@ -19,7 +19,7 @@ export interface View {
   sql: string;
   /** The column that `--since` and `--until` filter by. */
   date?: string;
-  /** The integer column that gives rows a stable order, in views with one row per row of a table. */
+  /** The integer column that gives rows a stable order, for views with one row per table row. */
   rowId?: string;
   /** True if the view mainly serves as a building block for other views. Only `tables --all` lists helper views. */
   isHelper?: true;

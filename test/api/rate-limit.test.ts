@@ -54,7 +54,7 @@ it("a request counts for a minute after its response, so a slow network never de
   expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
 });
 
-it("all processes share one limit per key and origin, and the machine's limit is twice as high", async () => {
+it("all processes share one limit per key and origin, and twice that limit applies to all keys together", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock);
   const other = openLimiter(clock, { statePath });
@@ -69,7 +69,7 @@ it("all processes share one limit per key and origin, and the machine's limit is
   expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
 });
 
-it("a process with a lower limit also counts requests from other processes", async () => {
+it("a process with a lower limit than other processes counts their requests as well", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock);
   const times = await send(60, 100);
@@ -111,7 +111,7 @@ it("a disabled rate limit neither creates a file nor delays requests", async () 
   expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
 });
 
-it("a deleted rate-limit file is recreated as if the limit were used up", async () => {
+it("after a deleted rate-limit file has been recreated, the limit counts as used up", async () => {
   const clock = new FakeClock();
   const { file, send, waited } = openLimiter(clock);
   await send(2);
@@ -120,7 +120,7 @@ it("a deleted rate-limit file is recreated as if the limit were used up", async 
   expect(statSync(file).isFile()).toBe(true);
 });
 
-it("a damaged rate-limit file is replaced as if the limit were used up", async () => {
+it("after a damaged rate-limit file has been replaced, the limit counts as used up", async () => {
   const clock = new FakeClock();
   const { file, statePath, waited } = openLimiter(clock);
   mkdirSync(statePath);

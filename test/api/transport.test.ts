@@ -78,7 +78,7 @@ it.each([
   });
 });
 
-it("an unreachable host in NO_PROXY is not reported as a proxy", async () => {
+it("an unreachable host in NO_PROXY is not reported as an unreachable proxy", async () => {
   const direct = createFetch({ HTTPS_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" });
   const error = await rejection(direct(`https://127.0.0.1:${await freePort()}/me`));
   expect(classifyError(error, "api.test")).toMatchObject({

@@ -35,7 +35,7 @@ test("a number sent as a string is stored as a number in its column and as a str
   expect(csv.trim().split("\n").sort()).toEqual(["id,total_amount", "none,", "plain,10", "text,12.5"]);
 });
 
-test("each run warns about the number of records with unexpected types until no such records remain", async () => {
+test("each run reports the number of records with unexpected types until none remain", async () => {
   const brand = makeBrand({ orders });
   const warned = /^brandapi: warning: orders: unexpected types in 2 records: .*/m;
   const first = await brand.run("sync orders --quiet");

@@ -244,7 +244,7 @@ test("a Delta export converts other brands' files if a value needs a wider colum
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
 });
 
-test("a column that only one brand has is null for the other brands in a Delta table", async () => {
+test("a column that exists for only one brand is null for the other brands in a Delta table", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   writeRead(mirrorOf("fern"), "surveys", [{ id: "a", color: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);

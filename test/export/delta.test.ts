@@ -29,7 +29,7 @@ const orders = [0, 1, 2, 30, 31].map((n) =>
   anOrder(n, { order_date: `2026-${n < 30 ? "10" : "09"}-05T0${n % 10}:00:00Z` }),
 );
 
-/** Creates a mirror that contains these orders, and a folder for Delta tables. */
+/** Creates a mirror that contains the given orders, and a folder for Delta tables. */
 async function makeDeltaFolder() {
   const home = makeHome();
   const mirror = await makeMirror(home);

@@ -84,7 +84,7 @@ test("sales_by_month compares a partially read month through the last completely
       net_before: net(orders, "2026-09", "2026-09-10"),
     },
   ]);
-  // The days between these two dates have not been read, so October is unchanged.
+  // The days between the two dates have not been read, so October is unchanged.
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
   const [september, october, november] = months(brand);
   expect(october).toMatchObject({

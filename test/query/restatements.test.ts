@@ -118,7 +118,7 @@ test("restated_orders omits an order that was withdrawn and returned unchanged",
   expect(restated(brand)).toEqual([]);
 });
 
-test("reported_at is the end of the first sync for earlier months, and the current month has no row", async () => {
+test("for months that ended before the first sync, reported_at is the end of that sync, and the current month has no row", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,
@@ -155,7 +155,7 @@ test("reported_at is the end of the run that read the missing part of a month", 
   ]);
 });
 
-test("reported_at ignores runs that began before the month ended, and --as-of ignores runs that ended later", async () => {
+test("reported_at ignores runs that began before the end of the month, and --as-of ignores runs that ended after the given time", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
   const first = await syncOrders(brand);
   expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);

@@ -15,8 +15,8 @@ const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
 
 /**
- * These tests are skipped if Chromium is not found. To run them, install it (`apt-get install chromium`), or set
- * `CHROMIUM` to its path.
+ * The browser tests are skipped if Chromium is not found. To run them, install Chromium (`apt-get install chromium`),
+ * or set `CHROMIUM` to its path.
  */
 describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   const home = makeHome();
@@ -85,7 +85,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.each(widths)(
-    "charts are as wide as the text on a page of %i pixels, and their labels are not scaled",
+    "charts are as wide as the text on a page with a width of %i pixels, and their labels are not scaled",
     async (width) => {
       await browser.open(fileOf("a busy brand"), { width });
       const charts = await browser.evaluate<[number, number, string][]>(

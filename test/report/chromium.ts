@@ -17,7 +17,7 @@ const paths = [
 ];
 export const chromium = paths.find((path) => path !== "" && existsSync(path));
 
-/** A page in headless Chromium, which is controlled directly through the DevTools protocol. */
+/** A page in headless Chromium. It is controlled through the DevTools protocol, without a library. */
 export interface BrowserPage {
   open(
     file: string,

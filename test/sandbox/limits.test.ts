@@ -17,7 +17,7 @@ function limited(rateLimit: number) {
   };
 }
 
-test("a key that exceeds its limit within 60 seconds gets 429 with Retry-After", () => {
+test("a key that exceeds its limit for 60 seconds gets 429 with Retry-After", () => {
   const { ask, pass } = limited(3);
   expect([ask(), ask()].map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["2", "1"]);
   pass(20_000);
@@ -28,7 +28,7 @@ test("a key that exceeds its limit within 60 seconds gets 429 with Retry-After",
   expect(ask()).toMatchObject({ status: 429, headers: { "retry-after": "20", "x-ratelimit-limit": "3" } });
 });
 
-test("all keys used from the same IP address share a limit that is twice as high, and other addresses do not affect it", () => {
+test("all keys used from the same IP address share a limit that is twice the limit per key, and requests from other addresses do not count", () => {
   const { ask } = limited(2);
   expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 429,

@@ -9,7 +9,7 @@ const keys = history.keys;
 const ids = (path: string, options: Parameters<typeof ask>[1] = {}) =>
   askAll(path, options).map(({ id }) => id);
 
-test("each order is listed exactly once and unchanged, newest first", () => {
+test("orders are listed newest first, each exactly once and unchanged", () => {
   expect(askAll("/orders")).toEqual(history.orders);
   const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
   expect(dates).toEqual(dates.toSorted((a, b) => b - a));

@@ -90,7 +90,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { manyBrands, mirrorState } = source;
     version = await commitVersion(log, actions, { brand: mirrorState.brand, manyBrands }, deps);
   } finally {
-    // If these files stayed in place on a full disk, the next export would fail as well.
+    // If the files of a failed export stayed on a full disk, the next export would fail as well.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;

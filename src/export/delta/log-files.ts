@@ -67,7 +67,7 @@ export function versionName(version: number): string {
   return String(version).padStart(20, "0");
 }
 
-/** Returns the versions that have a file with this extension, in ascending order. */
+/** Returns the versions that have a file with the given extension, in ascending order. */
 export function versionsOf(names: readonly string[], extension: ".json" | ".checkpoint.parquet"): number[] {
   return names
     .filter((name) => /^\d{20}\./.test(name) && name.slice(20) === extension)
