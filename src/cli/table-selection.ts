@@ -10,7 +10,7 @@ import {
   wasResourceSynced,
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
-import { findUnquotedDate } from "../query/unquoted-dates.js";
+import { findMisformattedDate, findUnquotedDate } from "../query/wrong-dates.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { Reporter } from "../util/reporter.js";
@@ -98,14 +98,21 @@ export function useDataAsOf(
 }
 
 /**
- * Warns if SQL compares a date column with a date that is not in quotes, because SQLite then returns a wrong result
- * without reporting an error.
+ * Warns if SQL compares a date column with a date that has no quotes or a different format, because SQLite then returns
+ * a wrong result without reporting an error.
  */
-export function warnAboutUnquotedDate(reporter: Pick<Reporter, "warn">, sql: string): void {
+export function warnAboutWrongDates(reporter: Pick<Reporter, "warn">, sql: string): void {
   const unquoted = findUnquotedDate(sql);
-  if (unquoted === undefined) return;
-  const { written, operation, effect, quoted } = unquoted;
-  reporter.warn(`\`${written}\` without quotes is a ${operation}, so ${effect}: write \`${quoted}\``);
+  if (unquoted !== undefined) {
+    const { written, operation, effect, quoted } = unquoted;
+    reporter.warn(`\`${written}\` without quotes is a ${operation}, so ${effect}: write \`${quoted}\``);
+  }
+  const misformatted = findMisformattedDate(sql);
+  if (misformatted === undefined) return;
+  const { written, column, iso } = misformatted;
+  reporter.warn(
+    `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result: write dates as \`${iso}\``,
+  );
 }
 
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {

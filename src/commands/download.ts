@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, waitOption, withChoices } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
-import { findSyncedTable, warnAboutUnquotedDate } from "../cli/table-selection.js";
+import { findSyncedTable, warnAboutWrongDates } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
@@ -59,7 +59,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   await withMirrorSession(command, { appliesOmit: true }, async (session) => {
     const { api, mirror, reporter } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
-    if (flags.where !== undefined) warnAboutUnquotedDate(reporter, flags.where);
+    if (flags.where !== undefined) warnAboutWrongDates(reporter, flags.where);
     const task = reporter.begin({ name: "download content" });
     const options = {
       ...deps,

@@ -26,8 +26,8 @@ import {
   parseAsOf,
   useDataAsOf,
   warnAboutPartialTables,
-  warnAboutUnquotedDate,
   warnAboutUnreadTables,
+  warnAboutWrongDates,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
@@ -230,7 +230,7 @@ function selectRows(names: readonly string[], request: RowRequest, session: Read
   }
   const filterable = filterableTables(tables, range);
   const conditionTables = where === undefined ? [] : findConditionTables(tables, where, asOf, mirror);
-  if (where !== undefined) warnAboutUnquotedDate(reporter, where);
+  if (where !== undefined) warnAboutWrongDates(reporter, where);
   warnAboutUnreadTables(session, conditionTables);
   const readTables = [...new Set([...names, ...conditionTables])];
   warnAboutPartialTables(session, readTables);

@@ -10,8 +10,8 @@ import {
   parseAsOf,
   useDataAsOf,
   warnAboutPartialTables,
-  warnAboutUnquotedDate,
   warnAboutUnreadTables,
+  warnAboutWrongDates,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
@@ -108,7 +108,7 @@ function openStatement(
     reporter.warn(
       `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
     );
-  warnAboutUnquotedDate(reporter, sql);
+  warnAboutWrongDates(reporter, sql);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);
   return asOf === undefined ? statement : compileQuery(mirror, sql, param);

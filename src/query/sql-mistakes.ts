@@ -13,6 +13,40 @@ export interface Mistake {
 
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
+/** Words of other databases, with the equivalents in SQLite. */
+const otherDialects: readonly [pattern: RegExp, hint: string][] = [
+  [/::\s*\w+/, "SQLite has no `::`; use `CAST(id AS text)`"],
+  [/\bwhere\s*\(\s*where\b/i, "omit WHERE: `--where` takes only the condition"],
+  [/\bselect\s+(?:distinct\s+)?top\b/i, "SQLite has no TOP; end the statement with `LIMIT 10`"],
+  [/\bfetch\s+(?:first|next)\b/i, "SQLite has no FETCH; end the statement with `LIMIT 10`"],
+  [/\bilike\b/i, "SQLite has no ILIKE; use LIKE, which ignores the case of English letters"],
+  [/\bregexp\b|\bsimilar\s+to\b/i, "SQLite has no regular expressions; use LIKE with `%`, or GLOB with `*`"],
+  [/\binterval\b|\bdate_?(?:add|sub)\s*\(/i, "SQLite has no INTERVAL; use `date('now', '-7 days')`"],
+  [/\bdatediff\s*\(/i, "SQLite has no DATEDIFF; use `julianday(a) - julianday(b)`"],
+  [
+    /\b(?:now|getdate|curdate|sysdate|today)\b\s*(?:\(|$|[^\w\s.=])/i,
+    "for the current time, use `datetime('now')`; for a date, use `date('now', '-7 days')`",
+  ],
+  [
+    /\b(?:extract|date_trunc|date_part|date_format|to_char|to_date|year|month|day)\s*\(/i,
+    "for parts of a date, use `strftime('%Y-%m', order_date)`",
+  ],
+  [
+    /\b(?:date|timestamp)\s+''/i,
+    "write a date as text only, without `date` or `timestamp` before it: `'2026-10-01'`",
+  ],
+  [/\bdistinct\s+on\b/i, "SQLite has no DISTINCT ON; use `GROUP BY`"],
+  [/\b(?:nvl|isnull)\s*\(/i, "use `coalesce(a, b)`"],
+  [/\bleft\s*\(/i, "use `substr(text, 1, 3)`"],
+  [/\b(?:charindex|position|strpos)\s*\(/i, "use `instr(text, 'part')`"],
+  [/\blen\s*\(/i, "use `length(text)`"],
+  [/\b(?:greatest|least)\s*\(/i, "use `max(a, b)` or `min(a, b)`"],
+  [
+    /^\s*(?:show|desc|describe)\b/i,
+    "`brandapi tables` lists the tables, and `brandapi tables NAME` the columns",
+  ],
+];
+
 const curlyQuote = /[‘’“”]/;
 const curlyQuotesHint = "replace the curly quotes (`‘’“”`) with straight ones: `'text'`";
 
@@ -33,7 +67,18 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       reason: "The SQL is incomplete",
       hint: "check the end of the statement: close each `(` with `)`, and finish the last clause",
     };
-  if (curlyQuote.test(sql.replace(/'(?:[^']|'')*'|"[^"]*"/g, ""))) return { hint: curlyQuotesHint };
+  const code = sql.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\//g, "''");
+  if (curlyQuote.test(code)) return { hint: curlyQuotesHint };
+  const [, before, after] = /(?<!\w)'([^'\n]*)'(\w[^'\n]*)'/.exec(sql) ?? [];
+  const isInQuotes = (after ?? "") !== "" && /syntax error$|^unrecognized token/.test(error);
+  if (isInQuotes && !/^\w+\s*[,)=<>]/.test(after ?? ""))
+    return { hint: `write an apostrophe inside text twice: \`'${before}''${after}'\`` };
+  const dialect = otherDialects.find(([pattern]) => pattern.test(code));
+  if (
+    dialect !== undefined &&
+    !/^no such (?:table|column): (?!sysdate|timestamp|day|month|year)/i.test(error)
+  )
+    return { hint: dialect[1] };
   const token = /^unrecognized token: "([\s\S]*)"$/.exec(error)?.[1];
   if (token !== undefined && /^['"`[]/.test(token))
     return {

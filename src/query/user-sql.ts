@@ -16,6 +16,13 @@ import type { SqlParameters } from "./statement-reads.js";
  */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
+/**
+ * Matches statements that change data. They are rejected before they are compiled, because an error about a column
+ * would suggest that a corrected statement works.
+ */
+const writingStatement =
+  /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:(?:insert|update|delete|replace|merge|drop|create|alter|truncate)\b|with\b[\s\S]*\)\s*(?:(?:insert|replace)\s+into|update|delete\s+from)\b)/i;
+
 /** The error codes for problems with the statement rather than with the database file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
@@ -27,11 +34,9 @@ const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
   const hint =
     "`brandapi tables` lists the tables and views, and `brandapi tables NAME` lists the columns of one table or view";
+  if (writingStatement.test(sql)) throw notReadOnly();
   const statement = compile(db, sql, "SQLite cannot parse this", hint);
-  if (!readingStatement.test(sql) || !statement.readonly || !statement.reader)
-    throw new UsageError("`query` runs only read-only statements.", {
-      hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
-    });
+  if (!readingStatement.test(sql) || !statement.readonly || !statement.reader) throw notReadOnly();
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));
   const missing = findMissingParameter(db, sql, values);
   if (unknown !== undefined)
@@ -53,6 +58,12 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
       cause,
     });
   }
+}
+
+function notReadOnly(): UsageError {
+  return new UsageError("`query` runs only read-only statements.", {
+    hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
+  });
 }
 
 /**

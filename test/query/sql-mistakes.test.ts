@@ -63,7 +63,27 @@ test.each([
   ["SELECT (1", "The SQL is incomplete."],
   ["SELECT x.id FROM orders AS o", "check `x`: "],
   ["SELECT host_id FROM orders, roster", "write the table's name or alias before it"],
-  ["SELECT now()", "use SQLite's own functions, such as `date('now', '-7 days')`"],
+  ["SELECT now()", "for the current time, use `datetime('now')`"],
+  ["SELECT wow()", "use SQLite's own functions, such as `date('now', '-7 days')`"],
+  [
+    "SELECT id FROM orders WHERE order_number = 'O'Brien'",
+    "write an apostrophe inside text twice: `'O''Brien'`",
+  ],
+  ["SELECT id FROM orders WHERE id = 'O'Brien' AND currency = 'EUR'", "`'O''Brien'`"],
+  ["SELECT id::text FROM orders", "SQLite has no `::`; use `CAST(id AS text)`"],
+  ["SELECT TOP 10 * FROM orders", "end the statement with `LIMIT 10`"],
+  ["SELECT id FROM orders WHERE currency ILIKE 'eur'", "use LIKE, which ignores the case"],
+  [
+    "SELECT id FROM orders WHERE order_date > CURRENT_DATE - INTERVAL '7 days'",
+    "use `date('now', '-7 days')`",
+  ],
+  ["SELECT date_trunc('month', order_date) FROM orders", "use `strftime('%Y-%m', order_date)`"],
+  ["SELECT extract(year FROM order_date) FROM orders", "use `strftime('%Y-%m', order_date)`"],
+  ["SELECT id FROM orders WHERE order_date > date '2026-10-01'", "write a date as text only"],
+  ["SELECT isnull(currency, 'x') FROM orders", "use `coalesce(a, b)`"],
+  ["SHOW TABLES", /`brandapi tables .*lists the tables/],
+  ["UPDATE orders SET curency = 'EUR'", "`query` runs only read-only statements."],
+  ["WITH x AS (SELECT 1) INSERT INTO orders SELECT * FROM y", "`query` runs only read-only statements."],
   ["SELECT 1; SELECT 2", "The SQL contains several statements.\n  hint: run one statement at a time"],
   ["-- nothing", "The SQL contains no statements."],
 ])("an error from query explains the mistake: %s", async (sql, text) => {
@@ -83,6 +103,7 @@ test.each([
   ["curency = 'EUR'", "did you mean `currency`?"],
   ["currency = 'EUR", "A quote is not closed: 'EUR."],
   ["currency = EUR", "write text in single quotes: `'EUR'`"],
+  ["WHERE currency = 'EUR'", "omit WHERE"],
   ["id IN (SELECT order_id FROM line_items)", "did you mean `order_line_items`?"],
 ])("an error from --where explains the mistake: %s", async (where, text) => {
   expect(await errorOf("export", "orders", "--csv", "--where", where)).toContain(text);
@@ -125,6 +146,31 @@ test.each([
   const { code, err } = await brandapi(["query", sql, "--db", mirror.path]);
   expect(code).toBe(0);
   expect(err).not.toContain("without quotes");
+});
+
+test.each([
+  ["order_date >= '01/10/2026'", "'2026-10-01'"],
+  ["order_date >= '1.10.26'", "'2026-10-01'"],
+  ["order_date BETWEEN '2026-9-1' AND '2026-9-30'", "'2026-09-01'"],
+  ["'2026/09/05' < date(order_date)", "'2026-09-05'"],
+  ["order_date > '20260905'", "'2026-09-05'"],
+])("query warns about a date that is not in ISO format: %s", async (condition, iso) => {
+  const sql = `SELECT id FROM orders WHERE ${condition}`;
+  const { code, err } = await brandapi(["query", sql, "--db", mirror.path]);
+  expect([code, err]).toEqual([0, expect.stringContaining(`write dates as \`${iso}\``)]);
+});
+
+test.each([
+  "order_date >= '2026-10-01T00:00:00Z'",
+  "order_date LIKE '2026-10%'",
+  "strftime('%d/%m/%Y', order_date) = '01/10/2026'",
+  "order_number = '01/10/2026'",
+  "order_date > '2026'",
+])("query does not warn about the format of a date: %s", async (condition) => {
+  const sql = `SELECT id FROM orders WHERE ${condition}`;
+  const { code, err } = await brandapi(["query", sql, "--db", mirror.path]);
+  expect(code).toBe(0);
+  expect(err).not.toContain("write dates as");
 });
 
 test("export --where warns about an unquoted date", async () => {

@@ -18,9 +18,7 @@ const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
 /** Finds the first unquoted date that a statement compares with a date column or passes to a date function. */
 export function findUnquotedDate(sql: string): UnquotedDate | undefined {
-  const tokens = (sql.match(sqlToken) ?? [])
-    .filter((token) => !/^(?:--|\/\*)/.test(token))
-    .map((token) => token.replace(/^["`[]|["`\]]$/g, ""));
+  const tokens = tokenize(sql);
   for (const [index, written] of tokens.entries()) {
     if (!unquotedDate.test(written)) continue;
     const use = describeUse(tokens.slice(0, index), tokens.slice(index + 1));
@@ -39,6 +37,45 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
     };
   }
   return undefined;
+}
+
+/** Text that looks like a date, but not like the dates in the mirror. SQLite compares both as text. */
+interface MisformattedDate {
+  /** The text with its quotes, such as `'01/10/2026'`. */
+  written: string;
+  /** The date column that is compared with the text. */
+  column: string;
+  /** The date as an SQL string in ISO 8601 format, or an example if the order of day and month is unknown. */
+  iso: string;
+}
+
+const dayFirst = /^'\d\d?[./-]\d\d?[./-](?:\d\d){1,2}(?:[ T][^']*)?'$/;
+const yearFirst = /^'(\d{4})([./-]?)(\d\d?)(?:\2(\d\d?))?(?:[ T][^']*)?'$/;
+const isoDate = /^'\d{4}-\d\d(?:-\d\d(?:[ T][^']*)?)?'$/;
+/** Functions that may return dates in other formats. */
+const textFunction = /^(?:format|printf|replace|strftime|substr|substring)$/i;
+
+/** Finds the first date in an unsupported format that a statement compares with a date column. */
+export function findMisformattedDate(sql: string): MisformattedDate | undefined {
+  const tokens = tokenize(sql);
+  if (tokens.some((token) => textFunction.test(token))) return undefined;
+  for (const [index, written] of tokens.entries()) {
+    const [, year, separator, month = "", day] = yearFirst.exec(written) ?? [];
+    const isDate = dayFirst.test(written) || (year !== undefined && !(separator === "" && day === undefined));
+    if (!isDate || isoDate.test(written)) continue;
+    const column = leftColumn(tokens.slice(0, index)) ?? rightColumn(tokens.slice(index + 1));
+    if (column === undefined) continue;
+    const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
+    return { written, column, iso: year === undefined ? "'2026-10-01'" : `'${parts.join("-")}'` };
+  }
+  return undefined;
+}
+
+/** Splits a statement into tokens without comments and without the quotes around names. */
+function tokenize(sql: string): string[] {
+  return (sql.match(sqlToken) ?? [])
+    .filter((token) => !/^(?:--|\/\*)/.test(token))
+    .map((token) => token.replace(/^["`[]|["`\]]$/g, ""));
 }
 
 /**
