@@ -35,7 +35,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
     if (isComplete) state.coverAll({ ids: written, requestedAt });
-    progress.addRows(list.rowCount);
+    progress.addRows(list.ids.size);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];
   const hasRepeated = repeated.length > 0;

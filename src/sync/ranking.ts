@@ -32,7 +32,7 @@ export const ranking: SyncStrategy = {
       writer.remove(removed, requestedAt);
       saveRanking(mirror, requestedAt, items);
       state.coverAll({ ids, requestedAt });
-      progress.addRows(list.rowCount);
+      progress.addRows(list.ids.size);
     });
     return { incompleteReasons: [], isPartial: false, sums: listSums(run, list.total) };
   },

@@ -20,10 +20,14 @@ type RecordsById = ReadonlyMap<string, ListRecord>;
 /** A deduplicated list with the newest version of each record. */
 export interface List {
   records: RecordsById;
+  /**
+   * The IDs from all readings. There can be more of them than `records`, because a complete reading replaces earlier
+   * readings, which may contain records that have since been removed.
+   */
+  ids: ReadonlySet<string>;
   requestedAt: number;
   /** The last response's `total_items`, or the number of items if the list is unpaginated. */
   total: number;
-  rowCount: number;
   isComplete: boolean;
   /** IDs that the API lists more than once. If there are any, the list is incomplete. */
   repeated: string[];
@@ -67,32 +71,22 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   const idOf = (record: Json) => idIn(resource, record);
   const wanted = { path: resource.path, idOf, ...query, query: { ...resource.query, ...query.query } };
   const first = await readUntilSettled(run, wanted);
-  if (!first.isComplete || !mirrored) return toList(first);
+  if (!first.isComplete || !mirrored) return first;
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
-  if (mirrored().every((key) => keys.has(key))) return toList(first);
+  if (mirrored().every((key) => keys.has(key))) return first;
   // If one record is removed and another added while the pages are being read, a third record can move to a page that
   // has already been read.
   const second = await readUntilSettled(run, wanted);
-  return toList({
+  return {
     ...second,
     records: mergeRecords(first.records, second.records),
-    requestedAt: first.requestedAt,
     ids: new Set([...first.ids, ...second.ids]),
-  });
+    requestedAt: first.requestedAt,
+  };
 }
 
-/**
- * The number of `ids` can exceed the number of `records`, because a complete reading replaces earlier readings, which
- * may contain records that have since been removed.
- */
-type SettledList = Omit<List, "rowCount"> & { ids: ReadonlySet<string> };
-
-function toList({ ids, ...list }: SettledList): List {
-  return { ...list, rowCount: ids.size };
-}
-
-async function readUntilSettled(run: ListRun, wanted: Wanted): Promise<SettledList> {
+async function readUntilSettled(run: ListRun, wanted: Wanted): Promise<List> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
   let merged: MergedReadings | null = null;
   for (;;) {
@@ -138,7 +132,7 @@ function mergeReading(earlier: MergedReadings | null, reading: Reading): MergedR
  * @param merged all readings, including the newest
  * @returns a complete list, an incomplete list if reading it again would not help, or null to read it again
  */
-function settledList(merged: MergedReadings, newest: Reading): SettledList | null {
+function settledList(merged: MergedReadings, newest: Reading): List | null {
   const { count, records, requestedAt, steadyTotal } = merged;
   const ids = new Set(records.keys());
   const total = newest.totals.at(-1) ?? 0;

@@ -69,7 +69,7 @@ export function writeSlice(run: DatedRun, { slice, list, faults }: SliceReading)
   return mirror.transaction(() => {
     const sound = writeList(run, soundRecords, false);
     const faulty = writeList(run, faultyRecords, true);
-    progress.addRows(list.rowCount);
+    progress.addRows(list.ids.size);
     updateMissing(run, sound, faulty);
     if (sound.addedOrChanged + faulty.addedOrChanged + faults.size > 0) state.storedTotals.delete(slice);
     const faultyIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];

@@ -122,7 +122,7 @@ async function compareDailyTotals(
   requestedAt: number,
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run, totals);
-  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
+  const drift = largeDrift && (await compareSample(run, largeDrift.days)) ? largeDrift : null;
   const differing = changedDays(run, { apiTotals: totals, ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
   const changed = differing.filter((day) => stored.has(day));
@@ -143,9 +143,10 @@ function missingDifferences({ state }: DatedRun): DayDifference[] {
 }
 
 /**
- * True if the oldest of the given days are identical in the API and in the mirror. Reads them without writing anything.
+ * Compares the oldest of the given days without writing anything.
+ * @returns true if the API and the mirror have the same records
  */
-async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
+async function compareSample(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
   for (const range of sampleOldest(run, days)) {
