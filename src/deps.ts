@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as turn } from "node:timers/promises"
 import type { ExitCode } from "./errors.js";
 
 export interface Clock {
-  /** Returns the current time in milliseconds since 1970 (UTC), for times that are stored. */
+  /** Returns the current time in milliseconds since 1970 (UTC), for stored timestamps. */
   now(): number;
   /**
    * Returns the time in milliseconds on a monotonic clock, for measuring durations. Until a reboot, all processes share
@@ -33,7 +33,7 @@ export interface InputStream extends Readable {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The host name, the version of Node, and the paths that crontab lines need. */
+/** The host name, the version of Node, and the paths of Node and this program. */
 export interface Machine {
   name: string;
   /** The absolute path of the Node executable. */

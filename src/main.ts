@@ -43,7 +43,7 @@ export async function main(): Promise<void> {
   exit(code);
 }
 
-/** Returns the hint for the error that reports a stop. */
+/** Returns the hint for the error that is printed when a signal stops the command. */
 function stopHint(argv: readonly string[]): string | undefined {
   if (!commandTraits(argv).isResumable || argv.includes("--dry-run")) return undefined;
   return "everything read so far is kept; run the same command again to continue";
@@ -94,8 +94,8 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /**
- * Kills the process if `process.exit` would block, because Node waits for threads that are resolving a host name or
- * opening a file. The signal corresponds to the exit code.
+ * Kills the process if `process.exit` would block, which happens while a thread is resolving a host name or opening a
+ * file. Uses the signal that corresponds to the exit code.
  */
 function killIfBlocked(code: number): void {
   const [name] = Object.entries(stopCodes).find(([, stopCode]) => stopCode === code) ?? [];

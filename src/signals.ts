@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Stopped, stopCodes } from "./errors.js";
 
-/** The time limit for a graceful stop, in milliseconds. It is below two seconds, the promised limit for any command. */
+/** The time limit for a graceful stop, in milliseconds. A signal must end any command within two seconds. */
 const gracefulStopMs = 1_500;
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -28,7 +28,7 @@ interface Endings {
  * nested, but work in different modes must not run concurrently.
  */
 export class ProcessSignals {
-  /** @param stopHint the hint in the error that reports a stop */
+  /** @param stopHint the hint for the error that is printed when a signal stops the command */
   constructor(private readonly stopHint: string | undefined) {}
 
   readonly #stop = new AbortController();

@@ -32,7 +32,7 @@ function describeClockSkew({
   return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
-/** @throws ConfigurationError if this machine's clock is wrong, because records would be stored with wrong dates */
+/** @throws ConfigurationError if this machine's clock is wrong. A sync would store wrong dates. */
 export function refuseWrongClock({ clockWarning }: Identity): void {
   if (clockWarning !== null)
     throw new ConfigurationError(clockWarning, { hint: "set the clock, then run the same command again" });
@@ -100,7 +100,7 @@ export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 const expiryWarningDays = 14;
 
 /**
- * Opens the API, requests `/me`, and closes both the API and the reporter.
+ * Opens an API client, requests `/me`, and closes the client and the reporter.
  * @throws the errors that `ApiClient` and `readIdentity` throw
  */
 export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {

@@ -76,8 +76,8 @@ function* tallyRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Itera
 }
 
 /**
- * Adds a hint to the error if a signal stops `work` gracefully. A signal that kills the process, as most do while rows
- * are being read, prints nothing (see `signals.ts`).
+ * Adds a hint to the error if a signal stops `work` gracefully. While rows are being read, a signal usually kills the
+ * process, and no hint is printed (see `signals.ts`).
  */
 export async function explainStop<T>(effect: string, work: () => Promise<T>): Promise<T> {
   try {

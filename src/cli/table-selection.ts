@@ -63,7 +63,7 @@ export function filterableTables(
   );
   if (filterable.length > 0) return filterable;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
-  throw new UsageError(`${names}: no date column that \`--since\` and \`--until\` could filter by.`, {
+  throw new UsageError(`${names}: there is no date column for \`--since\` and \`--until\`.`, {
     hint: 'use `--where "…"` instead',
   });
 }

@@ -38,7 +38,7 @@ import { formatInstant } from "../util/times.js";
 type BackupFlags = GlobalFlags & { keep: number; restore?: string };
 
 export const about =
-  "The copy is a consistent snapshot that is checked before it gets its final name. It does not contain the API key.";
+  "The copy is a consistent snapshot. It is checked before it gets its final name. It does not contain the API key.";
 
 export const examples = {
   "brandapi backup /mnt/disk/brandapi --keep 30": "keep 30 copies on another disk",
@@ -193,7 +193,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
 interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** Identifies the mirror by its first run; null if the runs cannot be read. */
+  /** The mirror's first run, which identifies the mirror; null if the runs cannot be read. */
   origin: string | null;
 }
 
@@ -233,9 +233,7 @@ function checkBackupBrand(
     warn(`the backup was made from a different mirror of this brand, with a separate history: ${from}`);
 }
 
-/**
- * Applies the current mirror's redaction rules to the copy, and sets the copy's last backup to the current mirror's.
- */
+/** Applies the current mirror's redaction rules to the copy, and records the current mirror's last backup in it. */
 function carryOver(
   copy: Mirror,
   current: CurrentMirror | null,

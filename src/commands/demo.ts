@@ -80,7 +80,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
     simulateActivity(brand, firstSyncAt, firstSyncAt + pauseMs, naturalPace(orders));
     clockOffsetMs = 0;
     print("\nToday: there are new orders, and old ones were refunded, cancelled or attributed late.");
-    print("The second sync reads only what may have changed.");
+    print("The second sync reads only the data that may have changed.");
     for (let runs = 1; ; runs += 1)
       try {
         await show("sync");

@@ -112,7 +112,7 @@ async function refuseOtherBrand(
   deps: Deps,
 ): Promise<void> {
   const path = mirrorPath(profile, flags.db ?? stored.db, deps);
-  // `doctor` and `sync` report an unusable mirror.
+  // An unusable mirror is ignored, because `doctor` and `sync` report it.
   const owner = await withMirror(openMirrorOrEmpty(path), readOwner).catch(() => null);
   const { brandId, brandName = brandId } = stored;
   const current = owner ?? (brandId && brandName ? { id: brandId, name: brandName } : null);

@@ -40,7 +40,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption("--latency <ms>", "delay before each response, in milliseconds (default: 0)", parseCount),
     )
-    .option("--live", "let time pass, and generate one order per second, late refunds and cancellations");
+    .option("--live", "let time pass: one new order per second, with late refunds and cancellations");
 }
 
 export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitCode> {

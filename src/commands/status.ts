@@ -28,7 +28,7 @@ type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
   "Shows each resource's rows, covered range, last success and last error. Needs no key and no network. " +
-  "With --max-age, also exits with code 10 if the last sync found that the key was rejected, or that the key or the plan no longer allows a resource. " +
+  "With --max-age, also exits with code 10 if the API rejected the key in the last sync, or if the key or the plan no longer allows a resource. " +
   "To check only some resources, name them.";
 
 export const examples = {
@@ -84,8 +84,8 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet`, the problems are printed as warnings, because no table is printed. The error already names the
-    // refusals.
+    // With `--quiet`, the problems are printed as warnings, because no table is printed. Refusals are not repeated,
+    // because the error names them.
     if (quiet) for (const problem of describeProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
@@ -113,7 +113,7 @@ function staleError(
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Lists the refusals: a rejected key, and each error with which the API refused resources. */
+/** Lists the refusals: a rejected key, and each error that the API returned when it refused a resource. */
 function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
   const rejected = failed?.isRefused ? [{ reason: `The ${failedRunText(failed)}`, hint: failed.hint }] : [];
   const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
@@ -188,7 +188,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // If the last run failed for a different reason, both reasons are listed.
+  // If the last run failed for a reason other than the refusal, both reasons are listed.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== verifyCompleted) {

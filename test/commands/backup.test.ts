@@ -185,7 +185,7 @@ test("backup --restore keeps the replaced mirror, and the next sync continues fr
   expect(brand.mirrored("orders")).toHaveLength(51);
 });
 
-test("backup --restore refuses the mirror itself and changes nothing", async () => {
+test("backup --restore rejects the mirror itself as a backup, and changes nothing", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const before = readdirSync(dirname(brand.db));

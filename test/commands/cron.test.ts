@@ -146,7 +146,7 @@ test("cron --all-profiles prints lines for all brands, and rejects options for a
   expect((await run("cron --systemd --launchd")).code).toBe(2);
 });
 
-test("cron --json prints the same lines as JSON", async () => {
+test("cron --json prints the crontab lines as JSON", async () => {
   const text = (await brandapi("cron orders")).out;
   const { out, code } = await brandapi("cron orders --json");
   expect(code).toBe(0);

@@ -36,7 +36,7 @@ const brandOf = async () => {
   return { brand, env: await brand.served() };
 };
 
-test("sync pings the URL when it starts and ends, with the exit code if it fails, and without any of the brand's data", async () => {
+test("sync pings the URL when it starts and ends, and sends the exit code of a failed run but none of the brand's data", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = async (more: string[], extra: Record<string, string> = {}) => {

@@ -159,7 +159,7 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
   expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("is not `name=value`: `x`");
 });
 
-test("query -f names a folder or a file that is not text", async () => {
+test("the error from query -f names the path if it is a folder or a binary file", async () => {
   const path = await mirrorOfOrders(makeHome(), 1);
   const folder = dirname(path);
   const read = await ask(path, "-f", folder);

@@ -80,7 +80,7 @@ test("an export exits with code 0 and without an error when its reader closes th
   expect([code, err.replace(/^orders: .*\n/, "")]).toEqual([0, ""]);
 });
 
-test("sync exits with code 6 if no server, or a server that does not use HTTP, listens at the base URL", async () => {
+test("sync exits with code 6 if nothing listens at the base URL, or if the server does not use HTTP", async () => {
   const other = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());
