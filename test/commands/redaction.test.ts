@@ -349,7 +349,7 @@ test("brandapi changes does not list a field that is stored again after having b
   expect(changes().at(-1)).toEqual({ kind: "changed", field: "host_last_name", new: "Murray" });
 });
 
-test("sync does not report a field as no longer omitted if a more general rule omits it", async () => {
+test("if a more general rule omits a field, sync does not report the field as no longer omitted", async () => {
   const brand = makeBrand({ history: 30, listLimit: 10 });
   await logIn(brand, "--omit host.last_name,roster:host.first_name");
   await brand.run("sync roster");

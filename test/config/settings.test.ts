@@ -371,10 +371,13 @@ test("the error for a base URL without a scheme prints the address, but not a ke
     expect((await failure({ baseUrl }, world())).message).toMatch(/https:\/\/\.$/);
 });
 
-test.each(["'brk_a'", '"brk_a"', "'brk_a"])("the error for the key %s reports the quotes", async (key) => {
-  const error = await failure({}, world({ env: { BRANDAPI_KEY: key } }));
-  expect([error.exitCode, error.message]).toEqual([3, "The key from BRANDAPI_KEY contains quotes."]);
-});
+test.each(["'brk_a'", '"brk_a"', "'brk_a"])(
+  "the error for the key %s mentions the quotes around it",
+  async (key) => {
+    const error = await failure({}, world({ env: { BRANDAPI_KEY: key } }));
+    expect([error.exitCode, error.message]).toEqual([3, "The key from BRANDAPI_KEY contains quotes."]);
+  },
+);
 
 test("the error for a missing base URL names a misspelled field of the profile", async () => {
   const config = JSON.stringify({ profiles: { default: { base_ur: url("a"), key: "brk_a" } } });

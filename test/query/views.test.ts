@@ -45,7 +45,7 @@ test("each view's declared columns and types match those that SQLite reports", a
   mirror.db.close();
 });
 
-test("each view's declared tables are those that SQLite opens", async () => {
+test("each view declares exactly the tables that SQLite reads for it", async () => {
   const { db } = await makeMirror();
   const pages = db.prepare("SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0").raw().all();
   const tableAt = new Map(pages as [number, string][]);

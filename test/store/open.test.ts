@@ -171,7 +171,7 @@ test("the lock is released when its process is killed, even though the lock file
   (await lockMirror(path, options)).release();
 });
 
-test("a signal ends the wait for the lock", async () => {
+test("a signal ends the wait for the mirror's lock", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const first = await lockMirror(path, options);
   const stop = new AbortController();

@@ -259,14 +259,12 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   };
 
   async function respond(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
-    const from = typeof fault === "object" && "from" in fault ? fault.from : undefined;
-    const respondNormally = () =>
-      fetchOf(from ? createVariantApi({ brands: [from], now: clock.now, variants: api.variants }) : api)(
-        url,
-        init,
-      );
-    if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await respondNormally();
-    return await injectFault(fault, respondNormally);
+    if (typeof fault === "object" && "from" in fault) {
+      const other = createVariantApi({ brands: [fault.from], now: clock.now, variants: api.variants });
+      return await fetchOf(other)(url, init);
+    }
+    const respondNormally = () => fetchOf(api)(url, init);
+    return fault === undefined ? await respondNormally() : await injectFault(fault, respondNormally);
   }
 
   return brand;

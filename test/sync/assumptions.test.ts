@@ -163,7 +163,7 @@ test("sync exits with code 8 if a list never settles", async () => {
   expect(err).toContain("never settled");
 });
 
-test("sync stores the orders of a dense second whose list never settles, but does not cover that second", async () => {
+test("sync stores the orders from a dense second whose list never settles, but does not mark the second as read", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {
