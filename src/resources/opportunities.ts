@@ -29,7 +29,7 @@ export const opportunities = {
     text("description", "brief for hosts"),
     text("project_details", "detailed project notes"),
     text("status", "`DRAFT`, `READY`, `PROPOSED`, `ACTIVE`, `COMPLETED`, `DECLINED` or `ARCHIVED`"),
-    text("listing_type", "how the campaign is offered to hosts"),
+    text("listing_type", "the way in which the campaign is offered to hosts"),
     date("deadline", "due date for deliverables"),
     date("application_deadline", "last day for applications"),
     text("target_url", "landing page for campaign links"),

@@ -26,7 +26,7 @@ const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
   [/^SQLITE_ERROR: (malformed JSON|unsupported file format)/, damagedHint],
   [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
-    "check the permissions of the file and its folder, or choose another file with --db",
+    "check the permissions of the file and its folder, or choose a different file with --db",
   ],
   [/^SQLITE_(TOOBIG|NOMEM)/, "select fewer rows or columns"],
   [/^SQLITE_IOERR/, `check the disk and its free space, ${thenRetry}`],

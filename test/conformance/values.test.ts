@@ -22,7 +22,7 @@ test("an ID that JavaScript cannot represent exactly is rejected rather than rou
   expect([code, brand.mirrored("gifts")]).toEqual([7, []]);
 });
 
-test("a value of an unexpected type is stored in the record and is null in its column, and each run warns", async () => {
+test("a value of an unexpected type is stored in the record and is null in its column, and each run prints a warning", async () => {
   const odd = orderAt("odd", noon - day, {
     total_amount: { cents: 5 },
     is_cancelled: "no",

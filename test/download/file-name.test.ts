@@ -123,7 +123,7 @@ test("every name and ID from the API results in a portable file name inside the 
   );
 });
 
-test("all files get distinct names, even for file systems that ignore case or Unicode normalization", () => {
+test("all files get distinct names, even on file systems that ignore case or Unicode normalization", () => {
   const similarFiles = fc.uniqueArray(
     fc.record({
       source: fc.constantFrom("upload", "deliverable"),

@@ -108,7 +108,7 @@ async function exportRows(brand: TestBrand, ...words: string[]) {
   return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
 }
 
-test("export --as-of ignores later changes to an order", async () => {
+test("export --as-of ignores changes to an order after the given time", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {
@@ -136,7 +136,7 @@ test("export --as-of also applies to tables and views in a --where condition", a
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("export --as-of uses the last ranking snapshot before that time, and warns about tables without a history", async () => {
+test("export --as-of uses the last ranking snapshot before the given time, and warns about tables without a history", async () => {
   const { brand, before } = await syncTwice();
   const clicks = async (...words: string[]) =>
     (await exportRows(brand, "hosts", ...words)).rows.map((row) => row.clicks);
@@ -150,7 +150,7 @@ test("export --as-of uses the last ranking snapshot before that time, and warns 
   );
 });
 
-test("export --as-of omits a host that had left the ranking by that time", async () => {
+test("export --as-of omits a host that had left the ranking by the given time", async () => {
   const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
   const orders = ["h1", "h2"].map((id) => orderAt(id, noon - day, { host: host(id) }));
   const brand = makeBrand({ orders });

@@ -83,7 +83,7 @@ test("events leave earlier snapshots of the brand unchanged and throw an error f
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("simulating a period in one step has the same result as simulating each hour, and includes all kinds of events", () => {
+test("simulating a period in one step has the same result as simulating it hour by hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
   const [atOnce, hourly] = [
     createBrand({ seed: 1, orders: 300, now: noon }),

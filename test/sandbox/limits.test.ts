@@ -17,7 +17,7 @@ function limited(rateLimit: number) {
   };
 }
 
-test("a key that exceeds its limit for 60 seconds gets 429 with Retry-After", () => {
+test("a key that sends more requests in 60 seconds than its limit allows gets 429 with Retry-After", () => {
   const { ask, pass } = limited(3);
   expect([ask(), ask()].map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["2", "1"]);
   pass(20_000);
