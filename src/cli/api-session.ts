@@ -32,7 +32,7 @@ function describeClockSkew({
   return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
-/** @throws ConfigurationError if this machine's clock is wrong. A sync would store wrong dates. */
+/** @throws ConfigurationError if this machine's clock is wrong, to prevent records with wrong dates */
 export function refuseWrongClock({ clockWarning }: Identity): void {
   if (clockWarning !== null)
     throw new ConfigurationError(clockWarning, { hint: "set the clock, then run the same command again" });

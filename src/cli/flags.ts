@@ -30,8 +30,8 @@ export function addGlobalOptions(program: Command): Command {
 }
 
 /**
- * Returns the command's name: the first word that is neither an option nor the value of a global option. Commander needs
- * the command's options to parse the command line, so the module that declares them is loaded first, by this name.
+ * Returns the command's name: the first word that is neither an option nor the value of a global option. The name
+ * selects the module to load, because commander needs the command's options to parse the command line.
  */
 export function findCommandName(argv: readonly string[]): string | undefined {
   const { options } = addGlobalOptions(new Command());

@@ -212,8 +212,8 @@ function namesUndocumentedField(rule: string): boolean {
 }
 
 /**
- * Lists a table's fields under every name that `--omit` accepts: a column's path or the last part of it, with and
- * without the resource's name.
+ * Lists each field of a table with all names that `--omit` accepts for it: its path or the last part of its path, with
+ * and without the resource's name.
  */
 function listFields({ columns, list, resource }: TableShape): { names: string[]; isNeeded: boolean }[] {
   return columns.map(({ from, path, type }) => {

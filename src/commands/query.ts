@@ -31,7 +31,7 @@ type QueryFlags = GlobalFlags &
 /** The default for `--limit` in text output. Export formats have no limit by default. */
 const terminalLimit = 1_000;
 
-/** Descriptions of the formats in which `export` writes API records, but `query` writes its result. */
+/** Descriptions for the formats in which the output of `query` differs from that of `export`. */
 const abouts: Partial<Record<FormatName, string>> = {
   json: "a JSON array with one object per row",
   ndjson: "newline-delimited JSON, with one object per row",

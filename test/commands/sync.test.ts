@@ -45,7 +45,7 @@ test.each([
   expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.split(" ").includes(flag)));
 });
 
-test("sync reads the key from a pipe, which can be read only once", async () => {
+test("sync reads the key file only once, so that it can be a pipe", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 3, day) });
   const { BRANDAPI_KEY: key = "", ...env } = await brand.served();
   const { code, err } = await spawnBrandapi(["sync", "orders", "--key-file", "/dev/stdin"], {
