@@ -26,9 +26,9 @@ export interface MirrorClaims {
 
 export interface MirrorRecord {
   key: string;
-  /** The JSON of the list item. */
+  /** The JSON from the list, without details. */
   json: string;
-  /** The JSON of the record, including details. */
+  /** The JSON with details. */
   full: string;
   /** The time of the removal in milliseconds; null if the record has not been removed. */
   removedAt: number | null;

@@ -37,7 +37,7 @@ export type EventType =
   | "refund"
   | "cancel"
   | "hostChange"
-  /** The commission rate changes for all records. */
+  /** All records get a new commission rate. */
   | "defaultRate"
   /** An assignment is added to a campaign. Only the campaign's details contain assignments. */
   | "assign"
@@ -104,7 +104,7 @@ export function applyEvent(
   removed: readonly Fields[],
 ): void {
   const edits = createBrandEvents(brand, () => now);
-  // The type of one list stands for all lists, which support the same edits.
+  // All lists support the same edits, so the type of one list is used for all.
   const list = listName as "gifts";
   const records = [...recordsOf(brand, listName)].sort((a, b) =>
     keyOf(listName, a) < keyOf(listName, b) ? -1 : 1,

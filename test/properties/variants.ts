@@ -10,7 +10,7 @@ export interface ApiVariant {
   name: string;
   listName: TestedList;
   options: ScenarioOptions;
-  /** The circumstances in which a run is verified although the mirror differs from the API; null if there are none. */
+  /** The circumstances in which a run can be verified although the mirror differs from the API; null if there are none. */
   knownGap: string | null;
   /**
    * True if the API violates assumption A1, A2 or A3, so lists are read page by page. With these APIs, no run may make
@@ -118,11 +118,13 @@ export const apiVariants: readonly ApiVariant[] = [
 const undisturbed: Step = { run: "sync", with: { during: [] } };
 const complete: Step = { run: "sync", with: { during: [], full: true, acceptRemovals: true } };
 
-/**
- * What the difference led to: nothing (harmless), a run that ended with exit code 7 or 8 or was not verified (loud), or
- * a false claim (silent).
- */
-export type Effect = "harmless" | "loud" | "silent";
+/** The effect of an API variant on a scenario. */
+export type Effect =
+  | "harmless"
+  /** A run exited with code 7 or 8, or was not verified. */
+  | "loud"
+  /** A run made a false claim. */
+  | "silent";
 
 /** Runs a scenario with an API variant. @throws the error of a run that fails unexpectedly */
 export async function playVariant(

@@ -5,7 +5,7 @@ import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } 
 /** A version of a record in the API. Times are in milliseconds. */
 export interface Version {
   from: number;
-  /** The end of the version, exclusive. */
+  /** The time at which the next version starts. */
   until: number;
   /** The JSON of the list item; null if this version is a removal. */
   json: string | null;

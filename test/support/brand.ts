@@ -33,7 +33,7 @@ export interface SentRequest {
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
-  /** The number of orders. Without it, the brand is empty; with it, all of its lists are generated. */
+  /** The number of orders to generate, along with records for all other lists. By default, the brand is empty. */
   history?: number;
   /** The maximum length of each generated list except orders and surveys. */
   listLimit?: number;
@@ -61,7 +61,6 @@ export interface TestBrand extends BrandEvents {
   data: Brand;
   api: VariantApi;
   home: string;
-  /** The path of the mirror. */
   db: string;
   key: string;
   env: Record<string, string>;

@@ -22,7 +22,6 @@ export type Fault =
 const json = { "content-type": "application/json; charset=utf-8" };
 const portal = "<!doctype html><title>Sign in</title><p>Welcome to Hotel WiFi.</p>";
 
-/** @param respond returns the correct response */
 export async function injectFault(
   fault: Exclude<Fault, { from: Brand }>,
   respond: () => Promise<Response>,
