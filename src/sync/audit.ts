@@ -3,7 +3,7 @@ import { mergeRanges, overlaps, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/timestamp.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
+import { Budget, type DatedRun, type UnsettledLists } from "./run.js";
 
 /**
  * Ranges that were read within the last 20 hours are skipped, so a second sync on the same day audits other records.
@@ -14,12 +14,11 @@ const restMs = 20 * hourMs;
  * Re-reads a few old records in each run, because some changes affect neither a count nor a daily total. A cursor moves
  * from the newest date to the oldest and then starts over, which bounds the number of runs until every record has been
  * re-read.
- * @returns a reason for each list that never settled (A9)
  */
-export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
+export async function audit(run: DatedRun): Promise<UnsettledLists> {
   const { api, mirror, options, readUntil, state } = run;
   const budget = new Budget(api, options.audit);
-  const unsettled: IncompleteReason[] = [];
+  const unsettled: UnsettledLists = [];
   // The first pass ends at the oldest date. The second pass reads the dates that are newer than the stored cursor.
   for (const start of [state.cursor() ?? readUntil, readUntil]) {
     let cursor = start;

@@ -5,7 +5,7 @@ import { type Range, startOfDay } from "../util/ranges.js";
 import { dayMs } from "../util/timestamp.js";
 import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
-import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
+import { Budget, type DatedRun, type UnsettledLists } from "./run.js";
 import { readSlice, type SliceReading, writeSlice } from "./slices.js";
 
 /** A slice is split until the API counts at most this many records in it, or until it is one day long. */
@@ -21,8 +21,7 @@ const maxLocateRequests = 100;
 export interface RangeResult {
   /** The oldest instant that was read, in milliseconds since 1970. */
   reached: number;
-  /** A reason for each list that never settled (A9). */
-  unsettled: IncompleteReason[];
+  unsettled: UnsettledLists;
 }
 
 /**
@@ -35,7 +34,7 @@ export async function readByPage(
   range: Range,
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
-  const unsettled: IncompleteReason[] = [];
+  const unsettled: UnsettledLists = [];
   let reached = range.to + 1;
   for await (const slice of splitIntoSlices(run, newestPart(run, range, budget.remaining * maxPerPage))) {
     const locateBudget = new Budget(run.api, Math.min(maxLocateRequests, budget.remaining));
@@ -47,12 +46,11 @@ export async function readByPage(
   return { reached, unsettled };
 }
 
-/** @returns a reason for each list that never settled (A9) */
-export async function readAsList(run: DatedRun, range: Range): Promise<IncompleteReason[]> {
+export async function readAsList(run: DatedRun, range: Range): Promise<UnsettledLists> {
   return await storeSlice(run, await readSlice(run, range));
 }
 
-async function storeSlice(run: DatedRun, reading: SliceReading): Promise<IncompleteReason[]> {
+async function storeSlice(run: DatedRun, reading: SliceReading): Promise<UnsettledLists> {
   const { copies, unsettled } = writeSlice(run, reading);
   return [...unsettled, ...(await resolveCopies(run, copies, reading.list.requestedAt))];
 }

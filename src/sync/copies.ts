@@ -2,7 +2,7 @@ import { recordDate, recordKey } from "../store/record-key.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { findDate } from "../store/records.js";
 import { containsInstant, type Range, startOfSecond } from "../util/ranges.js";
-import type { DatedRun, IncompleteReason } from "./run.js";
+import type { DatedRun, UnsettledLists } from "./run.js";
 import { listedTwice, readSlice, writeSlice } from "./slices.js";
 
 const maxLookups = 10;
@@ -10,15 +10,14 @@ const maxLookups = 10;
 /**
  * Handles older copies of mirrored records. If this run has not read the mirrored record's date, first reads that
  * second to check whether the API still returns the record there.
- * @returns a reason for each list that never settled (A9)
  */
 export async function resolveCopies(
   run: DatedRun,
   copies: readonly SkippedCopy[],
   requestedAt: number,
-): Promise<IncompleteReason[]> {
+): Promise<UnsettledLists> {
   const { mirror, resource, state, writer } = run;
-  const unsettled: IncompleteReason[] = [];
+  const unsettled: UnsettledLists = [];
   let lookups = 0;
   for (const { id, value } of copies) {
     const second = secondOf(recordDate(resource, value));

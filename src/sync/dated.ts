@@ -12,7 +12,7 @@ import { type DatedPlan, planDated, resumableMs } from "./plan.js";
 import { readRange } from "./read.js";
 import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import type { DatedRun, IncompleteReason, PlanStep, SyncStrategy } from "./run.js";
+import type { DatedRun, PlanStep, SyncStrategy, UnsettledLists } from "./run.js";
 import { describeMarked } from "./slices.js";
 
 /** Reads resources with dates (orders and content). The steps are described in `README.md`. */
@@ -51,7 +51,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const { apiTotals, error: totalsError } = await requestDailyTotals(datedRun);
     const run: DatedRun = { ...datedRun, apiTotals };
     const drift = findAmountDrift(run, apiTotals);
-    const unsettled: IncompleteReason[] = [];
+    const unsettled: UnsettledLists = [];
     for (const range of ranges) unsettled.push(...(await readRange(run, range)).unsettled);
     for (const range of markedSlices) unsettled.push(...(await readByPage(run, range)).unsettled);
     unsettled.push(...(await audit(run)));

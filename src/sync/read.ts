@@ -5,7 +5,7 @@ import type { Range } from "../util/ranges.js";
 import { type RangeResult, readAsList, readByPage } from "./by-page.js";
 import { resolveCopies } from "./copies.js";
 import { checkDates, rangeQuery } from "./dates.js";
-import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
+import { Budget, type DatedRun, type UnsettledLists } from "./run.js";
 
 /** A response with all records in `range`, and possibly some of the records in the second before it. */
 interface CoveringResponse {
@@ -23,7 +23,10 @@ interface CoveringResponse {
  * - dense: All records on the page are from the newest second of the range, which may have more records.
  * - faulty: The response violates A1, A2 or A3, so the dates up to `to` must be read by page number.
  */
-type NewestResponse = CoveringResponse | { kind: "dense"; range: Range } | { kind: "faulty"; to: number };
+type NewestResponse =
+  | CoveringResponse
+  | { kind: "dense"; range: Range; total: number }
+  | { kind: "faulty"; to: number; total: number };
 
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
@@ -36,7 +39,7 @@ export async function readRange(
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
   const queue = new WriteQueue(run);
-  const unsettled: IncompleteReason[] = [];
+  const unsettled: UnsettledLists = [];
   let reached = range.to + 1;
   for await (const { next, response } of requestNewestFirst(run, range, budget)) {
     if (response.kind === "covering") {
@@ -91,14 +94,14 @@ async function requestAndCheck(
   range: Range,
   previous: CoveringResponse | null,
 ): Promise<NewestResponse> {
-  const { response, total } = await requestNewest(run, range);
-  if (!previous || total === previous.total - previous.count) return response;
+  const response = await requestNewest(run, range);
+  if (!previous || response.total === previous.total - previous.count) return response;
   // Either records have changed between the two requests, or the previous response lacked records. In that case, its
   // records were in the right order only by chance (A1), or their dates are less precise than the API's date filter
   // (A3).
   const repeated = await requestNewest(run, previous.range);
-  const lackedRecords = repeated.response.kind === "faulty" || repeated.total > previous.count;
-  return lackedRecords ? { kind: "faulty", to: previous.range.to } : response;
+  const lackedRecords = repeated.kind === "faulty" || repeated.total > previous.count;
+  return lackedRecords ? { kind: "faulty", to: previous.range.to, total: response.total } : response;
 }
 
 /**
@@ -106,10 +109,7 @@ async function requestAndCheck(
  * because the next page may contain more records from that second. A page that is not full covers the complete range.
  * @throws UnexpectedResponse if a record has no ID
  */
-async function requestNewest(
-  run: DatedRun,
-  range: Range,
-): Promise<{ response: NewestResponse; total: number }> {
+async function requestNewest(run: DatedRun, range: Range): Promise<NewestResponse> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
@@ -119,14 +119,13 @@ async function requestNewest(
   // Check the IDs before the transaction, because an invalid record would roll back earlier responses as well.
   for (const record of records) recordKey(resource, record, 0);
   const { fault, seconds } = checkDates(resource, records, range);
-  if (fault !== null) return { response: { kind: "faulty", to: range.to }, total };
+  if (fault !== null) return { kind: "faulty", to: range.to, total };
   const oldest = seconds.at(-1) ?? range.to;
   const isFull = records.length >= per_page || records.length < total;
   const from = isFull && records.length > 0 ? oldest + 1_000 : range.from;
-  if (from > range.to) return { response: { kind: "dense", range: { from: oldest, to: range.to } }, total };
+  if (from > range.to) return { kind: "dense", range: { from: oldest, to: range.to }, total };
   const count = seconds.filter((second) => second >= from).length;
-  const covered = { from, to: range.to };
-  return { response: { kind: "covering", range: covered, records, count, total, requestedAt }, total };
+  return { kind: "covering", range: { from, to: range.to }, records, count, total, requestedAt };
 }
 
 const maxResponses = 8;
@@ -143,8 +142,7 @@ class WriteQueue {
 
   constructor(private readonly run: DatedRun) {}
 
-  /** @returns the reasons from `write` if the response was written */
-  async add(response: CoveringResponse, next: Promise<NewestResponse> | null): Promise<IncompleteReason[]> {
+  async add(response: CoveringResponse, next: Promise<NewestResponse> | null): Promise<UnsettledLists> {
     const { total, count } = response;
     this.run.progress.advance(next ? Math.ceil((total - count) / maxPerPage) : 0);
     this.#responses.push(response);
@@ -152,8 +150,7 @@ class WriteQueue {
     return !next || isFull || !(await this.#arrivesSoon(next)) ? await this.write() : [];
   }
 
-  /** @returns a reason for each list that never settled (A9) when copies were resolved */
-  async write(): Promise<IncompleteReason[]> {
+  async write(): Promise<UnsettledLists> {
     const responses = this.#responses;
     this.#responses = [];
     const [first, last] = [responses[0], responses.at(-1)];
@@ -166,7 +163,7 @@ class WriteQueue {
       state.coverRange({ range, ids, requestedAt: first.requestedAt }, apiTotals);
       return results;
     });
-    const unsettled: IncompleteReason[] = [];
+    const unsettled: UnsettledLists = [];
     for (const { copies, requestedAt } of written)
       unsettled.push(...(await resolveCopies(this.run, copies, requestedAt)));
     return unsettled;

@@ -24,7 +24,7 @@ import {
   sampleOldest,
 } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
+import { Budget, type CountSums, type DatedRun, type IncompleteReason, type UnsettledLists } from "./run.js";
 
 const maxRounds = 4;
 
@@ -40,12 +40,11 @@ interface Reconciliation {
  * Compares the mirror with the API's daily totals and counts. Re-reads the dates that differ, within the budget and at
  * most four times. Always ends with a comparison.
  * @param drift the drift found before any record was read, because reading a day replaces its stored totals
- * @param unsettled the reasons from earlier reads
  */
 export async function reconcile(
   run: DatedRun,
   drift: AmountDrift | null,
-  unsettled: readonly IncompleteReason[],
+  unsettled: Readonly<UnsettledLists>,
 ): Promise<Reconciliation> {
   const { apiTotals = null, options, reporter, resource } = run;
   const budget = new Budget(run.api, options.budget);
@@ -130,7 +129,7 @@ async function rereadSample(
   run: DatedRun,
   { days }: AmountDrift,
   budget: Budget,
-): Promise<{ isUnchanged: boolean; unsettled: IncompleteReason[] }> {
+): Promise<{ isUnchanged: boolean; unsettled: UnsettledLists }> {
   const { apiTotals = null, mirror, runId, state } = run;
   const findChangedDays = () => new Set(changedDays(run, { apiTotals, ignoresAmounts: false }));
   const changedBefore = findChangedDays();
@@ -143,7 +142,7 @@ async function rereadSample(
 
   const writtenBefore = countWrittenRows(mirror, runId);
   const missingBefore = state.missing.all().length;
-  const unsettled: IncompleteReason[] = [];
+  const unsettled: UnsettledLists = [];
   for (const range of sample) unsettled.push(...(await readRange(run, range, budget)).unsettled);
   const isChanged =
     countWrittenRows(mirror, runId) > writtenBefore || state.missing.all().length !== missingBefore;
@@ -164,13 +163,12 @@ function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared
     );
 }
 
-/** @returns a reason for each list that never settled (A9) */
 async function readChangedDays(
   run: DatedRun,
   compared: ComparedTotals,
   budget: Budget,
-): Promise<IncompleteReason[]> {
-  const unsettled: IncompleteReason[] = [];
+): Promise<UnsettledLists> {
+  const unsettled: UnsettledLists = [];
   for (const range of groupDays(run, changedDays(run, compared))) {
     if (budget.remaining <= 0) break;
     unsettled.push(...(await readRange(run, range, budget)).unsettled);

@@ -99,6 +99,9 @@ export interface IncompleteReason {
   hint?: string;
 }
 
+/** Reasons why a run is incomplete: one for each list that never settled (A9). */
+export type UnsettledLists = IncompleteReason[];
+
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /**

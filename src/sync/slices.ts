@@ -5,7 +5,7 @@ import { describeRange, type Range } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
-import type { DatedRun, IncompleteReason } from "./run.js";
+import type { DatedRun, UnsettledLists } from "./run.js";
 
 export interface SliceReading {
   slice: Range;
@@ -43,7 +43,7 @@ export function listedTwice(id: string): string {
 
 interface WrittenSlice {
   copies: SkippedCopy[];
-  unsettled: IncompleteReason[];
+  unsettled: UnsettledLists;
 }
 
 /**

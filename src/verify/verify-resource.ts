@@ -24,6 +24,7 @@ import {
   type VerificationResult,
 } from "./result.js";
 
+/** `verify` is a method for the same reason as the methods of `SyncStrategy`. */
 interface Verifier<How extends Strategy = Strategy> {
   verify(run: SyncRun<How>): Promise<RecordsResult>;
 }
@@ -110,11 +111,9 @@ async function verifyRecords(
   if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
-  const { run, error } = await syncResource(
-    { ...session, options, cachedPoints: new Map() },
-    resource,
-    false,
-  );
+  // The repair and the second verification request the current daily totals instead of using cached ones.
+  const repairSession = { ...session, options, cachedPoints: new Map() };
+  const { run, error } = await syncResource(repairSession, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
