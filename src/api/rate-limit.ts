@@ -12,7 +12,9 @@ import type { ServerLimit } from "./headers.js";
 
 /** The interval at which a waiting process checks whether the rate-limit file has been deleted. */
 const pollMs = 1_000;
-/** The maximum delay caused by the reset time in a rate-limit header. A `Retry-After` can be longer. */
+/**
+ * The maximum delay caused by the reset time in a rate-limit header. A `Retry-After` header can cause a longer delay.
+ */
 const maxResetMs = 60_000;
 
 type Permit = { id: number };
@@ -23,7 +25,10 @@ type Wait = { waitMs: number };
  * when its response headers arrive, because the server has counted the request by then.
  */
 export class RateLimiter {
-  /** Null if the rate-limit file is unusable. The process then counts only its own requests. */
+  /**
+   * The path of the rate-limit file, or null if the file is unusable. In that case, the process counts only its own
+   * requests.
+   */
   #path: string | null;
   #file: RateLimitFile | null = null;
   /** True if creating a new file would lose counted requests. */
@@ -76,7 +81,7 @@ export class RateLimiter {
     const ownRemaining =
       (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit, now);
     // The server allows fewer requests than the local count if another machine uses the same key, or if the actual
-    // limit is lower.
+    // limit is lower than the configured one.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
@@ -118,7 +123,7 @@ export class RateLimiter {
     }
   }
 
-  /** If the file replaces a lost one, the entire quota counts as used. */
+  /** If the file replaces a lost file, the entire quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -164,7 +169,10 @@ interface Quota {
   /** Each origin has a separate quota, including sandboxes on different ports. */
   origin: string;
   key: string;
-  /** The maximum number of requests per window with this key. The limit for the machine is twice as high. */
+  /**
+   * The maximum number of requests per window with this key. All keys on this machine together may send twice this
+   * number.
+   */
   limit: number;
   windowMs: number;
 }

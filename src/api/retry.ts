@@ -3,7 +3,8 @@ import type { Outage } from "./request-failure.js";
 
 /**
  * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
- * Later requests get a tenth of that time each, because the outage may affect only one endpoint.
+ * Once it has expired, each further request is retried for a tenth of `--max-wait`, because the outage may affect only
+ * one endpoint.
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;

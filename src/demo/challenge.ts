@@ -106,8 +106,8 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
 /** Changes seven records and prints, for each day, the changes that a typical script and a sync find. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // The simulated days must end before now. A daily sync re-reads 490 orders, so re-reading all of them takes `orders /
-  // 490` days.
+  // The simulated days must end before the present. A daily sync re-reads 490 orders, so re-reading all of them takes
+  // `orders / 490` days.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);

@@ -94,7 +94,7 @@ export function openChangedRows(source: RowSource): ChangedRows | undefined {
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
     rows(after) {
-      // Redaction rewrites records without storing earlier versions.
+      // Redaction changes records without storing their earlier versions.
       const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
       const condition = after === undefined || isRedacted ? "true" : changedRecords;
       return read((state) => rowsSql(shape, state, names, condition), after ?? {});

@@ -48,7 +48,7 @@ export function findTypedTables(name: string): TableShape[] {
   );
 }
 
-/** Returns the resource whose sync reads the given one. Details are read by the sync of their list. */
+/** Returns the resource whose sync reads the given resource. Details are read by the sync of their list. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }

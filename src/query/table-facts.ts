@@ -15,7 +15,7 @@ export interface TableFacts {
   name: string;
   kind: "table" | "view";
   about: string;
-  /** Null if the resource has never been read, or if the rows were not counted. */
+  /** The number of rows, or null if the resource has never been read or the rows were not counted. */
   rows: number | null;
   columns: ColumnFacts[];
   example: string;

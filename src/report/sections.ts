@@ -335,7 +335,7 @@ function proofSection(data: ReportData): Section {
   return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
 }
 
-/** True if a run has verified the orders in some date range and no later run has failed. */
+/** True if a run has verified the orders in some date range and no run has failed since then. */
 export function isProven({ against, proven }: Proof): boolean {
   return against === null && proven !== null;
 }

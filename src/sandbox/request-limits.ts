@@ -4,8 +4,8 @@ import { ErrorResponse } from "./protocol.js";
 const windowMs = 60_000;
 
 /**
- * Counts requests in a sliding window for each key and for each IP address. The limit per IP address is twice as high.
- * Rejected requests count as well, which is the strictest interpretation of the API document.
+ * Counts requests in a sliding window for each key and for each IP address. The limit per IP address is twice the limit
+ * per key. Rejected requests count as well, which is the strictest interpretation of the API document.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();

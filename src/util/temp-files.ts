@@ -22,7 +22,7 @@ export async function reserveTempFile(target: string, random: () => number): Pro
   return path;
 }
 
-/** Must be called after the temporary file has been renamed or removed. */
+/** Forgets a temporary file. Must be called after the file has been renamed or removed. */
 export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }

@@ -3,7 +3,7 @@ export interface Timestamp {
   ms: number;
   /** The microseconds after `ms`, from 0 to 999. Further digits are dropped. */
   micros: number;
-  /** False for a date without a time, and for a time without seconds. */
+  /** True if the time includes seconds. False for a date without a time. */
   hasSeconds: boolean;
 }
 

@@ -21,7 +21,9 @@ export interface View {
   date?: string;
   /** The integer column that gives rows a stable order, for views with one row per table row. */
   rowId?: string;
-  /** True if the view mainly serves as a building block for other views. Only `tables --all` lists helper views. */
+  /**
+   * True for a helper view, which is mainly a building block for other views. Only `tables --all` lists helper views.
+   */
   isHelper?: true;
 }
 

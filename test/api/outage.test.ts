@@ -87,7 +87,7 @@ function start() {
   return { clock, outage: new OutageTimer(clock, maxWaitMs) };
 }
 
-it("the time allowed by --max-wait starts at the first failed request, and a response resets it", () => {
+it("the time allowed by --max-wait starts with the first failed request, and starts over after a response", () => {
   const { clock, outage } = start();
   const sentAt = clock.mono;
   clock.pass(3_000);

@@ -3,8 +3,8 @@ import { DuckDBInstance } from "@duckdb/node-api";
 export type Answer = Record<string, unknown>[];
 
 /**
- * Runs statements in DuckDB and returns the rows of the last one. File names can be used as tables. Times are in UTC,
- * numbers are returned as strings with full precision, and nulls are sorted as in SQLite.
+ * Runs statements in DuckDB and returns the rows of the last statement. File names can be used as tables. Times are in
+ * UTC, numbers are returned as strings with full precision, and nulls are sorted as in SQLite.
  */
 export async function askDuckDb(...statements: string[]): Promise<Answer> {
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });

@@ -193,7 +193,8 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
 }
 
 /**
- * Renames a file if no file exists at the target path. A lock file keeps other processes from creating one meanwhile.
+ * Renames a file if no file exists at the target path. In the meantime, a lock file keeps other processes from creating
+ * that file.
  */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
