@@ -18,6 +18,9 @@ interface RequestInfo {
   baseUrl: string;
   rejectedKeyHint: string;
   scope: string | undefined;
+  isWebPage: boolean;
+  /** The response's `Location` header. */
+  location: string | null;
 }
 
 const consolePage = "in the brand's console: settings, integrations, brand API";
@@ -26,7 +29,10 @@ const consolePage = "in the brand's console: settings, integrations, brand API";
  * Returns the error for a status other than 403 that is not retried (API document, "Errors"). Ignores the response
  * body, whose undocumented fields could contain the key.
  */
-export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: RequestInfo): BrandapiError {
+export function statusError(
+  status: number,
+  { path, baseUrl, location, rejectedKeyHint }: RequestInfo,
+): BrandapiError {
   if (status === 400)
     return new BadRequest(`The API rejected the parameters for ${path} (400).`, {
       status,
@@ -58,7 +64,7 @@ export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: 
   if (status >= 300 && status < 400 && status !== 304)
     return new UnexpectedResponse(
       `The API redirected ${path} (${status}). Redirects are not followed, because they could expose the key.`,
-      { status, hint: "set `--base-url` to the final address" },
+      { status, hint: redirectHint(location, baseUrl) },
     );
   return new UnexpectedResponse(`The API responded to ${path} with an undocumented status: ${status}.`, {
     status,
@@ -66,13 +72,29 @@ export function statusError(status: number, { path, baseUrl, rejectedKeyHint }: 
   });
 }
 
+/** Returns a hint with the target's host. The complete target could contain the key. */
+function redirectHint(location: string | null, baseUrl: string): string {
+  if (location === null || !URL.canParse(location, baseUrl)) return "set `--base-url` to the final address";
+  const { origin } = new URL(location, baseUrl);
+  return `the target is on ${origin}; if this is the API's server, set \`--base-url\` to the final address`;
+}
+
 const maxListedScopes = 20;
 
 /** The key's scopes, "forbidden" if `/me` is refused as well, or null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
-export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScopes): Forbidden {
+export function forbiddenError({ path, scope, isWebPage }: RequestInfo, keyScopes: KeyScopes): Forbidden {
   const status = 403;
+  if (isWebPage)
+    return new Forbidden(
+      `The request for ${path} was refused with a web page (403), perhaps by a firewall or a proxy instead of the API.`,
+      {
+        status,
+        affectsAllRequests: keyScopes === "forbidden",
+        hint: `check the network's firewall and proxy, the base URL, and the key's IP allowlist ${consolePage}`,
+      },
+    );
   if (keyScopes === "forbidden")
     return new Forbidden(
       "The API refuses requests from this machine (403): its IP address is not on the key's allowlist.",

@@ -5,6 +5,7 @@ import { forbiddenError, type KeyScopes, readScopes, statusError, unavailableErr
 import { readServerLimit, requestHeaders } from "./headers.js";
 import { type ApiRequest, sendRequest } from "./http.js";
 import { RateLimiter } from "./rate-limit.js";
+import type { RefusedRequest } from "./request-failure.js";
 import { type ApiResponse, maxItemsFor } from "./response.js";
 import { OutageTimer, retryDelay } from "./retry.js";
 
@@ -85,7 +86,7 @@ export class ApiClient {
       const { failure } = result;
       if (failure.kind === "refused") {
         this.#outage.recordResponse();
-        throw await this.#refusalError(failure.status, path, scope);
+        throw await this.#refusalError(failure, path, scope);
       }
 
       this.#outage.recordFailure(path, sentAt);
@@ -113,9 +114,14 @@ export class ApiClient {
     this.#limiter.close();
   }
 
-  async #refusalError(status: number, path: string, scope: string | undefined): Promise<BrandapiError> {
+  async #refusalError(
+    { status, isWebPage, location }: RefusedRequest,
+    path: string,
+    scope: string | undefined,
+  ): Promise<BrandapiError> {
     const { rejectedKeyHint } = this.settings;
-    const request = { path, baseUrl: this.#baseUrl.href.replace(/\/$/, ""), rejectedKeyHint, scope };
+    const baseUrl = this.#baseUrl.href.replace(/\/$/, "");
+    const request = { path, baseUrl, rejectedKeyHint, scope, isWebPage, location };
     if (status !== 403) return statusError(status, request);
     if (path === "/me") return forbiddenError(request, "forbidden");
     this.#keyScopes ??= this.#requestKeyScopes();

@@ -44,7 +44,7 @@ export async function sendRequest(
   const startedAt = clock.monotonic();
   let status = 0;
   try {
-    return await withTimeout(Math.max(minTimeoutMs, remainingMs), deps, async (until) => {
+    return await withTimeout(Math.max(minTimeoutMs, remainingMs), url.host, deps, async (until) => {
       const response = await unlessAborted(fetch(url, { headers, signal: until }), until);
       status = response.status;
       onHeaders(response.headers);
@@ -67,12 +67,13 @@ export async function sendRequest(
 
 async function withTimeout<T>(
   ms: number,
+  host: string,
   { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
   work: (until: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const timeout = new AbortController();
   const cancel = setTimer?.(ms, () =>
-    timeout.abort(new RequestTimeout(`no complete response within ${formatDuration(ms)}`)),
+    timeout.abort(new RequestTimeout(`no complete response from ${host} within ${formatDuration(ms)}`)),
   );
   try {
     return await work(AbortSignal.any([signal, timeout.signal]));

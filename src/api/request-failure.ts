@@ -6,10 +6,14 @@ import { InvalidBody } from "./response.js";
 /** The reason completes the sentence "The API is unavailable: …". */
 export type RequestFailure = RefusedRequest | Outage;
 
-interface RefusedRequest {
+export interface RefusedRequest {
   kind: "refused";
   reason: string;
   status: number;
+  /** True for an HTML body, which does not come from the API. */
+  isWebPage: boolean;
+  /** The `Location` header of a redirect. */
+  location: string | null;
 }
 
 /**
@@ -35,7 +39,10 @@ export function statusFailure({ status, headers }: HttpResponse, now: number): R
   const name = STATUS_CODES[status];
   const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
   const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
-  if (!canRetry) return { kind: "refused", status, reason };
+  if (!canRetry) {
+    const isWebPage = /\bhtml\b/i.test(headers.get("content-type") ?? "");
+    return { kind: "refused", status, reason, isWebPage, location: headers.get("location") };
+  }
   return { kind: "unavailable", status, reason, retryAfterMs: readRetryAfter(headers, now) };
 }
 
@@ -75,11 +82,16 @@ export function classifyError(cause: unknown, host: string): Outage | null {
   if (code.startsWith("ERR_ENCODING_")) return { kind: "invalid-body", reason: "its body is not UTF-8 text" };
   if (tlsCodes.test(code)) {
     const hint = "check the base URL's scheme and port, and any proxy";
-    return { kind: "permanent", reason: `the TLS handshake with ${host} failed`, hint, cause };
+    return { kind: "permanent", reason: `the TLS handshake with ${server} failed`, hint, cause };
   }
   if (certificateCodes.test(code)) {
     const hint = "if your network has its own certificate authority, set NODE_EXTRA_CA_CERTS to its PEM file";
-    return { kind: "permanent", reason: `the certificate of ${host} is not trusted (${code})`, hint, cause };
+    return {
+      kind: "permanent",
+      reason: `the certificate of ${server} is not trusted (${code})`,
+      hint,
+      cause,
+    };
   }
   const proxyStatus = /^Proxy response \((\d+)\)/.exec(message)?.[1];
   if (proxyStatus !== undefined) {
@@ -93,6 +105,13 @@ export function classifyError(cause: unknown, host: string): Outage | null {
     };
   }
   const text = errorTexts[code] ?? "the connection was lost";
+  if (cause instanceof ProxyUnreachable && code === "UND_ERR_SOCKET")
+    return {
+      kind: "network",
+      reason: `${server} closed the connection to ${host}`,
+      cause,
+      cannotConnect: true,
+    };
   if (connectCodes.test(code))
     return { kind: "network", reason: `cannot connect to ${server}: ${text}`, cause, cannotConnect: true };
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;

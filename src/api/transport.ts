@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream";
 import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
-import { EnvHttpProxyAgent, request } from "undici";
+import { type Dispatcher, EnvHttpProxyAgent, Pool, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { ProxyUnreachable } from "./request-failure.js";
@@ -19,6 +19,7 @@ export function createFetch(env: Env): Fetch {
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
+    clientFactory: createProxyPool,
     connect: { timeout: connectTimeoutMs },
     headersTimeout: stallTimeoutMs,
     bodyTimeout: stallTimeoutMs,
@@ -33,13 +34,7 @@ export function createFetch(env: Env): Fetch {
         hint: "use a URL such as http://proxy.example.com:8080",
       });
     const headers = { "accept-encoding": "gzip", "user-agent": "brandapi", ...options.headers };
-    const {
-      statusCode,
-      headers: received,
-      body,
-    } = await request(url, { ...options, headers, dispatcher }).catch((error: unknown) => {
-      throw asProxyError(error, new URL(url), readProxy(env));
-    });
+    const { statusCode, headers: received, body } = await request(url, { ...options, headers, dispatcher });
     const get = (name: string) => (name in received ? [received[name]].flat().join(", ") : null);
     const decoder = createDecoder(get("content-encoding") ?? "");
     const decoded = decoder ? pipeline(body, decoder, () => {}) : body;
@@ -47,17 +42,21 @@ export function createFetch(env: Env): Fetch {
   };
 }
 
-/** Marks a failed connection to the proxy, which would otherwise be reported as an API error. */
-function asProxyError(error: unknown, { protocol, port }: URL, proxyUrl: string | null): unknown {
-  if (!proxyUrl || protocol !== "https:") return error;
-  const proxy = new URL(proxyUrl);
-  const proxyPort = proxy.port || (proxy.protocol === "https:" ? "443" : "80");
-  const attempts: unknown[] = error instanceof AggregateError ? error.errors : [error];
-  const attempt = (attempts[0] ?? {}) as NodeJS.ErrnoException & { port?: number; hostname?: string };
-  const isPort =
-    attempt.syscall === "connect" && String(attempt.port) === proxyPort && proxyPort !== (port || "443");
-  const isHost = attempt.syscall === "getaddrinfo" && attempt.hostname === proxy.hostname;
-  return isPort || isHost ? new ProxyUnreachable(`${proxy.hostname}:${proxyPort}`, { cause: error }) : error;
+/**
+ * Creates the connections to the proxy, and marks their errors, which would otherwise be reported as errors of the API.
+ * undici would also retry forever if the proxy closed the connection.
+ */
+function createProxyPool({ hostname, port, protocol, origin }: URL, options: object): Pool {
+  const pool = new Pool(origin, options);
+  const proxy = `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
+  const send = pool.connect.bind(pool) as (
+    request: Dispatcher.ConnectOptions,
+  ) => Promise<Dispatcher.ConnectData>;
+  const connect = (request: Dispatcher.ConnectOptions) =>
+    send(request).catch((cause: unknown) => {
+      throw new ProxyUnreachable(proxy, { cause });
+    });
+  return Object.assign(pool, { connect });
 }
 
 /**

@@ -98,6 +98,16 @@ it.each([
   },
 );
 
+it("a 403 with a web page is attributed to a firewall or a proxy", async () => {
+  nock(origin).get("/api/brand/v1/me").reply(403, "<h1>Blocked</h1>", { "content-type": "text/html" });
+  const error = await rejection(open().get("/me"));
+  expect(error).toMatchObject({
+    exitCode: 5,
+    message: expect.stringContaining("refused with a web page (403)"),
+  });
+  expect(error.message).not.toContain("allowlist");
+});
+
 it("a 403 for /me is not followed by a second request for /me", async () => {
   nock(origin).get("/api/brand/v1/me").reply(403);
   expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });

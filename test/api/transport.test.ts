@@ -56,6 +56,20 @@ it.each([
   expect(classifyError(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
 });
 
+it("a proxy that closes the connection is reported as the cause", async () => {
+  const proxy = createServer().on("connect", (_request, socket) => socket.destroy());
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const error = await rejection(createFetch({ HTTPS_PROXY: url })("https://api.test/me"));
+  expect(classifyError(error, "api.test")).toMatchObject({
+    kind: "network",
+    reason: expect.stringMatching(
+      /^the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) closed the connection to api\.test$/,
+    ),
+  });
+});
+
 it.each([
   [
     "at localhost",

@@ -96,7 +96,7 @@ const permanent: [name: string, fault: Fault, code: number, message: RegExp][] =
     "a redirect",
     { status: 302, headers: { location: "https://elsewhere.test/" } },
     7,
-    /Redirects are not followed/,
+    /Redirects are not followed[\s\S]*the target is on https:\/\/elsewhere\.test;/,
   ],
   ["HTTP 418", { status: 418 }, 7, /undocumented status: 418/],
   ["`success` is false", change((one) => ({ ...one, success: false })), 7, /does not have `success: true`/],
