@@ -32,7 +32,8 @@ test("sync gives up if it makes no progress during --max-wait", async () => {
 
 test("sync completes even if every other request gets a 429", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 400, hour) });
-  brand.before = ({ number }) => (number % 2 ? { status: 429, headers: { "retry-after": "1" } } : undefined);
+  brand.before = () =>
+    brand.requests.length % 2 ? { status: 429, headers: { "retry-after": "1" } } : undefined;
   const { code } = await brand.run("sync orders");
   expect([code, brand.mirrored().length]).toEqual([0, 400]);
 });

@@ -26,8 +26,6 @@ export interface SentRequest {
   query: Readonly<Record<string, string>>;
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** The request's number, starting at 1. */
-  number: number;
   /** The status of the response; 0 until the API has responded. */
   status: number;
 }
@@ -42,7 +40,6 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   /** The start time in milliseconds since 1970. */
   now?: number;
   rateLimit?: number;
-  home?: string;
   /** True to let the first sync create the mirror. By default, the first sync opens a copy of an empty mirror. */
   createsMirror?: boolean;
   /** A brand on the same API, whose clock and home folder are shared, as with a second profile of the same user. */
@@ -113,10 +110,9 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     sameApiAs,
     copyOf,
     now = (sameApiAs ?? copyOf)?.now() ?? noon,
-    home: givenHome,
     ...lists
   } = options;
-  const home = givenHome ?? sameApiAs?.home ?? makeHome();
+  const home = sameApiAs?.home ?? makeHome();
   const clock = sameApiAs?.clock ?? createFakeClock(now);
   const key = createKey(seed, "all", now);
   const generated =
@@ -166,7 +162,6 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         query: Object.fromEntries(searchParams),
         method: init.method ?? "GET",
         headers: Object.fromEntries(new Headers(init.headers)),
-        number: brand.requests.length + 1,
         status: 0,
       };
       brand.requests.push(request);
