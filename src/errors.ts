@@ -109,7 +109,7 @@ export class BadRequest extends UnexpectedResponse {
   override readonly code = "bad-request";
 }
 
-/** Thrown on 404 and 410. */
+/** Thrown on 404 and 410: the URL or the record does not exist. */
 export class NotFound extends UnexpectedResponse {
   override readonly code = "not-found";
 }

@@ -143,7 +143,7 @@ async function prepareMirror(
   reporter.onProgress((progress) => saveProgress(mirror, command, progress));
 }
 
-/** @param isWorking true if the error was thrown by the session's work, which records its own failures */
+/** @param isWorking true if the session's work threw the error; the work records its own failures */
 function mustRecordFailure(error: unknown, isWorking: boolean): boolean {
   // Nothing is written to a mirror that is damaged, in use, or owned by another brand.
   if (error instanceof MirrorUnusable || error instanceof MirrorBusy) return false;

@@ -94,7 +94,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
   if (flags.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
-      "Library files still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
+      "Content records still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
     );
   if (flags.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);

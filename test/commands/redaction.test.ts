@@ -291,7 +291,7 @@ test("sync removes an omitted field from stored data and does not store it again
   expect((await brand.run("sync roster")).err).not.toContain("omits");
 });
 
-test("views do not show display names from library files if first or last names are omitted", async () => {
+test("views do not show display names from content records if first or last names are omitted", async () => {
   const brand = makeBrand({ history: 60, listLimit: 30 });
   const [item] = brand.data.content.filter(({ host }) => host);
   const host = { ...item?.host, id: "named-here-only", username: null, name: `${secret} Lovelace` };
@@ -317,7 +317,7 @@ test("views do not show display names from library files if first or last names 
   expect(labels()).toEqual([{ host_label: "named-he" }]);
 });
 
-test("login warns that display names in library files still contain an omitted name", async () => {
+test("login warns that display names in content records still contain an omitted name", async () => {
   const login = (omit: string) => {
     const brand = makeBrand();
     return brand.run(`login --key-stdin --omit ${omit}`, { stdin: brand.key, env: { BRANDAPI_KEY: "" } });
