@@ -9,8 +9,8 @@ import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js"
 import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
-import { futureText } from "../sync/counts.js";
-import { forEachResource, lostAccess, throwIfFailed } from "../sync/each-resource.js";
+import { describeFuture } from "../sync/counts.js";
+import { createLostAccessError, forEachResource, throwIfFailed } from "../sync/each-resource.js";
 import { defaultOptions } from "../sync/run.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
@@ -103,7 +103,7 @@ async function verifyResources(
       printVerification(result, flags, settings, deps);
     // Without names, only resources that have been read before are verified, so a refusal means that access was lost.
     const isLost = !named && error instanceof Forbidden;
-    return { error: isLost ? lostAccess(resource, error) : error };
+    return { error: isLost ? createLostAccessError(resource, error) : error };
   });
   const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
   if (!json && withBlindSpot.length > 0)
@@ -164,7 +164,7 @@ function resultText(result: VerificationResult, { output }: Settings, width: num
     const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
   }
-  if (result.future) lines.push(`  not due yet: ${futureText(result.future)}`);
+  if (result.future) lines.push(`  not due yet: ${describeFuture(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
   return `${lines.map((line) => wrapIndented(line, width, 4)).join("\n")}\n`;
 }

@@ -23,7 +23,7 @@ export async function audit(run: DatedRun): Promise<UnsettledLists> {
   for (const start of [state.cursor() ?? readUntil, readUntil]) {
     let cursor = start;
     while (Number.isFinite(cursor) && budget.remaining > 0) {
-      const step = nextStep(state.coverage(), state.markedSlices(), cursor, readUntil - restMs);
+      const step = chooseStep(state.coverage(), state.markedSlices(), cursor, readUntil - restMs);
       if (step.kind === "slice") {
         unsettled.push(...(await readByPage(run, step.slice, budget)).unsettled);
         continue;
@@ -47,7 +47,7 @@ type AuditStep = { kind: "slice"; slice: Range } | { kind: "range"; range: Range
  * whichever was read earlier. The range includes all contiguous older coverage, because `readRange` stops when the
  * budget runs out.
  */
-function nextStep(
+function chooseStep(
   coverage: readonly CoveredRange[],
   markedSlices: readonly MarkedSlice[],
   cursor: number,

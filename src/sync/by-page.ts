@@ -36,7 +36,10 @@ export async function readByPage(
 ): Promise<RangeResult> {
   const unsettled: UnsettledLists = [];
   let reached = range.to + 1;
-  for await (const slice of splitIntoSlices(run, newestPart(run, range, budget.remaining * maxPerPage))) {
+  for await (const slice of splitIntoSlices(
+    run,
+    selectNewestPart(run, range, budget.remaining * maxPerPage),
+  )) {
     const locateBudget = new Budget(run.api, Math.min(maxLocateRequests, budget.remaining));
     for await (const reading of locateFaults(run, slice, locateBudget))
       unsettled.push(...(await storeSlice(run, reading)));
@@ -56,7 +59,11 @@ async function storeSlice(run: DatedRun, reading: SliceReading): Promise<Unsettl
 }
 
 /** Returns the newest days in a range, with about `records` mirrored records in total. */
-function newestPart({ mirror, resource, state }: DatedRun, { from, to }: Range, records: number): Range {
+function selectNewestPart(
+  { mirror, resource, state }: DatedRun,
+  { from, to }: Range,
+  records: number,
+): Range {
   const mirrored = Number.isFinite(records) ? state.count({ from, to }) : 0;
   if (mirrored <= records) return { from, to };
   const oldest = findNthDate(mirror, resource.name, { from, to }, mirrored - Math.max(records, 1));
@@ -73,7 +80,7 @@ async function* splitIntoSlices(
   counted?: number,
   splits = 0,
 ): AsyncGenerator<Range, void> {
-  const middle = middleDay({ from, to });
+  const middle = findMiddleDay({ from, to });
   if (middle === null || splits === maxSplits) return yield { from, to };
   const total = counted ?? (await compareCount(run, { from, to })).apiCount;
   if (total <= maxSliceRecords) return yield { from, to };
@@ -99,7 +106,7 @@ async function countHalves(
   ];
 }
 
-function middleDay({ from, to }: Range): number | null {
+function findMiddleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);
   return middle > from && middle <= to ? middle : null;
@@ -115,7 +122,7 @@ async function* locateFaults(
 ): AsyncGenerator<SliceReading, void> {
   const reading = await readSlice(run, slice);
   const { faults, list } = reading;
-  const middle = medianDay(run, reading);
+  const middle = findMedianDay(run, reading);
   const canDivide = list.isComplete && faults.size > 0 && faults.size <= maxFaultsToLocate;
   if (!canDivide || middle === null || budget.remaining <= 0) return yield reading;
   const halves = await countHalves(run, slice, middle);
@@ -125,7 +132,7 @@ async function* locateFaults(
 }
 
 /** Returns the start of a day that splits the slice near its median valid record, or null if there is no such day. */
-function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
+function findMedianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
   const dates = [...list.records].flatMap(([id, { record }]) =>
     faults.has(id) ? [] : (recordDate(resource, record) ?? []),
   );

@@ -3,7 +3,7 @@ import type { SkippedCopy } from "../store/record-writer.js";
 import { findDate } from "../store/records.js";
 import { containsInstant, type Range, startOfSecond } from "../util/ranges.js";
 import type { DatedRun, UnsettledLists } from "./run.js";
-import { listedTwice, readSlice, writeSlice } from "./slices.js";
+import { describeRepeatedId, readSlice, writeSlice } from "./slices.js";
 
 const maxLookups = 10;
 
@@ -20,14 +20,14 @@ export async function resolveCopies(
   const unsettled: UnsettledLists = [];
   let lookups = 0;
   for (const { id, value } of copies) {
-    const second = secondOf(recordDate(resource, value));
-    const mirroredSecond = secondOf(findDate(mirror, id));
+    const second = toSecond(recordDate(resource, value));
+    const mirroredSecond = toSecond(findDate(mirror, id));
     if (mirroredSecond && !isReadByRun(run, mirroredSecond) && lookups < maxLookups) {
       lookups += 1;
       unsettled.push(...writeSlice(run, await readSlice(run, mirroredSecond)).unsettled);
     }
     mirror.transaction(() => {
-      const effect = copyEffect(run, id, second, mirroredSecond);
+      const effect = decideEffect(run, id, second, mirroredSecond);
       if (effect === "missing") state.missing.add([id], state.coverage());
       if (effect === "replace") {
         writer.write([value], { readAt: requestedAt });
@@ -35,7 +35,7 @@ export async function resolveCopies(
       }
       if (effect === "mark" && second) {
         state.storedTotals.delete(second);
-        const fault = listedTwice(recordKey(resource, value, 0));
+        const fault = describeRepeatedId(recordKey(resource, value, 0));
         state.markSlice({ range: second, faultyIds: [id], ids: null, fault, requestedAt });
       }
     });
@@ -51,7 +51,7 @@ export async function resolveCopies(
  * both dates have been read.
  * - none: The mirrored record's date is not covered, so the record is not counted in any case.
  */
-function copyEffect(
+function decideEffect(
   run: DatedRun,
   id: number,
   second: Range | null,
@@ -62,7 +62,7 @@ function copyEffect(
   return run.state.isCovered(mirroredSecond.from) ? "missing" : "none";
 }
 
-function secondOf(date: number | null): Range | null {
+function toSecond(date: number | null): Range | null {
   if (date === null) return null;
   const from = startOfSecond(date);
   return { from, to: from + 999 };

@@ -6,7 +6,7 @@ import { type Json, valueAt } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
 import { formatMinute } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
-import { dateFault, rangeQuery } from "./dates.js";
+import { findDateFault, rangeQuery } from "./dates.js";
 import type { Budget, CountSums, DatedRun, SyncRun } from "./run.js";
 
 /** Selects all records, or the records with one status. `flags` is that status's bit in the column `records.flags`. */
@@ -54,7 +54,7 @@ export async function compareCount(
     mirrorCount,
     requestedAt,
     newest,
-    fault: newest === null ? null : dateFault(run.resource, newest, { from, to }),
+    fault: newest === null ? null : findDateFault(run.resource, newest, { from, to }),
   };
 }
 
@@ -67,12 +67,12 @@ export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mi
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
-export function listSums({ mirror, resource }: SyncRun, listed: number): CountSums {
+export function sumListCounts({ mirror, resource }: SyncRun, listed: number): CountSums {
   const mirrored = countCurrent(mirror, resource.name);
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
 
-export function differingCounts(
+export function findDifferingCounts(
   counts: readonly CountComparison[],
   distrusted: ReadonlySet<string> = new Set(),
 ): CountComparison[] {
@@ -85,11 +85,11 @@ export function differingCounts(
 export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of mergeRanges(run.state.coverage()))
-    for (const filter of countFilters(run)) counts.push(await compareCount(run, range, filter));
+    for (const filter of listCountFilters(run)) counts.push(await compareCount(run, range, filter));
   return counts;
 }
 
-export function countFilters({ resource }: DatedRun): CountFilter[] {
+export function listCountFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
 }
 
@@ -103,7 +103,7 @@ function isCheapToRead({ state }: DatedRun, counted: CountComparison): boolean {
  * Returns the start of the second that contains the range's median mirrored record, or null if splitting there would
  * leave one part empty.
  */
-function medianSecond({ mirror, resource, state }: DatedRun, { from, to }: Range): number | null {
+function findMedianSecond({ mirror, resource, state }: DatedRun, { from, to }: Range): number | null {
   const median = Math.floor(state.count({ from, to }) / 2);
   const date = findNthDate(mirror, resource.name, { from, to }, median);
   const middle = date === null ? from : startOfSecond(date);
@@ -121,7 +121,7 @@ export async function* bisect(
   isSmallEnough = (part: CountComparison) => isCheapToRead(run, part),
 ): AsyncGenerator<CountComparison, void> {
   const { fault, filter, from, to } = counted;
-  const middle = medianSecond(run, counted);
+  const middle = findMedianSecond(run, counted);
   if (middle === null || fault !== null || budget.remaining <= 0 || isSmallEnough(counted))
     return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
@@ -192,7 +192,7 @@ function mayHaveFuture(
   return hasUnread && (newestDate === null || newestDate >= now);
 }
 
-export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
+export function describeFuture({ records, until }: Pick<FutureRecords, "records" | "until">): string {
   const newest = formatMinute(until);
   return records === 1
     ? `1 record is dated in the future (${newest}) and will be read when that date is reached`

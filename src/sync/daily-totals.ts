@@ -25,7 +25,7 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
   try {
     const totals = [...(await requestPoints(run, totalsSource))].map(([day, point]): [string, DayTotals] => [
       day,
-      totalsOf(point, totalsSource),
+      readTotals(point, totalsSource),
     ]);
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
@@ -36,7 +36,7 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
   }
 }
 
-function totalsOf(point: Json, totalsSource: TotalsSource): DayTotals {
+function readTotals(point: Json, totalsSource: TotalsSource): DayTotals {
   const numberAt = (name: string) => Number(valueAt(point, [name])) || 0;
   return { count: numberAt(totalsSource.countField), amounts: totalsSource.amountFields.map(numberAt) };
 }
@@ -71,11 +71,11 @@ async function fetchPoints(
     throw new UnexpectedResponse(
       `The API's response to ${totalsSource.path} has no \`${totalsSource.pointsField}\`.`,
     );
-  const days = list.map((point: Json): [string, Json] => [dayOfPoint(point, totalsSource), point]);
+  const days = list.map((point: Json): [string, Json] => [readPointDay(point, totalsSource), point]);
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
 
-export function dayOfPoint(point: Json, { dayField }: TotalsSource): string {
+export function readPointDay(point: Json, { dayField }: TotalsSource): string {
   return String(valueAt(point, [dayField])).slice(0, "2026-01-31".length);
 }
 
@@ -86,7 +86,7 @@ export interface ComparedTotals {
 }
 
 /** Returns the covered days whose totals have changed since the day was last read, oldest first. */
-export function changedDays(
+export function findChangedDays(
   { state }: Pick<DatedRun, "state">,
   { apiTotals, ignoresAmounts }: ComparedTotals,
 ): string[] {
@@ -172,6 +172,6 @@ export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string
   return groupDays(run, sample);
 }
 
-export function driftText({ compared, days }: AmountDrift): string {
+export function describeDrift({ compared, days }: AmountDrift): string {
   return `amounts were not compared, because they changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no record on the oldest of these days changed`;
 }

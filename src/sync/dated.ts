@@ -6,7 +6,7 @@ import { pluralize } from "../util/text.js";
 import { formatInstantOrNull } from "../util/times.js";
 import { audit } from "./audit.js";
 import { readByPage } from "./by-page.js";
-import { compareCount, countFilters } from "./counts.js";
+import { compareCount, listCountFilters } from "./counts.js";
 import { findAmountDrift, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { type DatedPlan, planDated, resumableMs } from "./plan.js";
 import { readRange } from "./read.js";
@@ -31,7 +31,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const what = totalsSource ? "verification: daily totals and counts" : "verification: counts";
     const totalsRequests = totalsSource ? 1 : 0;
     // One request counts the records without a date range (A11).
-    const countRequests = countFilters(run).length + 1;
+    const countRequests = listCountFilters(run).length + 1;
     return [...steps, { what, requests: totalsRequests + countRequests, open: true }];
   },
 

@@ -23,9 +23,9 @@ export function checkDates(
   const seconds: number[] = [];
   let newest = Number.POSITIVE_INFINITY;
   for (const record of records) {
-    const timestamp = timestampOf(resource, record);
-    const fault = faultOf(timestamp, range) ?? orderFault(timestamp, newest);
-    if (fault !== null) return { seconds: [], fault: `${dateText(resource, record)} ${fault}` };
+    const timestamp = readRecordTimestamp(resource, record);
+    const fault = findRangeFault(timestamp, range) ?? findOrderFault(timestamp, newest);
+    if (fault !== null) return { seconds: [], fault: `${describeDate(resource, record)} ${fault}` };
     newest = startOfSecond(timestamp?.ms ?? 0);
     seconds.push(newest);
   }
@@ -48,28 +48,28 @@ export function rangeQuery(
   };
 }
 
-export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
-  const fault = faultOf(timestampOf(resource, record), range);
-  return fault === null ? null : `${dateText(resource, record)} ${fault}`;
+export function findDateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
+  const fault = findRangeFault(readRecordTimestamp(resource, record), range);
+  return fault === null ? null : `${describeDate(resource, record)} ${fault}`;
 }
 
-function faultOf(timestamp: Timestamp | undefined, { from, to }: Range): string | null {
+function findRangeFault(timestamp: Timestamp | undefined, { from, to }: Range): string | null {
   if (!timestamp) return "is not a readable date";
   const second = startOfSecond(timestamp.ms);
   return second < from || second > to ? "is outside the requested range" : null;
 }
 
-function orderFault(timestamp: Timestamp | undefined, newest: number): string | null {
+function findOrderFault(timestamp: Timestamp | undefined, newest: number): string | null {
   if (!timestamp?.hasSeconds) return "has no seconds";
   return startOfSecond(timestamp.ms) > newest ? "is newer than the date of the previous record" : null;
 }
 
-function timestampOf({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {
+function readRecordTimestamp({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {
   const text = valueAt(record, [strategy.dateField]);
   return typeof text === "string" ? readTimestamp(text) : undefined;
 }
 
-function dateText({ strategy }: Resource<DatedStrategy>, record: Json): string {
+function describeDate({ strategy }: Resource<DatedStrategy>, record: Json): string {
   const value = valueAt(record, [strategy.dateField]);
   return `\`${strategy.dateField}\` ${value === undefined ? "(missing)" : JSON.stringify(value).slice(0, 60)}`;
 }

@@ -18,7 +18,7 @@ import { formatInstant } from "../util/times.js";
 import { encodePathSegment } from "../util/urls.js";
 import { countList, planList, readCompleteList } from "./full.js";
 import { resumableMs } from "./plan.js";
-import { readList, whyIncomplete } from "./read-list.js";
+import { describeIncompleteList, readList } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncRun, SyncStrategy } from "./run.js";
 
@@ -27,7 +27,7 @@ type DetailsRun = SyncRun<DetailsStrategy>;
 export const details: SyncStrategy<DetailsStrategy> = {
   async plan(run) {
     const listed = await countList(run);
-    const parents = parentsOf(run);
+    const parents = findParents(run);
     const requests =
       parents.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - parents.length);
     const step = { what: `details of ${pluralize(requests, "record")}`, requests };
@@ -63,7 +63,7 @@ interface Parent {
   detailedAt: string | null;
 }
 
-function parentsOf(run: DetailsRun): Parent[] {
+function findParents(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(
     Math.max(readFinishedRuns(mirror, resource.name).at, clock.now() - resumableMs),
@@ -82,8 +82,8 @@ function parentsOf(run: DetailsRun): Parent[] {
 }
 
 /** Sorts the records by the time their details were read, oldest first, so that interrupted runs also make progress. */
-function dueParents(run: DetailsRun): Parent[] {
-  const due = parentsOf(run).filter(({ isDue }) => isDue);
+function findDueParents(run: DetailsRun): Parent[] {
+  const due = findParents(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
 
@@ -98,12 +98,12 @@ function canDetailsChange({ mirror, resource }: DetailsRun, { id, value }: Curre
 }
 
 export function countPending(run: DetailsRun): number {
-  return parentsOf(run).filter(({ isPending }) => isPending).length;
+  return findParents(run).filter(({ isPending }) => isPending).length;
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
   const request = async (parent: Parent) => await requestDetails(run, parent, path(parent.idInUrl));
-  const notFound = await requestEach(run, dueParents(run), request);
+  const notFound = await requestEach(run, findDueParents(run), request);
   const text = `the API lists ${pluralize(notFound, "record")}, but returned 404 for the details`;
   return notFound > 0 ? [{ text }] : [];
 }
@@ -146,7 +146,7 @@ async function replaceDetailRecords(
     isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
   );
   if (orphans.length > 0) mirror.transaction(() => writer.remove(orphans, clock.now()));
-  await requestEach(run, dueParents(run), async (owner) => {
+  await requestEach(run, findDueParents(run), async (owner) => {
     const readAt = clock.now();
     const path = pathOf(owner.idInUrl);
     const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
@@ -155,7 +155,9 @@ async function replaceDetailRecords(
     });
     if (list === null) notFound += 1;
     else if (!list.isComplete)
-      throw new Incomplete(`${path} ${whyIncomplete(list)}.`, { hint: "run the same command again" });
+      throw new Incomplete(`${path} ${describeIncompleteList(list)}.`, {
+        hint: "run the same command again",
+      });
     const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
     mirror.transaction(() => replace(owner, results, readAt));
   });

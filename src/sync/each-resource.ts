@@ -53,7 +53,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
       hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
     });
   if (succeeded === 0) throw first.error;
-  const texts = new Set(failures.map((failure) => failureText(failure, failures)));
+  const texts = new Set(failures.map((failure) => describeFailure(failure, failures)));
   if (notTried.length > 0)
     texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
   const retry = "run the same command again; completed work is kept (see `brandapi status`)";
@@ -68,7 +68,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
 }
 
 /** Describes a failure in one sentence. Resources that were refused for the same reason share a sentence. */
-function failureText({ resource, error }: Failure, all: readonly Failure[]): string {
+function describeFailure({ resource, error }: Failure, all: readonly Failure[]): string {
   const reason = findForbidden(error)?.message;
   const hasSameReason = (failure: Failure) =>
     failure.error instanceof Incomplete && findForbidden(failure.error)?.message === reason;
@@ -77,7 +77,7 @@ function failureText({ resource, error }: Failure, all: readonly Failure[]): str
   return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
 }
 
-export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
+export function createLostAccessError({ name }: Resource, cause: Forbidden): Incomplete {
   const message = `${name} was read before, but is now refused: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
 }

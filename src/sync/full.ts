@@ -2,8 +2,8 @@ import { pagesFor } from "../api/pagination.js";
 import { recordKey } from "../store/record-key.js";
 import { readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/text.js";
-import { listSums, requestCount } from "./counts.js";
-import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
+import { requestCount, sumListCounts } from "./counts.js";
+import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
 import { removeMissing } from "./removals.js";
 import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
@@ -41,11 +41,11 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const hasRepeated = repeated.length > 0;
   if (hasRepeated)
     reporter.warn(
-      `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and the run is not verified`,
+      `${resource.name}: the API lists ${formatIds(repeated)} more than once: one copy is kept, nothing is removed, and the run is not verified`,
     );
   else if (!isComplete)
-    incompleteReasons.push({ text: `the list of ${resource.name} ${whyIncomplete(list)}` });
-  return { incompleteReasons, isPartial: hasRepeated, sums: listSums(run, total) };
+    incompleteReasons.push({ text: `the list of ${resource.name} ${describeIncompleteList(list)}` });
+  return { incompleteReasons, isPartial: hasRepeated, sums: sumListCounts(run, total) };
 }
 
 /**

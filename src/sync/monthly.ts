@@ -17,7 +17,7 @@ import {
 } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { dayOfPoint, requestPoints } from "./daily-totals.js";
+import { readPointDay, requestPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
 import type { PointsByDay, SyncRun, SyncStrategy } from "./run.js";
 
@@ -32,15 +32,15 @@ interface Month extends Range {
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
-    const requests = dueMonths(run, await requestPoints(run, run.resource.strategy.totalsSource)).length;
+    const requests = findDueMonths(run, await requestPoints(run, run.resource.strategy.totalsSource)).length;
     const days = { what: "daily clicks, to find the months that changed", requests: 1 };
     return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
   },
 
   async read(run) {
     const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
-    const due = dueMonths(run, await requestPoints(run, resource.strategy.totalsSource));
-    const requested = requestedRange(run);
+    const due = findDueMonths(run, await requestPoints(run, resource.strategy.totalsSource));
+    const requested = findRequestedRange(run);
     const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
     const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
     mirror.transaction(() => {
@@ -70,12 +70,12 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
  * last read after the end of their window. With `--full`, `--since` or an option that changes the requested data, no
  * month is skipped.
  */
-function dueMonths(run: SyncRun<MonthlyStrategy>, points: PointsByDay): Month[] {
+function findDueMonths(run: SyncRun<MonthlyStrategy>, points: PointsByDay): Month[] {
   const { readUntil, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
-  const requested = requestedRange(run);
+  const requested = findRequestedRange(run);
   const isAllRequested = full || since !== undefined || !isPlain(options);
-  const changed = isPlain(options) ? changedMonths(run, points) : new Set<string>();
+  const changed = isPlain(options) ? findChangedMonths(run, points) : new Set<string>();
   function isDue(name: string): boolean {
     const month = monthRange(name);
     if (!overlaps(month, requested)) return false;
@@ -86,10 +86,10 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: PointsByDay): Month[] 
   // A month that has lost all of its activity has changed, but the API may omit it.
   const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
-  return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
+  return selectHosts(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-function requestedRange({ readUntil, options, state }: SyncRun): Range {
+function findRequestedRange({ readUntil, options, state }: SyncRun): Range {
   const { full, since, until = readUntil } = options;
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : state.floor()), to: Math.min(until, readUntil) };
 }
@@ -109,7 +109,7 @@ function coverIdleMonths({ mirror, readUntil, state }: SyncRun, requested: Range
   });
 }
 
-function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (string | null)[] {
+function selectHosts({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (string | null)[] {
   const { hostList } = resource.strategy;
   const listed = options.perHost ? [...readCurrentRecords(mirror, hostList)] : [];
   const ids = options.perHost ? listed.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
@@ -124,21 +124,21 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
  * Returns the months with a day whose point differs from the mirror. The API may omit the points of days without
  * activity.
  */
-function changedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: PointsByDay): Set<string> {
+function findChangedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: PointsByDay): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
     for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
-      mirrored.set(dayOfPoint(point, totalsSource), point);
+      mirrored.set(readPointDay(point, totalsSource), point);
   const isChanged = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
-    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, totalsSource.amountFields);
+    return isIdle(was) ? !isIdle(is) : !isSamePoint(was, is, totalsSource.amountFields);
   };
   const days = new Set([...mirrored.keys(), ...points.keys()]);
   return new Set([...days].filter(isChanged).map((day) => day.slice(0, 7)));
 }
 
-function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
+function isSamePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
   const isSameAmount = (name: string) => {
     const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];
     return typeof one === "number" && typeof other === "number" ? amountsEqual(one, other) : one === other;

@@ -34,7 +34,7 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
 export function planDated(before: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
   const { coverage, markedSlices, missingDays, resumable } = before;
   const floor = findFloor(options, before.floor);
-  const requested = subtractRanges(requestedRanges(before, options, floor, readUntil), resumable);
+  const requested = subtractRanges(findRequestedRanges(before, options, floor, readUntil), resumable);
   const due = mergeRanges(clipRanges([...requested, ...missingDays], { from: floor, to: readUntil }));
   const dueSlices = markedSlices.filter(
     (slice) => options.allMarked || due.some((range) => overlaps(range, slice)),
@@ -64,7 +64,7 @@ export function findFloor(
 }
 
 /** Subtracts a duration from an instant. Returns -Infinity if the result is before the year 0. */
-export function earlier(ms: number, spanMs: number): number {
+export function subtractWindow(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }
 
@@ -73,7 +73,7 @@ export function earlier(ms: number, spanMs: number): number {
  * default, a run reads the gaps in the coverage and the dates after the last finished run, each with the window before
  * it.
  */
-function requestedRanges(
+function findRequestedRanges(
   { coverage, finishedUntil, markedSlices }: PlanInput,
   options: PlanOptions,
   floor: number,
@@ -85,9 +85,10 @@ function requestedRanges(
   if (since !== undefined) return [{ from: since, to }];
 
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
+  // If no run has finished, this range is empty, and only the window before it is read.
   const sinceFinished = { from: Math.min(finishedUntil ?? readUntil, readUntil) + 1, to: readUntil };
   const withWindows = [...unread, sinceFinished].map((range) => ({
-    from: earlier(range.from, windowMs),
+    from: subtractWindow(range.from, windowMs),
     to: range.to,
   }));
   return clipRanges(withWindows, { from: floor, to });

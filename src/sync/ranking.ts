@@ -1,8 +1,8 @@
 import { rankedHostId, saveRanking } from "../store/ranking-history.js";
 import { countCurrent, readCurrentIds } from "../store/records.js";
-import { listSums } from "./counts.js";
+import { sumListCounts } from "./counts.js";
 import { full } from "./full.js";
-import { readList, whyIncomplete } from "./read-list.js";
+import { describeIncompleteList, readList } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./run.js";
 
@@ -17,7 +17,9 @@ export const ranking: SyncStrategy = {
     const { mirror, progress, resource, state, writer } = run;
     const list = await readList(run, { idOf: rankedHostId });
     if (!list.isComplete)
-      return incomplete(run, list.total, { text: `the ranking ${whyIncomplete({ ...list, repeated: [] })}` });
+      return incomplete(run, list.total, {
+        text: `the ranking ${describeIncompleteList({ ...list, repeated: [] })}`,
+      });
     const items = [...list.records.values()].map(({ record }) => record);
     const present = countCurrent(mirror, resource.name);
     const refusal = refuseRemovals(run, Math.max(0, present - items.length), present);
@@ -34,10 +36,10 @@ export const ranking: SyncStrategy = {
       state.coverAll({ ids, requestedAt });
       progress.addRows(list.ids.size);
     });
-    return { incompleteReasons: [], isPartial: false, sums: listSums(run, list.total) };
+    return { incompleteReasons: [], isPartial: false, sums: sumListCounts(run, list.total) };
   },
 };
 
 function incomplete(run: SyncRun, listed: number, reason: IncompleteReason): SyncResult {
-  return { incompleteReasons: [reason], isPartial: false, sums: listSums(run, listed) };
+  return { incompleteReasons: [reason], isPartial: false, sums: sumListCounts(run, listed) };
 }

@@ -68,7 +68,7 @@ const maxReadingsInRandomOrder = 12;
  */
 export async function readList(run: ListRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
   const { resource } = run;
-  const idOf = (record: Json) => idIn(resource, record);
+  const idOf = (record: Json) => findId(resource, record);
   const wanted = { path: resource.path, idOf, ...query, query: { ...resource.query, ...query.query } };
   const first = await readUntilSettled(run, wanted);
   if (!first.isComplete || !mirrored) return first;
@@ -92,7 +92,7 @@ async function readUntilSettled(run: ListRun, wanted: Wanted): Promise<List> {
   for (;;) {
     const reading = await readOnce(run, wanted);
     merged = mergeReading(merged, reading);
-    const list = settledList(merged, reading);
+    const list = decideList(merged, reading);
     if (list) return list;
   }
 }
@@ -132,7 +132,7 @@ function mergeReading(earlier: MergedReadings | null, reading: Reading): MergedR
  * @param merged all readings, including the newest
  * @returns a complete list, an incomplete list if reading it again would not help, or null to read it again
  */
-function settledList(merged: MergedReadings, newest: Reading): List | null {
+function decideList(merged: MergedReadings, newest: Reading): List | null {
   const { count, records, requestedAt, steadyTotal } = merged;
   const ids = new Set(records.keys());
   const total = newest.totals.at(-1) ?? 0;
@@ -143,7 +143,7 @@ function settledList(merged: MergedReadings, newest: Reading): List | null {
   if (records.size === steadyTotal) return { ...complete, records, requestedAt };
   if (count < maxReadings) return null;
 
-  const repeated = steadyTotal === null ? [] : repeatedIds(merged.steadyOrder ?? []);
+  const repeated = steadyTotal === null ? [] : findRepeatedIds(merged.steadyOrder ?? []);
   const isGrowing =
     steadyTotal !== null && records.size < steadyTotal && count - merged.lastGrowth < maxReadings;
   if (isGrowing && repeated.length === 0 && count < maxReadingsInRandomOrder) return null;
@@ -157,7 +157,7 @@ function mergeRecords(older: RecordsById, newer: RecordsById): RecordsById {
   return merged;
 }
 
-function repeatedIds(ids: readonly string[]): string[] {
+function findRepeatedIds(ids: readonly string[]): string[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const id of ids) {
@@ -167,19 +167,19 @@ function repeatedIds(ids: readonly string[]): string[] {
   return [...repeated];
 }
 
-function idIn(resource: Resource, record: Json): string | null {
+function findId(resource: Resource, record: Json): string | null {
   const key = recordKey(resource, record, 0);
   return key === "#0" ? null : key;
 }
 
-function emptyReading(): Reading {
+function createReading(): Reading {
   return { records: new Map(), ids: [], totals: [], requestedAt: Number.POSITIVE_INFINITY };
 }
 
 async function readAllPages(run: ListRun, wanted: Wanted): Promise<Reading> {
   const { api, resource } = run;
   const { path, query } = wanted;
-  const reading = emptyReading();
+  const reading = createReading();
   const pages = readPages(api, path, { per_page: maxPerPage, ...query }, resource.scope);
   for await (const { items, page, pagination, requestedAt } of pages) {
     if (pagination.total_pages > lastPage)
@@ -209,7 +209,7 @@ async function readUndocumented(run: ListRun, wanted: Wanted): Promise<Reading> 
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
     }
-  const reading = emptyReading();
+  const reading = createReading();
   addPage(run, reading, { items, requestedAt, total }, wanted.idOf);
   run.progress.advance(0);
   return reading;
@@ -250,12 +250,12 @@ function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boo
     : next.requestedAt > earlier.requestedAt;
 }
 
-export function whyIncomplete({ records, repeated, total }: List): string {
-  if (repeated.length > 0) return `contains duplicate IDs: ${nameIds(repeated)}`;
+export function describeIncompleteList({ records, repeated, total }: List): string {
+  if (repeated.length > 0) return `contains duplicate IDs: ${formatIds(repeated)}`;
   return `never settled: ${records.size} distinct records were read, but the API counts ${total}`;
 }
 
-export function nameIds(ids: readonly string[]): string {
+export function formatIds(ids: readonly string[]): string {
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : "";
   return (
     ids

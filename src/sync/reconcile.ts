@@ -10,8 +10,8 @@ import {
   compareCount,
   compareCovered,
   compareUnread,
-  differingCounts,
-  futureText,
+  describeFuture,
+  findDifferingCounts,
   separateFuture,
   sumCounts,
   sumOf,
@@ -19,7 +19,7 @@ import {
 import {
   type AmountDrift,
   type ComparedTotals,
-  changedDays,
+  findChangedDays,
   groupDays,
   sampleOldest,
 } from "./daily-totals.js";
@@ -82,13 +82,13 @@ export async function reconcile(
     );
   const incompleteReasons = [
     ...readReasons,
-    ...differing.map((count) => ({ text: differenceText(resource.name, count) })),
-    ...unreadDays(run, compared),
+    ...differing.map((count) => ({ text: describeCountDifference(resource.name, count) })),
+    ...describeUnreadDays(run, compared),
   ];
   return { incompleteReasons, sums, hasUndated, ignoresAmounts };
 }
 
-function differenceText(resource: string, count: CountComparison): string {
+function describeCountDifference(resource: string, count: CountComparison): string {
   const { apiCount, fault, filter, mirrorCount } = count;
   const name = filter === allRecords ? resource : filter.name;
   if (fault !== null)
@@ -96,8 +96,8 @@ function differenceText(resource: string, count: CountComparison): string {
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
-  const days = changedDays(run, compared).length;
+function describeUnreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
+  const days = findChangedDays(run, compared).length;
   if (days === 0) return [];
   const text = `the API's daily totals changed on ${pluralize(days, "day")}, which the next runs will read`;
   return [{ text }];
@@ -116,7 +116,7 @@ async function requestUndatedCount(run: DatedRun, { api_total }: CountSums): Pro
   if (others <= 0) return 0;
   const unread = await compareUnread(run);
   const { future } = await separateFuture(run, unread);
-  if (future) run.reporter.note(`${run.resource.name}: ${futureText(future)}`);
+  if (future) run.reporter.note(`${run.resource.name}: ${describeFuture(future)}`);
   return Math.max(0, others - sumOf(unread, "apiCount"));
 }
 
@@ -131,8 +131,8 @@ async function rereadSample(
   budget: Budget,
 ): Promise<{ isUnchanged: boolean; unsettled: UnsettledLists }> {
   const { apiTotals = null, mirror, runId, state } = run;
-  const findChangedDays = () => new Set(changedDays(run, { apiTotals, ignoresAmounts: false }));
-  const changedBefore = findChangedDays();
+  const readChanged = () => new Set(findChangedDays(run, { apiTotals, ignoresAmounts: false }));
+  const changedBefore = readChanged();
   const sample = sampleOldest(
     run,
     days.filter((day) => changedBefore.has(day)),
@@ -147,7 +147,7 @@ async function rereadSample(
   const isChanged =
     countWrittenRows(mirror, runId) > writtenBefore || state.missing.all().length !== missingBefore;
 
-  const unread = [...findChangedDays()].filter((day) => changedBefore.has(day));
+  const unread = [...readChanged()].filter((day) => changedBefore.has(day));
   const isSampleRead = !unread.some((day) => contains(sample, dayRange(day)));
   return { isUnchanged: !isChanged && isSampleRead && unread.length > 0, unsettled };
 }
@@ -169,7 +169,7 @@ async function readChangedDays(
   budget: Budget,
 ): Promise<UnsettledLists> {
   const unsettled: UnsettledLists = [];
-  for (const range of groupDays(run, changedDays(run, compared))) {
+  for (const range of groupDays(run, findChangedDays(run, compared))) {
     if (budget.remaining <= 0) break;
     unsettled.push(...(await readRange(run, range, budget)).unsettled);
   }
@@ -180,10 +180,10 @@ async function readChangedDays(
 async function compareAllCounts(run: DatedRun): Promise<{ differing: CountComparison[]; sums: CountSums }> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
-  const wrong = differingCounts(counts).map(({ filter }) => filter.name);
+  const wrong = findDifferingCounts(counts).map(({ filter }) => filter.name);
   const distrusted = new Set([...state.distrusted()].filter((name) => wrong.includes(name)));
   if (distrusted.size < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
-  const differing = differingCounts(counts, distrusted);
+  const differing = findDifferingCounts(counts, distrusted);
   return { differing, sums: sumCounts(counts, differing.length) };
 }
 

@@ -14,21 +14,21 @@ interface RunFacts {
  * Formats the line that a run prints when it ends. Numbers have no thousands separators, because scripts parse these
  * lines.
  */
-export function runLine(run: RunRow, facts: RunFacts): string {
+export function formatRunLine(run: RunRow, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
-    `${rowsText(run, facts)} read`,
+    `${formatRows(run, facts)} read`,
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
     pluralize(run.requests, "request", String),
     ...(run.retries > 0 ? [pluralize(run.retries, "retry", String)] : []),
   ].join(", ");
-  return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
+  return `${counts} in ${formatDuration(Math.max(0, took))}, ${formatResult(run, facts)}`;
 }
 
 /** Returns the number of rows read, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
-function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
+function formatRows({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);
   if (!details) return String(rows_read);
@@ -37,7 +37,7 @@ function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): stri
   return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
 }
 
-function resultOf(run: RunRow, { floor, comparesTotals }: RunFacts): string {
+function formatResult(run: RunRow, { floor, comparesTotals }: RunFacts): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "not verified";

@@ -3,8 +3,14 @@ import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
 import { countUndated, findDate, readCurrentKeys } from "../store/records.js";
 import { describeRange, type Range } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dateFault, rangeQuery } from "./dates.js";
-import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
+import { findDateFault, rangeQuery } from "./dates.js";
+import {
+  describeIncompleteList,
+  groupByResponse,
+  type List,
+  type ListRecord,
+  readList,
+} from "./read-list.js";
 import type { DatedRun, UnsettledLists } from "./run.js";
 
 export interface SliceReading {
@@ -30,14 +36,14 @@ function findFaults(
   const faults = new Map<string, string>();
   const isRepeated = new Set(repeated);
   for (const [id, { record }] of records) {
-    const fault = dateFault(resource, record, slice);
-    if (isRepeated.has(id)) faults.set(id, listedTwice(id));
+    const fault = findDateFault(resource, record, slice);
+    if (isRepeated.has(id)) faults.set(id, describeRepeatedId(id));
     else if (fault !== null) faults.set(id, `\`${id}\`: ${fault}`);
   }
   return faults;
 }
 
-export function listedTwice(id: string): string {
+export function describeRepeatedId(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
@@ -62,7 +68,7 @@ export function writeSlice(run: DatedRun, { slice, list, faults }: SliceReading)
   const { apiTotals, mirror, progress, state } = run;
   const { isComplete, repeated, requestedAt } = list;
   const neverSettled = !isComplete && repeated.length === 0;
-  const unsettled = neverSettled ? [{ text: `${describeRange(slice)} ${whyIncomplete(list)}` }] : [];
+  const unsettled = neverSettled ? [{ text: `${describeRange(slice)} ${describeIncompleteList(list)}` }] : [];
   const isFaulty = (id: string) => faults.has(id);
   const soundRecords = [...list.records].flatMap(([id, record]) => (isFaulty(id) ? [] : record));
   const faultyRecords = [...list.records].flatMap(([id, record]) => (isFaulty(id) ? record : []));

@@ -7,7 +7,7 @@ import { silentReporter } from "../util/reporter.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dated } from "./dated.js";
 import { details } from "./details.js";
-import { forEachResource, lostAccess, type ResourceResults, toError } from "./each-resource.js";
+import { createLostAccessError, forEachResource, type ResourceResults, toError } from "./each-resource.js";
 import { full } from "./full.js";
 import { monthly } from "./monthly.js";
 import { ranking } from "./ranking.js";
@@ -23,7 +23,7 @@ import {
   type SyncStrategy,
   startRun,
 } from "./run.js";
-import { runLine } from "./run-line.js";
+import { formatRunLine } from "./run-line.js";
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
@@ -75,7 +75,7 @@ function recordLostScope(
   why: string,
 ): { run: RunRow; error: Error } {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
-  const error = lostAccess(resource, new Forbidden(`${why}.`, { hint }));
+  const error = createLostAccessError(resource, new Forbidden(`${why}.`, { hint }));
   const task = silentReporter.begin({ name: resource.name });
   const run = finishRun(startRun(session, resource, task), { outcome: "incomplete", error });
   return { run, error };
@@ -98,7 +98,7 @@ const strategies: Record<Strategy["kind"], SyncStrategy> = {
   ranking,
 } satisfies { [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }> };
 
-function strategyOf({ strategy }: Resource): SyncStrategy {
+function findStrategy({ strategy }: Resource): SyncStrategy {
   return strategies[strategy.kind];
 }
 
@@ -120,7 +120,7 @@ export async function syncResource(
   const row = finishRun(run, end);
   const { comparesTotals = true, listRows } = result ?? {};
   const floor = result && formatInstantOrNull(run.state.floor());
-  task.end(runLine(row, { floor, comparesTotals, listRows }));
+  task.end(formatRunLine(row, { floor, comparesTotals, listRows }));
   warnOfUnexpectedValues({ mirror, reporter }, resource);
   return { run: row, error: end.error };
 }
@@ -136,19 +136,25 @@ async function readResource(
 ): Promise<{ end: RunEnd; result: SyncResult | null }> {
   const { mirror, resource } = run;
   try {
-    const result = await strategyOf(resource).read(run);
+    const result = await findStrategy(resource).read(run);
     indexTables(mirror, resource);
-    return { end: endOf(resource, result), result };
+    return { end: decideEnd(resource, result), result };
   } catch (thrown) {
-    const end = thrown instanceof Forbidden ? endOfRefusal(run, thrown, access) : endOfError(toError(thrown));
+    const end =
+      thrown instanceof Forbidden
+        ? decideEndAfterRefusal(run, thrown, access)
+        : decideEndAfterError(toError(thrown));
     return { end, result: null };
   }
 }
 
-function endOf(resource: Resource, { coveredFrom, incompleteReasons, isPartial, sums }: SyncResult): RunEnd {
+function decideEnd(
+  resource: Resource,
+  { coveredFrom, incompleteReasons, isPartial, sums }: SyncResult,
+): RunEnd {
   const columns = { ...sums, covered_from: coveredFrom ?? null };
   if (incompleteReasons.length > 0)
-    return { outcome: "incomplete", error: incompleteError(resource, incompleteReasons), columns };
+    return { outcome: "incomplete", error: createIncompleteError(resource, incompleteReasons), columns };
   return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
 }
 
@@ -156,26 +162,27 @@ function endOf(resource: Resource, { coveredFrom, incompleteReasons, isPartial, 
  * Decides how a run ends if the API refused the resource. If it was read before, the mirror's data is now outdated, so
  * the run is incomplete. If not, an optional resource is skipped.
  */
-function endOfRefusal(
+function decideEndAfterRefusal(
   { progress, resource }: SyncRun,
   error: Forbidden,
   { isOptional, wasReadBefore }: ExpectedAccess,
 ): RunEnd {
   const isLost = wasReadBefore || (isOptional && progress.hasResponses());
-  if (isLost && failureScope(error) !== "command") return endOfError(lostAccess(resource, error));
-  return isOptional ? { outcome: "skipped", error } : endOfError(error);
+  if (isLost && failureScope(error) !== "command")
+    return decideEndAfterError(createLostAccessError(resource, error));
+  return isOptional ? { outcome: "skipped", error } : decideEndAfterError(error);
 }
 
-function endOfError(error: Error): RunEnd {
+function decideEndAfterError(error: Error): RunEnd {
   if (error instanceof Stopped) return { outcome: "stopped", error };
   return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
 }
 
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
-  return await strategyOf(resource).plan(createReadOnlyRun(session, resource));
+  return await findStrategy(resource).plan(createReadOnlyRun(session, resource));
 }
 
-function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
+function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
   // A single reason with a hint describes the problem completely. With a refused removal, for example, the run has read

@@ -7,18 +7,18 @@ import {
   compareCount,
   compareCovered,
   compareUnread,
-  countFilters,
-  differingCounts,
   type FutureRecords,
+  findDifferingCounts,
+  listCountFilters,
   separateFuture,
   sumCounts,
   sumOf,
 } from "../sync/counts.js";
 import {
   type AmountDrift,
-  changedDays,
-  driftText,
+  describeDrift,
   findAmountDrift,
+  findChangedDays,
   requestDailyTotals,
   sampleOldest,
   warnOfMissingTotals,
@@ -41,7 +41,7 @@ import {
 import { pluralize } from "../util/text.js";
 import { formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
-import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
+import { combineParts, createUnprovenPart, type PartResult, type RecordsResult } from "./result.js";
 
 const maxRequests = 100;
 
@@ -87,7 +87,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   // If the API is down, the requests for counts fail as well, and that error is reported instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
-  const differing = differingCounts(counts, distrusted);
+  const differing = findDifferingCounts(counts, distrusted);
   const differingParts: CountComparison[] = [];
   for (const count of differing)
     for await (const part of bisect(run, count, budget, isOneDay)) differingParts.push(part);
@@ -104,11 +104,11 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   };
   return {
     counts,
-    filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
+    filters: listCountFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     dailyTotals,
-    dayDifferences: [...changedDifferences(dailyTotals), ...missingDifferences(run)],
+    dayDifferences: [...findChangedTotals(dailyTotals), ...findMissingRecords(run)],
     differingParts,
-    unread: differingCounts(unread),
+    unread: findDifferingCounts(unread),
     future,
     allDates,
     undatedCount: hasMarked ? 0 : Math.max(0, allDates.apiCount - datedCount),
@@ -123,23 +123,23 @@ async function compareDailyTotals(
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run, totals);
   const drift = largeDrift && (await compareSample(run, largeDrift.days)) ? largeDrift : null;
-  const differing = changedDays(run, { apiTotals: totals, ignoresAmounts: drift !== null });
+  const differing = findChangedDays(run, { apiTotals: totals, ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
   const changed = differing.filter((day) => stored.has(day));
   const unknown = differing.filter((day) => !stored.has(day));
   return { requestedAt, totals, changed, unknown, drift };
 }
 
-function changedDifferences(dailyTotals: TotalsComparison | null): DayDifference[] {
+function findChangedTotals(dailyTotals: TotalsComparison | null): DayDifference[] {
   const changed = dailyTotals?.changed ?? [];
-  return changed.map((day) => dayDifference(day, "totals have changed since the last read"));
+  return changed.map((day) => createDayDifference(day, "totals have changed since the last read"));
 }
 
 /** Returns a difference for each missing record that the API did not return in a marked slice. */
-function missingDifferences({ state }: DatedRun): DayDifference[] {
+function findMissingRecords({ state }: DatedRun): DayDifference[] {
   const markedIds = state.markedIds();
   const dates = state.missing.all().flatMap(({ id, dated }) => (markedIds.has(id) ? [] : (dated ?? [])));
-  return dates.map((date) => dayDifference(utcDay(date), "the API no longer returns a record"));
+  return dates.map((date) => createDayDifference(utcDay(date), "the API no longer returns a record"));
 }
 
 /**
@@ -164,7 +164,7 @@ function isOneDay({ from, to }: Range): boolean {
   return Number.isFinite(from) && utcDay(from) === utcDay(to);
 }
 
-function dayDifference(day: string, text: string): DayDifference {
+function createDayDifference(day: string, text: string): DayDifference {
   return { ...dayRange(day), day, text };
 }
 
@@ -197,11 +197,11 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const marked = describeMarked(run);
   const months = [
     ...verifyMonths(run, comparison),
-    ...unread.map((range) => unreadPart(resource.name, range, floor)),
+    ...unread.map((range) => createUnreadPart(resource.name, range, floor)),
   ];
   const undatedText = `the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined`;
-  if (undatedCount > 0) months.push(unprovenPart("undated", "undated", undatedText));
-  if (marked !== null) months.push(unprovenPart("unexpected-dates", "dates", marked));
+  if (undatedCount > 0) months.push(createUnprovenPart("undated", "undated", undatedText));
+  if (marked !== null) months.push(createUnprovenPart("unexpected-dates", "dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);
   const comparesTotals =
     !resource.strategy.totalsSource || (dailyTotals !== null && dailyTotals.drift === null);
@@ -219,7 +219,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   };
 }
 
-function unreadPart(
+function createUnreadPart(
   name: string,
   { apiCount, mirrorCount, ...range }: CountComparison,
   floor: number,
@@ -227,7 +227,7 @@ function unreadPart(
   const command = `brandapi sync ${name}${range.to < floor ? " --full" : ""}`;
   const records = apiCount - mirrorCount;
   const why = `${pluralize(records, "record")} ${records === 1 ? "has" : "have"} never been read: run \`${command}\``;
-  return unprovenPart("unread", describeRange(range), why);
+  return createUnprovenPart("unread", describeRange(range), why);
 }
 
 function verifyMonths(
@@ -245,7 +245,7 @@ function verifyMonths(
   const hasNewer = unread.some(({ to }) => to > newestRead);
   const drift = dailyTotals?.drift;
   const compared = dailyTotals && !drift ? "daily totals and counts agree" : "counts agree";
-  const agreement = `${compared} (${filters.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
+  const agreement = `${compared} (${filters.join(", ")})${drift ? `; ${describeDrift(drift)}` : ""}`;
 
   function verifyMonth(month: Range): Pick<PartResult, "state" | "why"> {
     const days = dayDifferences.filter((day) => overlaps(day, month));

@@ -3,9 +3,9 @@ import type { Mirror } from "../store/database.js";
 import { countCurrent } from "../store/records.js";
 import { readFinishedRuns } from "../store/runs.js";
 import type { CountComparison } from "../sync/counts.js";
-import { type AmountDrift, driftText } from "../sync/daily-totals.js";
+import { type AmountDrift, describeDrift } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
-import { earlier } from "../sync/plan.js";
+import { subtractWindow } from "../sync/plan.js";
 import type { List } from "../sync/read-list.js";
 import type { DatedRun, SyncRun } from "../sync/run.js";
 import { allTime, clipToCompleteDays, mergeRanges, type Range, utcDay } from "../util/ranges.js";
@@ -20,7 +20,7 @@ const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
  * Returns a curl command that prints one number. The command refers to the key and the base URL as shell variables, and
  * passes the key on stdin, because other users can see a process's arguments.
  */
-function curlLine(path: string, query: QueryParameters, filter: string): string {
+function formatCurlLine(path: string, query: QueryParameters, filter: string): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) parameters.set(name, String(value));
@@ -28,7 +28,7 @@ function curlLine(path: string, query: QueryParameters, filter: string): string 
   return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${url}" | ${filter}`;
 }
 
-function sqliteLine({ path }: Mirror, sql: string): string {
+function formatSqliteLine({ path }: Mirror, sql: string): string {
   const escaped = encodeURI(path).replace(/[?#']/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
@@ -88,7 +88,7 @@ export function createEvidence(
   known: Partial<Evidence>,
 ): Evidence {
   const dates = { from: formatInstantOrNull(range.from), to: formatInstantOrNull(range.to) };
-  const sql = known.sql ? sqliteLine(run.mirror, known.sql) : null;
+  const sql = known.sql ? formatSqliteLine(run.mirror, known.sql) : null;
   return { resource: run.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
 }
 
@@ -98,7 +98,7 @@ export function createEvidence(
  */
 export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
-  const request = curlLine(run.resource.path, run.resource.query, counting);
+  const request = formatCurlLine(run.resource.path, run.resource.query, counting);
   const sql = countingSql(run.resource, allTime);
   const asked_at = formatInstantOrNull(requestedAt);
   return createEvidence(run, checks.list, allTime, { api: total, asked_at, request, sql, ...known });
@@ -149,7 +149,7 @@ function countEvidence(run: DatedRun, count: CountComparison, known: Partial<Evi
   const { requestedAt, filter, apiCount: api, mirrorCount: mirror, ...range } = count;
   const { path, query, strategy } = run.resource;
   const parameters = { ...query, ...rangeQuery(strategy, range), ...filter.query, page: 1, per_page: 1 };
-  const request = curlLine(path, parameters, printTotalItems);
+  const request = formatCurlLine(path, parameters, printTotalItems);
   const sql = filterSql(run, range, filter.name);
   const asked_at = formatInstantOrNull(requestedAt);
   return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
@@ -185,7 +185,7 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
       mirror: countIn(state.storedTotals.all().keys()),
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
       asked_at: formatInstantOrNull(dailyTotals.requestedAt),
-      request: curlLine(totalsSource.path, { ...totalsSource.query, start_date, end_date }, filter),
+      request: formatCurlLine(totalsSource.path, { ...totalsSource.query, start_date, end_date }, filter),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
       note: describeDays(differing, dailyTotals.drift),
     });
@@ -194,7 +194,7 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
 
 function describeDays(differing: number, drift: AmountDrift | null): string {
   if (differing > 0) return `${differing} differ`;
-  return drift ? driftText(drift) : "unchanged since each day was last read";
+  return drift ? describeDrift(drift) : "unchanged since each day was last read";
 }
 
 /**
@@ -208,7 +208,7 @@ function undetectedEvidence(run: DatedRun): Evidence[] {
   const newest = state.coverage().at(-1)?.to;
   if (!options || newest === undefined) return [];
   const finishedUntil = readFinishedRuns(mirror, resource.name).until ?? newest;
-  const since = earlier(finishedUntil + 1, options.windowMs);
+  const since = subtractWindow(finishedUntil + 1, options.windowMs);
   const cursor = Math.min(state.cursor() ?? since, since - 1);
   const window = { from: since, to: newest };
   const below = { from: Number.NEGATIVE_INFINITY, to: cursor };

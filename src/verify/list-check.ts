@@ -1,6 +1,6 @@
 import { recordKey } from "../store/record-key.js";
 import { countCurrent, openRecordComparison } from "../store/records.js";
-import { readList, whyIncomplete } from "../sync/read-list.js";
+import { describeIncompleteList, readList } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/run.js";
 import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
@@ -30,7 +30,7 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   const differs = `${absent} not in the mirror, ${changed} different, ${removed} no longer in the API`;
 
   function decideState(): [PartResult["state"], string] {
-    if (!list.isComplete) return ["unproven", `the list ${whyIncomplete(list)}`];
+    if (!list.isComplete) return ["unproven", `the list ${describeIncompleteList(list)}`];
     if (differing > 0) return ["different", differs];
     if (unread > 0) return ["unproven", `the details of ${pluralize(unread, "record")} are outdated`];
     return ["proven", `${pluralize(listed.size, "record")} read, all identical`];

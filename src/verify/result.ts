@@ -63,12 +63,12 @@ export interface PrintedResult extends Omit<VerificationResult, "months" | "prob
   evidence?: Evidence[] | undefined;
 }
 
-export function unprovenPart(kind: PartKind, name: string, why: string): PartResult {
+export function createUnprovenPart(kind: PartKind, name: string, why: string): PartResult {
   return { kind, part: name, state: "unproven", why, read_at: null };
 }
 
-export function unprovenResult(resource: string, why: string): RecordsResult {
-  const months = [unprovenPart("list", "all", why)];
+export function createUnprovenResult(resource: string, why: string): RecordsResult {
+  const months = [createUnprovenPart("list", "all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
   return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
 }

@@ -15,12 +15,12 @@ import { verifyDated } from "./dated-check.js";
 import { restatedEvidence } from "./evidence.js";
 import { verifyList } from "./list-check.js";
 import {
+  createUnprovenResult,
   listProblems,
   needsApi,
   type Problem,
   type RecordsResult,
   type TablesResult,
-  unprovenResult,
   type VerificationResult,
 } from "./result.js";
 
@@ -59,7 +59,7 @@ export async function verifyResource(
     (thrown: unknown) => {
       if (failureScope(thrown) === "command") throw thrown;
       const why = hideKeys(errorReason(thrown), session.keys);
-      return { records: unprovenResult(resource.name, why), error: toError(thrown) };
+      return { records: createUnprovenResult(resource.name, why), error: toError(thrown) };
     },
   );
   // With `--repair`, the sync prints the same warning.
@@ -174,5 +174,5 @@ function joinProblems(problems: readonly Problem[]): string | null {
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
   const why = "the API may restate these values at any time: the mirror has the values that were last read";
   const readEvidence = () => [restatedEvidence(createReadOnlyRun(session, resource))];
-  return { ...unprovenResult(resource.name, why), readEvidence };
+  return { ...createUnprovenResult(resource.name, why), readEvidence };
 }

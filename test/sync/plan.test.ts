@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
-import { earlier, type PlanInput, planDated } from "../../src/sync/plan.js";
+import { type PlanInput, planDated, subtractWindow } from "../../src/sync/plan.js";
 import { utcDay } from "../../src/util/ranges.js";
 import { minTimestampMs } from "../../src/util/timestamp.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
@@ -140,8 +140,8 @@ test("planDated selects the marked slices that overlap the requested dates, or a
 });
 
 test("`earlier` returns -Infinity only if the result is before the year 0", () => {
-  expect(earlier(minTimestampMs + 5, 5)).toBe(minTimestampMs);
-  expect(earlier(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
+  expect(subtractWindow(minTimestampMs + 5, 5)).toBe(minTimestampMs);
+  expect(subtractWindow(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
 });
 
 test("groupDays merges days that are adjacent or fit on one page, and puts the least recently read days first", async () => {

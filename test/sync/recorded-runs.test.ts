@@ -5,7 +5,7 @@ import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
 import { createRunRow, findLastRun } from "../../src/store/runs.js";
 import { defaultOptions, finishRun, type SyncSession, startRun } from "../../src/sync/run.js";
-import { runLine } from "../../src/sync/run-line.js";
+import { formatRunLine } from "../../src/sync/run-line.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
 
@@ -74,7 +74,7 @@ describe("a run's output line", () => {
       requests: 1,
       ...fields,
     };
-    expect(runLine(run, { floor, comparesTotals: true })).toBe(
+    expect(formatRunLine(run, { floor, comparesTotals: true })).toBe(
       `0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`,
     );
   });
@@ -84,7 +84,7 @@ describe("a run's output line", () => {
     ["verified by counts from 2026-10-01 (not all older orders were read)", "2026-10-01T00:00:00.000Z"],
   ])("the output line of a run that compared only counts ends with: %s", (end, covered_from) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
-    const line = runLine(
+    const line = formatRunLine(
       { ...createRunRow("orders", at(1)), ...done },
       { floor: null, comparesTotals: false },
     );
@@ -99,12 +99,12 @@ describe("a run's output line", () => {
       outcome: "done" as const,
     };
     const facts = { floor: null, comparesTotals: true };
-    expect(runLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
-    expect(runLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
-    expect(runLine({ ...run, rows_read: 12_000, rows_new: 1_500 }, { ...facts, listRows: 2_000 })).toMatch(
-      /^2000 surveys and 10000 results read, 1500 new/,
-    );
+    expect(formatRunLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
+    expect(formatRunLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
+    expect(
+      formatRunLine({ ...run, rows_read: 12_000, rows_new: 1_500 }, { ...facts, listRows: 2_000 }),
+    ).toMatch(/^2000 surveys and 10000 results read, 1500 new/);
     // A failed run does not report separate row counts.
-    expect(runLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
+    expect(formatRunLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
   });
 });
