@@ -7,7 +7,10 @@ const maxEntryBytes = 2 ** 32 - 1;
 /** Higher compression levels are much slower and save little space. */
 const compressionLevel = 3;
 
-/** Writes a ZIP file with fflate, but compresses its entries with zlib, because Node's zlib is several times faster. */
+/**
+ * Writes a ZIP file with fflate, but compresses its entries with Node's zlib, which is several times faster than
+ * fflate.
+ */
 export class ZipWriter {
   #output: Uint8Array[] = [];
   #entry: ZipInputFile | undefined;

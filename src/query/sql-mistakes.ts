@@ -13,7 +13,7 @@ export interface Mistake {
 
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
-/** Words of other databases, with the equivalents in SQLite. */
+/** Syntax from other SQL dialects, with hints for SQLite. */
 const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/::\s*\w+/, "SQLite has no `::`; use `CAST(id AS text)`"],
   [/\bwhere\s*\(\s*where\b/i, "omit WHERE: `--where` takes only the condition"],

@@ -39,7 +39,9 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
   return undefined;
 }
 
-/** Text that looks like a date, but not like the dates in the mirror. SQLite compares both as text. */
+/**
+ * A string with a date in a different format than in the mirror. SQLite compares dates as text, so the result is wrong.
+ */
 interface MisformattedDate {
   /** The text with its quotes, such as `'01/10/2026'`. */
   written: string;
@@ -52,7 +54,7 @@ interface MisformattedDate {
 const dayFirst = /^'\d\d?[./-]\d\d?[./-](?:\d\d){1,2}(?:[ T][^']*)?'$/;
 const yearFirst = /^'(\d{4})([./-]?)(\d\d?)(?:\2(\d\d?))?(?:[ T][^']*)?'$/;
 const isoDate = /^'\d{4}-\d\d(?:-\d\d(?:[ T][^']*)?)?'$/;
-/** Functions that may return dates in other formats. */
+/** Functions that can return dates in formats other than ISO 8601. */
 const textFunction = /^(?:format|printf|replace|strftime|substr|substring)$/i;
 
 /** Finds the first date in an unsupported format that a statement compares with a date column. */

@@ -69,6 +69,6 @@ function checkPeriod(period: Period, lastDay: string, firstDay: string | null): 
     });
   if (firstDay !== null && period.until < firstDay)
     throw new ConfigurationError(`The period ends before ${firstDay}, the day of the first order.`, {
-      hint: `the first month with orders is \`--month ${firstDay.slice(0, 7)}\``,
+      hint: `use \`--month ${firstDay.slice(0, 7)}\`, the first month with orders`,
     });
 }

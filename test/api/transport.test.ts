@@ -112,7 +112,7 @@ it.each(["user:password@", "socks5://127.0.0.1:1"])(
   },
 );
 
-it.each(["http:", "https:"])("HTTPS_PROXY can be an %s URL", async (protocol) => {
+it.each(["http:", "https:"])("HTTPS_PROXY accepts a URL that starts with %s", async (protocol) => {
   const fetch = createFetch({ HTTPS_PROXY: `${protocol}//127.0.0.1:${await freePort()}` });
   const error = await rejection(fetch("https://api.test/me"));
   expect(classifyError(error, "api.test")).toMatchObject({ kind: "network" });

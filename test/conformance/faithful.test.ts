@@ -141,7 +141,7 @@ test.each([
     for (const rows of [64, 0]) {
       const { code, requests } = await brand.run("sync gifts codes surveys");
       expect(code).toBe(0);
-      // The first request with `page` may get a 400.
+      // Unpaginated lists reject the parameter `page` with status 400.
       expect(requests.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
       expect(brand.lastRun("gifts").rows_new).toBe(rows);
     }

@@ -350,7 +350,7 @@ test("file host failures do not end the run if other files succeed in between", 
     const id = /\/files\/\w+\/(f\d)/.exec(String(url))?.[1];
     if (id === undefined || id === "f8") return await brand.fetch(url, init);
     if (id === "f3" || id === "f7") {
-      // Each file that failed was tried three times.
+      // Each failed file was tried three times.
       await expect.poll(() => resets).toBe(id === "f3" ? 9 : 18);
       return await brand.fetch(url, init);
     }

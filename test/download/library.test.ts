@@ -114,7 +114,7 @@ test("download --where warns about an unquoted date", async () => {
   );
 });
 
-test("filters and --limit select the newest missing files", async () => {
+test("filters and --limit select the newest files that have not been downloaded yet", async () => {
   const brand = await brandWithFiles({
     new: { media_type: "video" },
     mid: {},
