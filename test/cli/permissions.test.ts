@@ -10,7 +10,7 @@ const nobody = 65_534;
 /** Runs a command as a user who has no access to the folder `locked`. */
 async function runLocked(command: string) {
   const home = makeHome();
-  cpSync(await mirrorOfOrders(makeHome(), 2), join(home, "mirror.sqlite"));
+  cpSync(await mirrorOfOrders(2), join(home, "mirror.sqlite"));
   mkdirSync(join(home, "locked/lake/orders/_delta_log"), { recursive: true });
   writeFileSync(join(home, "locked/config.json"), '{"profiles":{}}');
   if (process.getuid?.() === 0)

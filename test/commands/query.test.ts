@@ -55,7 +55,7 @@ test("query escapes control characters on a terminal", async () => {
 });
 
 test("query prints a note if it omits rows beyond the limit", async () => {
-  const path = await mirrorOfOrders(makeHome(), 1_200);
+  const path = await mirrorOfOrders(1_200);
   expect((await ask(path, "SELECT id FROM orders", "--limit", "2")).out.split("\n")).toHaveLength(4);
   const cut = await ask(path, "SELECT id FROM orders");
   expect(cut.out.split("\n")).toHaveLength(1_002);
@@ -135,7 +135,7 @@ test.each([
 });
 
 test("query binds numeric-looking parameters as numbers, and all others as text", async () => {
-  const path = await mirrorOfOrders(makeHome(), 5);
+  const path = await mirrorOfOrders(5);
   const sql =
     "SELECT :text AS a, typeof(:text) AS b, :whole AS c, typeof(:whole) AS d, :amount AS e, typeof(:amount) AS f, ':no' AS g";
   const run = await ask(path, sql, "-p", "text=007", "-p", "whole=12", "--param", "amount=-1.5", "--json");
@@ -160,7 +160,7 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
 });
 
 test("the error from query -f names the path if it is a folder or a binary file", async () => {
-  const path = await mirrorOfOrders(makeHome(), 1);
+  const path = await mirrorOfOrders(1);
   const folder = dirname(path);
   const read = await ask(path, "-f", folder);
   expect(read).toMatchObject({
@@ -172,7 +172,7 @@ test("the error from query -f names the path if it is a folder or a binary file"
 });
 
 test("query -o writes either a complete file in the format that its extension selects, or no file", async () => {
-  const path = await mirrorOfOrders(makeHome(), 700);
+  const path = await mirrorOfOrders(700);
   const home = makeHome();
   const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";
   const wanted = JSON.parse((await ask(path, sql, "--json")).out);
@@ -213,7 +213,7 @@ test("query -o writes either a complete file in the format that its extension se
 });
 
 test("query prints each row as a block if the table would be too wide for the terminal", async () => {
-  const path = await mirrorOfOrders(makeHome(), 2);
+  const path = await mirrorOfOrders(2);
   const sql = "SELECT id, order_date, fulfillment_status AS state FROM orders ORDER BY id";
   const show = async (columns: number) =>
     (await brandapi(["query", sql, "--no-color", "--db", path], { tty: true, columns })).out;

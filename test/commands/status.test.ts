@@ -2,15 +2,21 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/registry.js";
-import { writeInfo } from "../../src/store/database.js";
+import { addCoverage, type CoveredRange, readCoverage, writeCoverage } from "../../src/store/coverage.js";
+import { type Mirror, writeInfo } from "../../src/store/database.js";
 import { beginRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, recordCoverage, writeRead } from "../support/mirror.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
 const now = Date.parse("2026-11-02T06:00:00.000Z");
 const clock = { now: () => now };
+
+function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
+  writeCoverage(mirror, resource, addCoverage(readCoverage(mirror, resource), added));
+}
+
 const covered = (from: string, to: string) => ({
   from: Date.parse(from),
   to: Date.parse(to),

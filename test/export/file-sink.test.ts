@@ -25,7 +25,7 @@ function linkAt(path: string): string {
 }
 
 test("an export writes a complete file, reports its size and leaves no temporary files", async () => {
-  const path = await mirrorOfOrders(makeHome(), 3);
+  const path = await mirrorOfOrders(3);
   const home = makeHome();
   const run = await brandapi(["export", "orders", "-o", "orders.csv", "--db", path], { home });
   expect(run.code).toBe(0);
@@ -43,7 +43,7 @@ test("an export writes a complete file, reports its size and leaves no temporary
 });
 
 test("an export preserves the permissions of the previous file and follows symbolic links", async () => {
-  const path = await mirrorOfOrders(makeHome(), 1);
+  const path = await mirrorOfOrders(1);
   const home = makeHome();
   writeFileSync(join(home, "real.csv"), "old");
   chmodSync(join(home, "real.csv"), 0o640);
@@ -55,7 +55,7 @@ test("an export preserves the permissions of the previous file and follows symbo
 });
 
 test("an export rejects a path that cannot be written before it reads any rows", async () => {
-  const path = await mirrorOfOrders(makeHome(), 1);
+  const path = await mirrorOfOrders(1);
   const home = makeHome();
   mkdirSync(join(home, "folder.csv"));
   writeFileSync(join(home, "file"), "");
@@ -78,7 +78,7 @@ test("an export rejects a path that cannot be written before it reads any rows",
 });
 
 test("an export can write a file whose name has the maximum length", async () => {
-  const path = await mirrorOfOrders(makeHome(), 1);
+  const path = await mirrorOfOrders(1);
   const home = makeHome();
   const name = `${"ü".repeat(125)}.csv`;
   const run = await brandapi(["export", "orders", "-o", name, "--db", path], { home });
@@ -87,13 +87,13 @@ test("an export can write a file whose name has the maximum length", async () =>
 });
 
 test("an export writes to a device without replacing it", async () => {
-  const path = await mirrorOfOrders(makeHome(), 1);
+  const path = await mirrorOfOrders(1);
   const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
   expect([run.code, statSync("/dev/null").isCharacterDevice()]).toEqual([0, true]);
 });
 
 test("an export keeps the previous file and leaves no temporary files if reading rows fails", async () => {
-  const path = await mirrorOfOrders(makeHome(), 300);
+  const path = await mirrorOfOrders(300);
   const home = makeHome();
   writeFileSync(join(home, "orders.csv"), "old");
   const run = await brandapi(
@@ -108,7 +108,7 @@ test("an export keeps the previous file and leaves no temporary files if reading
 test.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
   "an export killed by %s keeps the previous file, and leaves no temporary file",
   async (signal) => {
-    const path = await mirrorOfOrders(makeHome(), 2_000);
+    const path = await mirrorOfOrders(2_000);
     const home = makeHome();
     writeFileSync(join(home, "orders.csv"), "old");
     // The condition runs forever, so the export continues until it is stopped.
@@ -140,14 +140,14 @@ test.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as
 );
 
 test.runIf(existsSync("/dev/full"))("an export reports in one line that the disk is full", async () => {
-  const path = await mirrorOfOrders(makeHome(), 10);
+  const path = await mirrorOfOrders(10);
   const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/full", "--db", path]);
   expect(run.code).toBe(3);
   expect(run.err).toMatch(/^brandapi: Cannot write \/dev\/full: the disk is full\n {2}hint: .*\n$/);
 });
 
 test("an export writes directly to a pipe or a device", async () => {
-  const path = await mirrorOfOrders(makeHome(), 1);
+  const path = await mirrorOfOrders(1);
   const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
   expect(run.code).toBe(0);
   expect(readdirSync("/dev").filter((name) => name.endsWith(".part"))).toEqual([]);

@@ -239,7 +239,7 @@ test("a Singer export sends all rows if the state belongs to a different mirror"
     const args = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
     return tgt.take((await brandapi(args, { home })).out);
   };
-  expect(await sendFrom(await mirrorOfOrders(makeHome(), 5))).toHaveLength(5);
+  expect(await sendFrom(await mirrorOfOrders(5))).toHaveLength(5);
   const other = await makeMirror();
   writeRead(other, "orders", [anOrder(1), anOrder(2)], { at: at(9) });
   other.db.close();
@@ -268,7 +268,7 @@ test("a Singer export resends all rows after `forget`, so that targets overwrite
 });
 
 test("a Singer export never writes to the state file, so that rows are resent if the target fails", async () => {
-  const db = await mirrorOfOrders(makeHome(), 3);
+  const db = await mirrorOfOrders(3);
   const home = makeHome();
   const state = join(home, "state.json");
   const run = async () =>
@@ -287,7 +287,7 @@ test("a Singer export never writes to the state file, so that rows are resent if
 
 test("a Singer export accepts a complete STATE message as the content of the state file", async () => {
   const home = makeHome();
-  const db = await mirrorOfOrders(makeHome(), 2);
+  const db = await mirrorOfOrders(2);
   const words = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
   writeFileSync(join(home, "state.json"), "{}");
   const state = (await brandapi(words, { home })).out.trim().split("\n").at(-1);
@@ -296,7 +296,7 @@ test("a Singer export accepts a complete STATE message as the content of the sta
 });
 
 test("a Singer export preserves the bookmarks of tables that are not exported", async () => {
-  const db = await mirrorOfOrders(makeHome(), 1);
+  const db = await mirrorOfOrders(1);
   const home = makeHome();
   const tgt = target();
   const run = async (table: string) => {
@@ -338,7 +338,7 @@ test.each([
   writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');
   writeFileSync(join(home, "config.json"), '{"start_date":"2026-01-01"}');
   writeFileSync(join(home, "empty.json"), "\n");
-  const run = await brandapi(["export", ...words.split(" "), "--db", await mirrorOfOrders(makeHome(), 1)], {
+  const run = await brandapi(["export", ...words.split(" "), "--db", await mirrorOfOrders(1)], {
     home,
   });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });

@@ -12,7 +12,7 @@ import { binPath } from "../support/process.js";
 test.each(["--csv", "--json", "--ndjson"])(
   "an export ends quietly with exit code 0 if the reader closes the pipe: %s",
   async (format) => {
-    const path = await mirrorOfOrders(makeHome(), 4_000);
+    const path = await mirrorOfOrders(4_000);
     const home = makeHome();
     const child = spawn(process.execPath, [binPath, "export", "orders", format, "--db", path], {
       env: { PATH: process.env.PATH ?? "", HOME: home },
@@ -30,7 +30,7 @@ test.each(["--csv", "--json", "--ndjson"])(
 );
 
 test.runIf(existsSync("/dev/full"))("an export to stdout exits with code 3 if the disk is full", async () => {
-  const path = await mirrorOfOrders(makeHome(), 400);
+  const path = await mirrorOfOrders(400);
   const full = openSync("/dev/full", "w");
   const child = spawn(process.execPath, [binPath, "export", "orders", "--csv", "--db", path], {
     env: { PATH: process.env.PATH ?? "", HOME: makeHome() },

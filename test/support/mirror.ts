@@ -2,13 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailResources, findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
-import {
-  addCoverage,
-  type CoveredRange,
-  readCoverage,
-  writeCoverage,
-  writeRunCoverage,
-} from "../../src/store/coverage.js";
+import { addCoverage, readCoverage, writeCoverage, writeRunCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
@@ -44,10 +38,13 @@ export async function createEmptyMirror(path: string): Promise<void> {
 }
 
 /** Creates a mirror that contains orders. Returns its path. */
-export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<string> {
-  const mirror = await makeMirror(home, "orders.sqlite");
-  const orders = Array.from({ length: count }, (_, n) => anOrder(n));
-  writeRead(mirror, "orders", orders);
+export async function mirrorOfOrders(count = 3): Promise<string> {
+  const mirror = await makeMirror();
+  writeRead(
+    mirror,
+    "orders",
+    Array.from({ length: count }, (_, n) => anOrder(n)),
+  );
   mirror.db.close();
   return mirror.path;
 }
@@ -71,27 +68,18 @@ export function writeRead(
   } = {},
 ): void {
   const resource = resourceOf(name);
-  const at = options.at ?? "2026-11-01T00:00:00.000Z";
+  const { at = "2026-11-01T00:00:00.000Z", remove = [], whole = false, ...response } = options;
+  const readAt = Date.parse(at);
   const runId = beginRun(mirror, resource.name, at);
-  const store = new RecordWriter(mirror, resource, {
-    runId,
-    coverage: readCoverage(mirror, resource.name),
-    reporter: silentReporter,
-  });
+  const coverage = readCoverage(mirror, resource.name);
+  const writer = new RecordWriter(mirror, resource, { runId, coverage, reporter: silentReporter });
+  const selectId = mirror.db.prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?").pluck();
   mirror.db.transaction(() => {
-    store.write(records.map(asValue), {
-      readAt: Date.parse(at),
-      ...(options.context ? { context: options.context } : {}),
-      ...(options.position === undefined ? {} : { position: options.position }),
-    });
-    const removedIds = (options.remove ?? []).map(
-      (key) =>
-        mirror.db
-          .prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?")
-          .pluck()
-          .get(resource.name, key) as number,
+    writer.write(records.map(asValue), { readAt, ...response });
+    writer.remove(
+      remove.map((key) => selectId.get(resource.name, key) as number),
+      readAt,
     );
-    store.remove(removedIds, Date.parse(at));
     updateRun(mirror, runId, {
       until: at,
       finished_at: at,
@@ -100,19 +88,9 @@ export function writeRead(
       verified: true,
     });
   })();
-  const readAt = Date.parse(at);
-  if (options.whole)
-    recordCoverage(mirror, resource.name, {
-      from: Number.NEGATIVE_INFINITY,
-      to: readAt,
-      readAt,
-      runId,
-    });
+  const range = { from: Number.NEGATIVE_INFINITY, to: readAt, readAt, runId };
+  if (whole) writeCoverage(mirror, resource.name, addCoverage(coverage, range));
   writeRunCoverage(mirror, runId, readCoverage(mirror, resource.name));
-}
-
-export function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
-  writeCoverage(mirror, resource, addCoverage(readCoverage(mirror, resource), added));
 }
 
 function resourceOf(name: string): Resource {
