@@ -91,7 +91,7 @@ describe("a run's output line", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("runLine prints separate counts for surveys and survey results", () => {
+  test("formatRunLine prints separate counts for surveys and survey results", () => {
     const run = {
       ...createRunRow("surveys", at(1)),
       finished_at: at(1),
