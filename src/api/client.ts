@@ -68,15 +68,15 @@ export class ApiClient {
       key: this.settings.key,
     };
     let firstSentAt: number | null = null;
+    const remainingMs = () => this.#outage.remainingMs(firstSentAt ?? clock.monotonic());
     for (let attempt = 1; ; attempt += 1) {
-      const remainingMs = this.#outage.remainingMs(firstSentAt ?? clock.monotonic());
-      const permit = await this.#limiter.acquire(signal, remainingMs + timerToleranceMs);
+      const permit = await this.#limiter.acquire(signal, remainingMs() + timerToleranceMs);
       const sentAt = clock.monotonic();
       firstSentAt ??= sentAt;
       this.stats.requests += 1;
-      const result = await sendRequest(request, this.#outage.remainingMs(firstSentAt), this.deps, {
+      const result = await sendRequest(request, remainingMs(), this.deps, {
         onHeaders: (headers) =>
-          this.#limiter.release(permit, headers && readServerLimit(headers, clock.now())),
+          this.#limiter.recordResponse(permit, headers && readServerLimit(headers, clock.now())),
         onRequest: this.events.onRequest,
       });
       if ("data" in result) {
@@ -90,11 +90,7 @@ export class ApiClient {
       }
 
       this.#outage.recordFailure(path, sentAt);
-      const waitMs = retryDelay(failure, {
-        attempt,
-        remainingMs: this.#outage.remainingMs(firstSentAt),
-        random: random(),
-      });
+      const waitMs = retryDelay(failure, { attempt, remainingMs: remainingMs(), random: random() });
       // A 429 delays all other requests in the run, even if this request is not retried.
       if (failure.kind === "unavailable" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);

@@ -1,11 +1,7 @@
 import type { HttpResponse } from "../deps.js";
-import { ConfigurationError } from "../errors.js";
 import { dayMs, parseTimestamp } from "../util/timestamp.js";
 
-/**
- * Returns the headers for every request (API document, "Authentication").
- * @throws ConfigurationError if the key contains characters that are not allowed in a header
- */
+/** Returns the headers for every request (API document, "Authentication"). */
 export function requestHeaders({
   key,
   userAgent,
@@ -13,11 +9,6 @@ export function requestHeaders({
   key: string;
   userAgent: string;
 }): Record<string, string> {
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw new ConfigurationError(
-      "The API key contains invalid characters, such as a space or a line break.",
-      { hint: "store the key again with `brandapi login`" },
-    );
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
 }
 

@@ -31,8 +31,8 @@ export class RateLimiter {
    */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if creating a new file would lose counted requests. */
-  #replacesFile = false;
+  /** True once a file with counted requests has existed. A new file must then assume that the quota is used up. */
+  #hadFile = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The server's limit, if it allows fewer requests than the local count. */
   #serverLimit: { remaining: number; until: number } | null = null;
@@ -49,7 +49,7 @@ export class RateLimiter {
   /**
    * Waits until a request may be sent.
    * @param maxServerWaitMs limits waits requested by the server, but not waits for the configured limit
-   * @returns the permit to pass to `release`
+   * @returns the permit to pass to `recordResponse`
    * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
    */
   async acquire(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
@@ -76,7 +76,7 @@ export class RateLimiter {
   }
 
   /** Restarts a request's window. Called when the response headers arrive, or when the request fails. */
-  release(permit: number, server: ServerLimit | null): void {
+  recordResponse(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const ownRemaining =
       (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit, now);
@@ -131,8 +131,8 @@ export class RateLimiter {
       limit,
       windowMs: this.windowMs,
     });
-    if (this.#replacesFile) file.exhaust(this.clock.monotonic());
-    this.#replacesFile = true;
+    if (this.#hadFile) file.exhaust(this.clock.monotonic());
+    this.#hadFile = true;
     return file;
   }
 
@@ -141,7 +141,7 @@ export class RateLimiter {
     if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
     if (damageKind(error) !== null) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
-      this.#replacesFile = true;
+      this.#hadFile = true;
       return;
     }
     this.#path = null;

@@ -116,10 +116,10 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
 }
 
 /** The minimum length of a key that responses are searched for. A response could contain a shorter key by chance. */
-const minKeyLength = 8;
+const minSearchedKeyLength = 8;
 
 function containsKey(text: string, envelope: Json, key: string): boolean {
-  if (key.length < minKeyLength) return false;
+  if (key.length < minSearchedKeyLength) return false;
   if (text.includes(key)) return true;
   // In JSON, any character of a key can be written as \u00xx, and a slash as \/.
   const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));

@@ -3,7 +3,7 @@ import { type GlobalFlags, readSettings, type Settings } from "../config/setting
 import type { Deps } from "../deps.js";
 import { explainMirrorError } from "../store/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
-import { openMirrorReadOnly } from "../store/open.js";
+import { migrateAndOpenReadOnly } from "../store/open.js";
 import { pathExists } from "../util/files.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
@@ -38,7 +38,7 @@ export async function readMirror<T>(
   try {
     return await deps.runKillable(() =>
       withMirror(
-        openMirrorReadOnly(dbPath, { reporter, missingHint: missingMirrorHint(settings, deps) }),
+        migrateAndOpenReadOnly(dbPath, { reporter, missingHint: missingMirrorHint(settings, deps) }),
         read,
       ),
     );

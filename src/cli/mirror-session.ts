@@ -88,6 +88,7 @@ export async function withMirrorSession(
     const owner = await readOwnerOfFile(connected, steps);
     const lock = await lockMirror(settings.dbPath, {
       wait: flags.wait ?? false,
+      suggestsWait: true,
       clock,
       signal,
       onQueued: reporter.note,
@@ -123,7 +124,7 @@ async function readOwnerOfFile(
 ): Promise<OwnerBrand | null> {
   const opening = deps.runKillable(() => openMirrorOrEmpty(settings.dbPath));
   return await withMirror(opening, (mirror) => {
-    if (requiresMirror && mirror.id === null) throw noMirrorError(settings.dbPath);
+    if (requiresMirror && !mirror.hasFile) throw noMirrorError(settings.dbPath);
     return readOwner(mirror);
   });
 }

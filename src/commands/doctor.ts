@@ -135,7 +135,7 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
   });
   if (schemaVersion(mirror) !== "current" || hasOutdatedColumns(mirror)) {
     mirror.db.close();
-    if (mirror.id !== null)
+    if (mirror.hasFile)
       return {
         text: `The mirror was written by an older version: ${dbPath}`,
         hint: "run `brandapi status` to migrate it",

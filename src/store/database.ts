@@ -14,13 +14,17 @@ export class Mirror {
 
   /**
    * @param path the path as the user wrote it, which may be a link
-   * @param id the device and inode of the open file, or null for an in-memory database
+   * @param fileId the device and inode of the mirror file, or null if `db` is an empty mirror or a copy in memory
    */
   constructor(
     readonly db: Database,
     readonly path: string,
-    readonly id: string | null,
+    readonly fileId: string | null,
   ) {}
+
+  get hasFile(): boolean {
+    return this.fileId !== null;
+  }
 
   selectRow<Row>(sql: string, ...parameters: unknown[]): Row | undefined {
     const statement = this.#prepare(sql).pluck(false);
@@ -86,6 +90,20 @@ function rollBackOnError<T>(db: Database, rollBackSql: string, work: () => T): T
   }
 }
 
+/** Runs `work` in a transaction that makes other writers wait. Rolls back if `work` throws. */
+export async function withWriteTransaction<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
+  const { db } = mirror;
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const result = await work();
+    checkNotReplaced(mirror);
+    db.exec("COMMIT");
+    return result;
+  } finally {
+    if (db.open && db.inTransaction) db.exec("ROLLBACK");
+  }
+}
+
 export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN");
   try {
@@ -142,7 +160,7 @@ export function writeJsonInfo(mirror: Mirror, name: string, value: object | null
 export async function connect(path: string, { readonly }: { readonly: boolean }): Promise<Mirror> {
   checkMirrorPath(path);
   const Sqlite = await loadSqlite();
-  const id = fileIdentity(path);
+  const fileId = fileIdentity(path);
   let db: Database | undefined;
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
@@ -151,8 +169,8 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
     db.pragma("foreign_keys = OFF");
     // The first read opens the log by name. If the mirror file was replaced before that, the check below notices it.
     db.pragma("schema_version");
-    checkNotReplaced({ id, path });
-    return new Mirror(db, path, id);
+    checkNotReplaced({ fileId, path });
+    return new Mirror(db, path, fileId);
   } catch (error) {
     db?.close();
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
@@ -161,7 +179,7 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
   try {
     db = new Sqlite(readIntoMemory(path), { readonly });
     storeTempInMemory(db);
-    return new Mirror(db, path, id);
+    return new Mirror(db, path, fileId);
   } catch (error) {
     db?.close();
     throw asMirrorError(error, path);
@@ -193,11 +211,11 @@ export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T>
  * @throws MirrorUnusable if the mirror file was replaced or removed during the run
  */
 export function closeMirror(mirror: Mirror): void {
-  const { db, id, path } = mirror;
+  const { db, fileId, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
   // If the mirror file was moved, empty its log. SQLite would otherwise apply the log to the file that replaced the
   // mirror.
-  if (id !== fileIdentity(path)) truncateLog(mirror);
+  if (fileId !== fileIdentity(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
 }

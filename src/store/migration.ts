@@ -8,8 +8,8 @@ import { type Reporter, silentReporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { releaseTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
-import { type Mirror, readInfo, writeInfo, writeJsonInfo } from "./database.js";
-import { checkNotReplaced, resolveMirrorPath } from "./mirror-files.js";
+import { type Mirror, readInfo, withWriteTransaction, writeInfo, writeJsonInfo } from "./database.js";
+import { resolveMirrorPath } from "./mirror-files.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
@@ -31,25 +31,24 @@ export function isUpToDate(mirror: Mirror): boolean {
 
 /**
  * Migrates all tables and views to this version in one transaction, after backing up the mirror if its version is
- * older. If this fails, the caller must close the mirror, which rolls back the transaction.
+ * older. Other commands that open this mirror wait until the migration has finished.
  * @throws MirrorUnusable if the backup fails
  */
 export async function migrateMirror(
   mirror: Mirror,
   { isCopy = false, reporter = silentReporter }: MigrationOptions,
 ): Promise<void> {
-  // From here on, other commands that open this mirror wait until the migration has finished.
-  mirror.db.exec("BEGIN IMMEDIATE");
-  const isOlder = schemaVersion(mirror) === "older";
-  const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
-  const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
-  const lost = [...migrateTables(mirror), ...createViews(mirror)];
-  if (brokenBefore)
-    for (const [name, reason] of findBrokenViews(mirror))
-      if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
-  if (backup) writeJsonInfo(mirror, "last_backup", backup);
-  checkNotReplaced(mirror);
-  mirror.db.exec("COMMIT");
+  const { backup, lost } = await withWriteTransaction(mirror, async () => {
+    const isOlder = schemaVersion(mirror) === "older";
+    const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
+    const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
+    const lost = [...migrateTables(mirror), ...createViews(mirror)];
+    if (brokenBefore)
+      for (const [name, reason] of findBrokenViews(mirror))
+        if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
+    if (backup) writeJsonInfo(mirror, "last_backup", backup);
+    return { backup, lost };
+  });
   if (backup)
     reporter.note(`The mirror was migrated to this version. Backup of the earlier version: ${backup.path}`);
   for (const text of lost) reporter.warn(text);

@@ -65,9 +65,9 @@ export function fileIdentity(path: string): string | null {
  * Checks that the path still refers to the open file.
  * @throws MirrorUnusable if the file was replaced or removed
  */
-export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
-  const now = id === null ? null : fileIdentity(path);
-  if (now === id) return;
+export function checkNotReplaced({ fileId, path }: { fileId: string | null; path: string }): void {
+  const now = fileId === null ? null : fileIdentity(path);
+  if (now === fileId) return;
   const [what, hint] =
     now === null
       ? ["moved or removed", "put it back, or run the same command again to create a new mirror"]

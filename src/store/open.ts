@@ -18,12 +18,12 @@ import { checkIdentity, migrateSystemTables, schemaVersion } from "./schema.js";
 /*
  * The ways to open a mirror:
  *
- * | function             | without a file   | mirror of an older version | writes          |
- * | -------------------- | ---------------- | -------------------------- | --------------- |
- * | `openMirror`         | creates a mirror | migrates it                | yes             |
- * | `openMirrorReadOnly` | throws           | migrates it                | only to migrate |
- * | `openMirrorOrEmpty`  | empty, in memory | leaves it unchanged        | no              |
- * | `openMirrorForPlan`  | empty, in memory | migrates a copy in memory  | no              |
+ * | function                 | without a file   | mirror of an older version | writes          |
+ * | ------------------------ | ---------------- | -------------------------- | --------------- |
+ * | `openMirror`             | creates a mirror | backs it up, migrates it   | yes             |
+ * | `migrateAndOpenReadOnly` | throws           | backs it up, migrates it   | only to migrate |
+ * | `openMirrorOrEmpty`      | empty, in memory | leaves it unchanged        | no              |
+ * | `openMirrorForPlan`      | empty, in memory | migrates a copy in memory  | no              |
  */
 
 /** How long `openMirror` waits for another program that is writing to the mirror or migrating it, in milliseconds. */
@@ -52,7 +52,7 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
  * @param options.missingHint what to do if the mirror does not exist
  * @throws ConfigurationError if the mirror does not exist; MirrorBusy if an older version of brandapi is writing to it
  */
-export async function openMirrorReadOnly(
+export async function migrateAndOpenReadOnly(
   path: string,
   options: MigrationOptions & { missingHint?: string } = {},
 ): Promise<Mirror> {

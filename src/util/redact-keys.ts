@@ -4,7 +4,7 @@ import type { Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 
 /** The minimum length of a redacted key, because a shorter key can be part of an ordinary word. */
-const minKeyLength = 6;
+const minRedactedKeyLength = 6;
 /** The maximum length of an argument that a message quotes in full. */
 const maxQuotedLength = 40;
 const quotedStart = 8;
@@ -58,6 +58,6 @@ export function abbreviate(text: string): string {
 /** Returns patterns that ignore case, because URLs are printed with the host in lower case. */
 function keyPatterns(keys: ReadonlySet<string>): RegExp[] {
   return [...keys]
-    .filter((key) => key.length >= minKeyLength)
+    .filter((key) => key.length >= minRedactedKeyLength)
     .map((key) => new RegExp(key.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "gi"));
 }

@@ -20,7 +20,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
       const permit = await limiter.acquire(never);
       times.push(clock.mono);
       clock.pass(ms);
-      limiter.release(permit, null);
+      limiter.recordResponse(permit, null);
     }
     return times;
   };
@@ -154,7 +154,7 @@ it.each([
     ] as const) {
       const clock = new FakeClock();
       const { limiter, waited } = openLimiter(clock, { rateLimit });
-      limiter.release(await limiter.acquire(never), { remaining: 0, resetMs });
+      limiter.recordResponse(await limiter.acquire(never), { remaining: 0, resetMs });
       expect(await waited()).toBe(expected);
     }
   },
@@ -163,8 +163,8 @@ it.each([
 it("rate-limit headers are ignored unless they allow fewer requests than the configured limit", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock);
-  limiter.release(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
-  limiter.release(await limiter.acquire(never), { remaining: 3, resetMs: 20_000 });
+  limiter.recordResponse(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
+  limiter.recordResponse(await limiter.acquire(never), { remaining: 3, resetMs: 20_000 });
   const start = clock.mono;
   expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
 });
@@ -178,7 +178,7 @@ it("rate-limit headers that agree with the configured limit do not delay request
     const permit = await limiter.acquire(never);
     times.push(clock.mono - start);
     clock.pass(1_000);
-    limiter.release(permit, { remaining, resetMs: 60_000 });
+    limiter.recordResponse(permit, { remaining, resetMs: 60_000 });
   }
   expect(times).toEqual([0, 1_000, 2_000, 61_050]);
 });
@@ -187,7 +187,7 @@ it("rate-limit headers do not affect other processes", async () => {
   const clock = new FakeClock();
   const { limiter, statePath } = openLimiter(clock);
   limiter.pause(120_000);
-  limiter.release(await openLimiter(clock, { statePath }).limiter.acquire(never), {
+  limiter.recordResponse(await openLimiter(clock, { statePath }).limiter.acquire(never), {
     remaining: 0,
     resetMs: 30_000,
   });
