@@ -139,10 +139,3 @@ it.each(["//evil.test/x", "https://evil.test/"])(
     expect(scope.isDone()).toBe(true);
   },
 );
-
-it.each(["", "two words", "line\nbreak", "bk_\u00e9"])(
-  "the client rejects the invalid key %j without quoting it",
-  (bad) => {
-    expect(() => open({ key: bad })).toThrow(/key contains invalid characters/);
-  },
-);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { copyFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
@@ -45,7 +45,9 @@ test("the error for a locked mirror suggests --wait only for commands that accep
   const lock = await lockMirror(path, { clock: systemClock, signal });
   const sync = await brandapi("sync roster", options);
   expect(sync).toMatchObject({ code: 9, err: expect.stringContaining("or add `--wait`") });
-  const restore = await brandapi(["backup", "--restore", path], options);
+  const backup = `${path}.backup`;
+  copyFileSync(path, backup);
+  const restore = await brandapi(["backup", "--restore", backup], options);
   expect(restore).toMatchObject({ code: 9, err: expect.stringMatching(/after that run has ended\n/) });
   lock.release();
 });
