@@ -143,7 +143,7 @@ test("each profile has a separate key and mirror", async () => {
   expect((await readSettings({}, deps)).dbPath).toBe(join(deps.home, ".local/share/brandapi/default.sqlite"));
 });
 
-test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
+test.each(["", ".hidden", "a/b", "..", "a b", "ü", "a-name-of-more-than-100-characters".repeat(3)])(
   "the profile name %j is rejected with exit code 2 if it is an option's value, and with code 3 if it comes from the environment",
   async (profile) => {
     const typed = await failure({ profile }, world());

@@ -21,41 +21,42 @@ test.each([
   expect(sqlite.get(text)).toBe(number);
 });
 
-test.each(
-  [
-    "",
-    " 12",
-    "12 ",
-    "12\n",
-    "+1",
-    ".5",
-    "5.",
-    "012",
-    "1,5",
-    "1_000",
-    "0x10",
-    "1e",
-    "NaN",
-    "Infinity",
-    "-Infinity",
-  ].concat([
-    "1e400",
-    "-1e400",
-    "9".repeat(400),
-    "١٢",
-    "12.50 EUR",
-    "null",
-    "true",
-    "[1]",
-    '"1"',
-    "1 2",
-    "--1",
-    "e",
-    "-",
-  ]),
-)("numberFromText and SQL reject %j", (text) => {
+test.each([
+  "",
+  " 12",
+  "12 ",
+  "12\n",
+  "+1",
+  ".5",
+  "5.",
+  "012",
+  "1,5",
+  "1_000",
+  "0x10",
+  "1e",
+  "NaN",
+  "Infinity",
+  "-Infinity",
+  "1e400",
+  "-1e400",
+  "١٢",
+  "12.50 EUR",
+  "null",
+  "true",
+  "[1]",
+  '"1"',
+  "1 2",
+  "--1",
+  "e",
+  "-",
+])("numberFromText and SQL reject %j", (text) => {
   expect(numberFromText(text)).toBeUndefined();
   expect(sqlite.get(text)).toBeNull();
+});
+
+test("numberFromText and SQL reject a number with 400 digits", () => {
+  expect(numberFromText("9".repeat(400))).toBeUndefined();
+  expect(sqlite.get("9".repeat(400))).toBeNull();
 });
 
 test("SQL and JavaScript parse every string to the same number", () => {

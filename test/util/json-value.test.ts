@@ -4,12 +4,16 @@ import { parseJson, parseResponseJson } from "../../src/util/json-value.js";
 test.each([
   ['{"a":1e400}', { a: "1e400" }],
   ["[-1E+400, 1e308, 1e-400, 12.50, 0]", ["-1E+400", 1e308, 0, 12.5, 0]],
-  [`{"a":{"b":[${"9".repeat(400)}]}}`, { a: { b: ["9".repeat(400)] } }],
   ['{"1e400":"1e400 \\" 1e400","b":1e999}', { "1e400": '1e400 " 1e400', b: "1e999" }],
   ['{"a":"\\\\","b":1e400}', { a: "\\", b: "1e400" }],
   ["1e400", "1e400"],
 ])("parseResponseJson returns a number outside the range of a double as a string: %s", (text, value) => {
   expect(parseResponseJson(text)?.value).toEqual(value);
+});
+
+test("parseResponseJson returns a nested number with 400 digits as a string", () => {
+  const digits = "9".repeat(400);
+  expect(parseResponseJson(`{"a":{"b":[${digits}]}}`)?.value).toEqual({ a: { b: [digits] } });
 });
 
 test.each(["{}", "[1,null,true]", '"1e400"', "null", "12.5"])(
