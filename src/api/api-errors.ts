@@ -49,7 +49,8 @@ export function statusError(
       { status, hint: "check the brand's plan; `brandapi sync` still syncs all other data" },
     );
   if (status === 404 && !/\d/.test(path))
-    // Only paths with an ID contain digits. All other paths exist, so the base URL must be wrong.
+    // Only paths with an ID contain digits. All paths without an ID exist, so a 404 for them means that the base URL is
+    // wrong.
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
       hint: "set `--base-url` to the API's root URL, which ends in /api/brand/v1",

@@ -121,7 +121,7 @@ const minSearchedKeyLength = 8;
 function containsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < minSearchedKeyLength) return false;
   if (text.includes(key)) return true;
-  // In JSON, any character of a key can be written as \u00xx, and a slash as \/.
+  // The key can be escaped: in JSON, any character can be written as \u00xx, and a slash as \/.
   const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
   return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }

@@ -72,7 +72,7 @@ function createDecoder(coding: string) {
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";
-  // Like curl, accepts a proxy without `http://`.
+  // Like curl, accepts a proxy URL without `http://`.
   const url = set.includes("://") ? set : `http://${set}`;
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null;
 }

@@ -164,7 +164,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // Targets need the key even if its value does not fit the column.
+        // Singer targets need the key even if its value does not fit the column.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;

@@ -150,7 +150,7 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
-    // If the last success is in the future, the clock was wrong.
+    // A last success in the future means that the clock was wrong at that time.
     stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }

@@ -104,7 +104,7 @@ export const instant: Parameter<Instant | null> = {
   parse(text) {
     const date = text.slice(0, 10);
     if (!timestampPattern.test(text) || Number.isNaN(Date.parse(date))) return undefined;
-    // `Date.parse` accepts dates that do not exist, such as 31 February.
+    // `Date.parse` accepts some dates that do not exist, such as 31 February.
     if (new Date(date).toISOString().slice(0, 10) !== date) return undefined;
     const at = toMicroseconds(text.replace(/[+-]00:?00$/, "Z"));
     return Number.isNaN(at) ? undefined : { at, isDay: text.length === 10 };

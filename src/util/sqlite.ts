@@ -28,7 +28,7 @@ function load(name: string): SqliteConstructor {
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {
-    // npm exits with code 0 even if it can neither download nor compile an optional package.
+    // npm reports no error if it can neither download nor compile an optional package, so the package can be missing.
     const hint = hasNode22
       ? "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package"
       : "use Node 22 or later, which needs no compiler. " +

@@ -148,7 +148,7 @@ it.each([
   const { status, headers } = await createFetch({})(server.baseUrl, { signal: stop.signal });
   expect([status, headers.get("x"), headers.get("y")]).toEqual([503, "1, 2", null]);
   if (end === "aborted") stop.abort(new Error("not needed"));
-  // Allows time for an unhandled error, which would make Vitest fail the test.
+  // Waits for a possible unhandled error, which would make Vitest fail the test.
   await sleep(60);
 });
 

@@ -352,7 +352,7 @@ test("verify --delta --full detects a value that differs from the mirror", async
     "orders: version 0 matches the mirror, 6 rows compared\nsales_by_month: version 0 matches the mirror, 3 rows compared\n",
   );
   const path = join(table, (await currentFiles(table)).get("2026-09") ?? "");
-  // Changes a value without damaging the page.
+  // Changes a value without damaging its Parquet page.
   writeFileSync(path, readFileSync(path, "latin1").replaceAll("#31", "#39"), "latin1");
   expect(await run("verify orders")).toMatchObject({ code: 0 });
   const { code, out } = await run("verify orders --full");

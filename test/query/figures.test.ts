@@ -74,7 +74,7 @@ test("hosts_by_month sums orders by host, month and currency, and has a row for 
   );
 });
 
-test("commission_by_host and hosts agree on the figures for each host and currency", () => {
+test("the views commission_by_host and hosts agree on the figures for each host and currency", () => {
   const wanted = groupFigures(present, (order) => ({
     host_id: hostOf(order),
     currency: currencyOf(order),

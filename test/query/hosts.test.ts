@@ -64,7 +64,7 @@ test("hosts_by_month contains the clicks and orders from the month's ranking", a
   mirror.db.close();
 });
 
-test("hosts has one row per host with figures from the ranking, and one row for all orders without a host", async () => {
+test("the hosts view has one row per host with figures from the ranking, and one row for all orders without a host", async () => {
   const mirror = await makeMirror();
   const host = { id: "h1", username: "ada" };
   writeRead(mirror, "orders", [

@@ -96,7 +96,7 @@ test("restated_orders lists each changed order with the kind of change and the d
   ]);
 });
 
-test("restatements ignores a change that was undone", async () => {
+test("the restatements view ignores a change that was undone", async () => {
   const { brand } = await reportedOctober();
   for (const refund of [4, 0]) {
     brand.change("orders", "o1", { refund_amount: refund });
@@ -193,7 +193,7 @@ function changeRandomOrder(brand: TestBrand, n: number): void {
 }
 
 test.each([1, 2])(
-  "restatements agree with the API's data and with `--as-of` after random changes (seed %d)",
+  "the restatements view agrees with the API's data and with `--as-of` after random changes (seed %d)",
   async (seed) => {
     const brand = makeBrand({
       orders: Array.from({ length: 60 }, (_, n) =>
