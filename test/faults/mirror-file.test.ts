@@ -78,7 +78,7 @@ test("sync suggests backup --restore for a mirror with a damaged header", async 
   }
 });
 
-test("if the lock file is a folder, sync names the folder, and status works", async () => {
+test("if the lock file is a folder, sync reports its path, and status still works", async () => {
   const brand = await syncedBrand();
   rmSync(`${brand.db}-lock`, { force: true });
   mkdirSync(`${brand.db}-lock`);
