@@ -79,7 +79,9 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const isHeld =
         row?.removedAt === null && !row.isMissing && later.some((version) => version.json === row.json);
       if (!isHeld && countSwaps(world, read, second) === 0)
-        found.push(`${key}: ${describeState(row)}, but different when its range was read`);
+        found.push(
+          `${key}: differs from the API at the time of the read (state in the mirror: ${describeState(row)})`,
+        );
     }
   return found;
 }
@@ -199,7 +201,9 @@ export function findDifferences(world: World, { records, present } = readClaims(
   return [
     ...[...current]
       .filter(([key, json]) => records.get(key)?.removedAt !== null || records.get(key)?.json !== json)
-      .map(([key]) => `${key}: ${describeState(records.get(key))}, but different in the API`),
+      .map(
+        ([key]) => `${key}: differs from the API (state in the mirror: ${describeState(records.get(key))})`,
+      ),
     ...present.filter(({ key }) => !current.has(key)).map(({ key }) => `${key}: not in the API`),
   ];
 }
@@ -226,7 +230,7 @@ function checkProvenMonths(
 }
 
 function describeState(row: MirrorRecord | undefined): string {
-  if (!row) return "not in the mirror";
+  if (!row) return "absent";
   return row.removedAt !== null ? "removed" : row.isMissing ? "missing" : "present";
 }
 

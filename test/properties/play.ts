@@ -74,7 +74,7 @@ function toFault(failure: Exclude<Failure, "kill" | "stop">): Fault {
   return { status: Number(failure) };
 }
 
-/** Returns a modified brand, from which the API computes the wrong response. */
+/** Returns the modified data from which the API creates the wrong response. */
 function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   if (wrong === "cached") return world.earlier(1 + (pick % 4));
   const records = recordsOf(world.brand, world.listName);
