@@ -23,7 +23,7 @@ export function addGlobalOptions(program: Command): Command {
       ),
     )
     .option("--json", "print JSON on stdout")
-    .option("--quiet", "print only warnings and errors")
+    .addOption(new Option("--quiet", "print only warnings and errors").conflicts("verbose"))
     .option("--verbose", "print every request, and stack traces for errors")
     .option("--no-color", "disable colors (or NO_COLOR)")
     .option("--no-progress", "disable progress bars");

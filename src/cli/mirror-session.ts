@@ -119,12 +119,14 @@ export async function withMirrorSession(
 
 /** @returns null if the mirror has no owner yet or does not exist */
 async function readOwnerOfFile(
-  { deps, settings }: ConnectedCommand,
+  { deps, flags, reporter, settings }: ConnectedCommand,
   { requiresMirror }: MirrorSteps,
 ): Promise<OwnerBrand | null> {
   const opening = deps.runKillable(() => openMirrorOrEmpty(settings.dbPath));
   return await withMirror(opening, (mirror) => {
     if (requiresMirror && !mirror.hasFile) throw noMirrorError(settings.dbPath);
+    // The path may contain a typo.
+    if (flags.db !== undefined && !mirror.hasFile) reporter.note(`Creating a new mirror: ${mirror.path}`);
     return readOwner(mirror);
   });
 }

@@ -69,6 +69,10 @@ export function chooseOutput(
   const fileName = isFolder || path === undefined ? "" : path.toLowerCase();
   const isCompressed = fileName.endsWith(".gz");
   const extension = extname(isCompressed ? fileName.slice(0, -".gz".length) : fileName);
+  if (otherCompressions.includes(extension))
+    throw new UsageError(`Only gzip compression is supported: \`${path}\``, {
+      hint: "name a file that ends in .gz, such as `-o orders.csv.gz`",
+    });
   const format = chooseFormat(flags, extension, isFolder, allowed);
   if (!format && path === undefined) return undefined;
   if (!format) throw noFormatError(allowed, path);
@@ -82,6 +86,8 @@ export function chooseOutput(
   const delimiter = chooseDelimiter(flags, extension, path);
   return { format, path, isFolder, isCompressed, excel, decimalComma, delimiter };
 }
+
+const otherCompressions = [".7z", ".br", ".bz2", ".lz4", ".rar", ".xz", ".zip", ".zst"];
 
 function chooseFormat(
   flags: OutputFlags,

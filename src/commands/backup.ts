@@ -9,7 +9,7 @@ import { TerminalReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
-import { ConfigurationError, MirrorUnusable, UsageError } from "../errors.js";
+import { ConfigurationError, MirrorUnusable, Stopped, UsageError } from "../errors.js";
 import {
   type Backup,
   backupFolder,
@@ -95,7 +95,11 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   };
   // A small mirror is copied in graceful mode, so that a signal does not leave an incomplete copy behind.
   const isShort = existsSync(dbPath) && statSync(dbPath).size < shortCopyBytes;
-  const records = await (isShort ? deps.runGracefully(makeBackup) : makeBackup());
+  const records = await (isShort ? deps.runGracefully(makeBackup) : makeBackup()).catch((error: unknown) => {
+    // The copy gets its final name in the last step, so it is complete even if a signal arrived.
+    if (!(error instanceof Stopped) || !existsSync(path)) throw error;
+    throw new Stopped(error.signalName, `the backup is complete and has been kept: ${path}`);
+  });
   const removed = keep === 0 ? [] : [...older, path].slice(0, -keep);
   for (const backup of removed) rmSync(backup, { force: true });
   const lines = [

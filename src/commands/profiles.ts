@@ -36,7 +36,13 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const style = styleFor(stdout, flags, env);
   const format = { width: terminalWidth(stdout), style, pathColumn: "mirror", optionalColumns: ["brand"] };
   const columns = ["profile", "brand", "mirror", "age", "key"];
-  stdout.write(`${renderTable(columns, brands.map(tableCells), format)}\n`);
+  stdout.write(
+    `${renderTable(
+      columns,
+      brands.map((brand) => tableCells(brand, brands)),
+      format,
+    )}\n`,
+  );
 }
 
 type ListedProfile = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
@@ -60,7 +66,16 @@ function describeBrand(stored: Profile, last: string | null, now: number) {
   };
 }
 
-function tableCells({ profile, brand, mirror, age_seconds, key }: ListedProfile): string[] {
+function tableCells(listed: ListedProfile, all: readonly ListedProfile[]): string[] {
+  const { profile, mirror, age_seconds, key } = listed;
   const age = age_seconds === null ? "none" : formatDuration(age_seconds * 1_000);
-  return [profile, brand.name ?? "unknown", mirror, age, formatDaysLeft(key.days_left)];
+  return [profile, brandLabel(listed, all), mirror, age, formatDaysLeft(key.days_left)];
+}
+
+/** Returns the brand's name. If several profiles have it, adds the start of the ID and the host of the base URL. */
+function brandLabel({ brand, base_url }: ListedProfile, all: readonly ListedProfile[]): string {
+  const name = brand.name ?? "unknown";
+  if (brand.id === null || all.filter((other) => other.brand.name === brand.name).length < 2) return name;
+  const host = base_url !== null && URL.canParse(base_url) ? `, ${new URL(base_url).host}` : "";
+  return `${name} (${brand.id.slice(0, 8)}${host})`;
 }

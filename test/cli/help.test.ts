@@ -159,6 +159,7 @@ test.each([
   ["completion", "Missing required argument `shell`."],
   ["forget", "Required option `--host <id>` not specified."],
   ["tables --all --delta x", "Option `--delta <folder>` cannot be used with option `--all`."],
+  ["status --quiet --verbose", "Option `--quiet` cannot be used with option `--verbose`."],
   ["--db x status --all-profiles", "Option `--all-profiles` cannot be used with option `--db <path>`."],
   ["login --key-stdin --key-file k", "Option `--key-stdin` cannot be used with option `--key-file <path>`."],
   [

@@ -106,6 +106,8 @@ test.each([
   ["-o o.json --singer", "`--singer` contradicts the file's extension: o.json"],
   ["-o o.tsv --delimiter ;", '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   ["-o o.gz --parquet", "No format has this file extension: o.gz"],
+  ["-o out.csv.zip --csv", "Only gzip compression is supported: `out.csv.zip`"],
+  ["-o out.csv.zst", "Only gzip compression is supported: `out.csv.zst`"],
   ["-o exports/ --singer", "`--singer` writes all tables to one file: `exports/` is a folder"],
 ])("contradictory output flags are rejected with exit code 2: %s", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags.split(" "), "--db", await mirrorOf(1)]);

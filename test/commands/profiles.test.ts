@@ -71,6 +71,16 @@ test("brandapi profiles lists each brand's mirror, the age of its data and the d
   for (const { key } of [brands.fjell, brands.basalt]) expect(out + json.out).not.toContain(key);
 });
 
+test("brandapi profiles adds the ID and the API's host to brands with the same name", async () => {
+  const brands = makeProfiles();
+  brands.basalt.data.name = brands.fjell.data.name;
+  await brands.login("default", brands.fjell.key);
+  await brands.login("basalt", brands.basalt.key);
+  const { out } = await brands.run("profiles");
+  for (const { data } of [brands.fjell, brands.basalt])
+    expect(out).toContain(`Fjell & Fern (${data.id.slice(0, 8)}, brand.test)`);
+});
+
 test("brandapi profiles lists only brands with a stored key", async () => {
   const brands = makeProfiles();
   await brands.login("acme", brands.fjell.secretOf("expiring"));
