@@ -69,7 +69,7 @@ export function chooseOutput(
   const fileName = isFolder || path === undefined ? "" : path.toLowerCase();
   const isCompressed = fileName.endsWith(".gz");
   const extension = extname(isCompressed ? fileName.slice(0, -".gz".length) : fileName);
-  if (otherCompressions.includes(extension))
+  if (!isCompressed && otherCompressions.includes(extension))
     throw new UsageError(`Only gzip compression is supported: \`${path}\``, {
       hint: "name a file that ends in .gz, such as `-o orders.csv.gz`",
     });

@@ -78,6 +78,16 @@ test("sync suggests backup --restore for a mirror with a damaged header", async 
   }
 });
 
+test("sync --db announces that it creates a new mirror", async () => {
+  const brand = await syncedBrand();
+  const created = await brand.run("sync orders --db typo.sqlite");
+  expect([created.code, created.err]).toEqual([
+    0,
+    expect.stringMatching(/Creating a new mirror: \S+typo\.sqlite/),
+  ]);
+  expect((await brand.run("sync orders --db typo.sqlite")).err).not.toContain("new mirror");
+});
+
 test("if the lock file is a folder, sync reports its path, and status still works", async () => {
   const brand = await syncedBrand();
   rmSync(`${brand.db}-lock`, { force: true });
