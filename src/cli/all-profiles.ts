@@ -16,7 +16,7 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
   run: (flags: Flags, context: Context) => Promise<unknown>,
 ): Promise<ExitCode> {
   const { argv, deps } = context;
-  const profiles = await readProfilesWithKey(deps);
+  const profiles = readProfilesWithKey(deps);
   const hint = "run `brandapi login --profile NAME` for each brand";
   if (profiles.length === 0)
     throw new ConfigurationError("No brand is configured on this machine.", { hint });

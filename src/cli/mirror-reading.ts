@@ -28,7 +28,7 @@ export async function readMirror<T>(
   deps: Deps,
   work: (session: ReadSession) => Promise<T>,
 ): Promise<T> {
-  const settings = await readSettings(flags, deps);
+  const settings = readSettings(flags, deps);
   const { dbPath } = settings;
   const reporter = new TerminalReporter(deps, flags);
   const style = styleFor(deps.stdout, flags, deps.env);

@@ -62,7 +62,7 @@ export async function run(flags: BackupFlags, { deps }: Context, dir: string | u
   if (dir !== undefined && file !== undefined)
     throw new UsageError("`--restore` does not take a folder.", { hint: "omit `--restore` or the folder" });
   if (dir === "") throw new UsageError("The folder's path is empty.", { hint: "pass a folder, or omit it" });
-  const settings = await readSettings(flags, deps);
+  const settings = readSettings(flags, deps);
   const { text, ...done } = await deps.runKillable(async () =>
     file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),
   );

@@ -69,11 +69,11 @@ async function candidatesFor(program: Command, words: readonly string[], deps: D
   const previous = before.at(-1) ?? "";
   const flag = options.find(({ long, short, required }) => required && [long, short].includes(previous));
   if (flag?.long === "--columns") return listColumns(words);
-  if (flag) return await candidateValues(flag, deps);
+  if (flag) return candidateValues(flag, deps);
   if (words.at(-1)?.startsWith("-")) return options.flatMap(({ long }) => long ?? []);
   if (!command) return program.commands.map((one) => one.name());
   const [argument] = command.registeredArguments;
-  return argument ? await candidateValues(argument, deps) : [];
+  return argument ? candidateValues(argument, deps) : [];
 }
 
 /**
@@ -89,7 +89,7 @@ function listColumns(words: readonly string[]): string[] {
 }
 
 /** Returns the completions for an option or argument: its choices, or known values for its placeholder. */
-async function candidateValues(target: Option | Argument, deps: Deps): Promise<readonly string[]> {
+function candidateValues(target: Option | Argument, deps: Deps): readonly string[] {
   if (target.argChoices) return target.argChoices;
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);
@@ -97,6 +97,6 @@ async function candidateValues(target: Option | Argument, deps: Deps): Promise<r
     const removed = removedTableNames();
     return knownTableNames().filter((name) => !removed.includes(name));
   }
-  if (placeholder === "profile") return (await readProfilesWithKey(deps)).map(([name]) => name);
+  if (placeholder === "profile") return readProfilesWithKey(deps).map(([name]) => name);
   return [];
 }

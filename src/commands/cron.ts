@@ -48,7 +48,7 @@ export async function run(flags: CronFlags, { deps }: Context, names: readonly s
       },
     );
   const { warn } = new TerminalReporter(deps, flags);
-  const profile = flags.allProfiles ? "all-profiles" : await readProfileName(flags, deps, warn);
+  const profile = flags.allProfiles ? "all-profiles" : readProfileName(flags, deps, warn);
   const env = cronEnvironment(deps, warn);
   const brandArguments = brandArgumentsFor(flags, deps);
   const pingArguments = flags.ping === undefined ? [] : ["--ping", flags.ping];
@@ -89,9 +89,9 @@ function chooseMinute(text: string): number {
 }
 
 /** Returns the profile's name, and warns if the profile depends on environment variables. */
-async function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
+function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
-  const { baseUrl, key, profile } = await readSettings(flags, { ...deps, env });
+  const { baseUrl, key, profile } = readSettings(flags, { ...deps, env });
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
     warn(

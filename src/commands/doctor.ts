@@ -117,7 +117,7 @@ async function checkNode({ machine }: Deps): Promise<Finding> {
 }
 
 async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Settings>> {
-  const settings = await readSettings(flags, deps, "ask");
+  const settings = readSettings(flags, deps, "ask");
   const { baseUrl = "no base URL", profile } = settings;
   const text = `profile \`${profile}\`, ${baseUrl}`;
   const [unknown] = settings.unknownFields;

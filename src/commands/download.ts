@@ -54,7 +54,7 @@ export function define(command: Command): void {
 export async function run(flags: DownloadFlags, { deps }: Context): Promise<void> {
   const range = parseRange(flags, deps.clock.now());
   const folder = expandPath(flags.out ?? defaultFolder, deps);
-  const settings = await readSettings(flags, deps);
+  const settings = readSettings(flags, deps);
   const command = { name: "download", deps, flags, settings } as const;
   await withMirrorSession(command, { appliesOmit: true }, async (session) => {
     const { api, mirror, reporter } = session;

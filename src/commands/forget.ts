@@ -45,7 +45,7 @@ export function define(command: Command): void {
 
 export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = flags;
-  const { dbPath } = await readSettings(flags, deps);
+  const { dbPath } = readSettings(flags, deps);
   const reporter = new TerminalReporter(deps, flags);
   const hosts = await readMirror(flags, deps, async ({ mirror }) => readHosts(mirror));
   const known = findHost(host.replace(/^@/, ""), hosts);

@@ -61,9 +61,9 @@ export function define(command: Command): void {
 export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   // `login` never stores a key from the environment.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...envWithoutCredentials } = deps.env;
-  const settings = await readSettings(flags, { ...deps, env: envWithoutCredentials }, "login");
+  const settings = readSettings(flags, { ...deps, env: envWithoutCredentials }, "login");
   const { profile } = settings;
-  const profiles = await readProfiles(deps);
+  const profiles = readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
   const access = await readCredentials(flags, settings, deps);
   deps.keys.add(access.key);

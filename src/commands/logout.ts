@@ -14,8 +14,8 @@ export const examples = {
 };
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {
-  const { dbPath, profile } = await readSettings(flags, deps);
-  const profiles = await readProfiles(deps);
+  const { dbPath, profile } = readSettings(flags, deps);
+  const profiles = readProfiles(deps);
   const { baseUrl, key, brandId, brandName, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};
   const removed = baseUrl !== undefined || key !== undefined;
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);

@@ -25,7 +25,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const { stdout, env, clock } = deps;
   const { note, warn } = new TerminalReporter(deps, flags);
   const brands: ListedProfile[] = [];
-  for (const [profile, stored] of await readProfilesWithKey(deps)) {
+  for (const [profile, stored] of readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);
     // An unreadable mirror must not prevent the other brands from being listed.
     const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));

@@ -68,8 +68,8 @@ async function printStatus(
   { deps, profile }: Context,
 ): Promise<void> {
   const { json, maxAge = null, quiet } = flags;
-  const settings = await readSettings(flags, deps);
-  const keyExpiresAt = (await readProfiles(deps)).get(settings.profile)?.keyExpiresAt ?? null;
+  const settings = readSettings(flags, deps);
+  const keyExpiresAt = readProfiles(deps).get(settings.profile)?.keyExpiresAt ?? null;
   const never = `This mirror has never been synced: ${settings.dbPath}`;
   const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
   if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;

@@ -175,7 +175,7 @@ async function planProfile(
   context: Context,
 ): Promise<ExitCode> {
   const { deps } = context;
-  const settings = await readSettings(flags, deps);
+  const settings = readSettings(flags, deps);
   await withPlanSession({ name: "sync", deps, flags, settings }, async (session) => {
     await printPlan({ ...session, options }, selectAllowed(chosen, session), flags, context);
   });
@@ -190,7 +190,7 @@ async function syncProfile(
 ): Promise<ExitCode> {
   const { deps, profile } = context;
   // Settings are read only once, because `--key-file` can be a pipe.
-  const settings = await readSettings(flags, deps);
+  const settings = readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings } as const;
   const sync = async () => {
     await withMirrorSession(command, { checksForDamage: true, appliesOmit: true }, async (session) => {

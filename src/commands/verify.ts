@@ -67,7 +67,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       hint: "add `--repair`, or omit `--accept-removals`",
     });
   const chosen = chooseResources(names);
-  const settings = await readSettings(flags, deps);
+  const settings = readSettings(flags, deps);
   const command = { name: "verify", deps, flags, settings } as const;
   await withMirrorSession(command, { requiresMirror: true }, async (session) => {
     await verifyResources(session, chosen, flags, deps);

@@ -11,7 +11,7 @@ export const examples = {
 };
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {
-  const settings = await readSettings(flags, deps, "ask");
+  const settings = readSettings(flags, deps, "ask");
   const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity(settings, deps, reporter);
   printIdentity(deps, settings, identity);

@@ -65,13 +65,13 @@ export interface Settings {
  * create a profile
  * @throws ConfigurationError for an invalid value; UsageError for a misspelled profile name
  */
-export async function readSettings(
+export function readSettings(
   flags: GlobalFlags,
   deps: Deps,
   purpose: "run" | "ask" | "login" = "run",
-): Promise<Settings> {
+): Settings {
   const name = chooseProfile(flags, deps.env);
-  const profiles = await readProfiles(deps);
+  const profiles = readProfiles(deps);
   if (purpose !== "login") refuseMistyped(name, profiles, deps);
   const profile = profiles.get(name) ?? {};
   const env = brandEnv(flags, deps.env);

@@ -33,7 +33,7 @@ export type Profiles = Map<string, Profile>;
  * @returns an empty map if there is no config file
  * @throws ConfigurationError if the file is invalid, or if it contains a key and other users can read it
  */
-export async function readProfiles(deps: PathDeps): Promise<Profiles> {
+export function readProfiles(deps: PathDeps): Profiles {
   const { profiles } = readConfigFile(deps);
   if (hasStoredKey(profiles)) checkPrivate(configPath(deps), deps);
   return profiles;
@@ -128,8 +128,8 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   releaseTempFile(part);
 }
 
-export async function readProfilesWithKey(deps: PathDeps): Promise<[name: string, stored: Profile][]> {
-  return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
+export function readProfilesWithKey(deps: PathDeps): [name: string, stored: Profile][] {
+  return [...readProfiles(deps)].filter(([, { key }]) => key !== undefined);
 }
 
 /**

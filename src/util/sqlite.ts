@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import { versions } from "node:process";
 import type Sqlite from "better-sqlite3";
 import { ConfigurationError } from "../errors.js";
@@ -13,17 +12,17 @@ const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
  */
 export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
 
-let loaded: SqliteConstructor | undefined;
+let loaded: Promise<SqliteConstructor> | undefined;
 
 /** @throws ConfigurationError if better-sqlite3 is missing or was compiled for a different version of Node */
 export async function loadSqlite(): Promise<SqliteConstructor> {
   loaded ??= load(sqlitePackage);
-  return loaded;
+  return await loaded;
 }
 
-function load(name: string): SqliteConstructor {
+async function load(name: string): Promise<SqliteConstructor> {
   try {
-    const Constructor = createRequire(import.meta.url)(name) as SqliteConstructor;
+    const { default: Constructor } = (await import(name)) as { default: SqliteConstructor };
     // better-sqlite3 12 does not load its binary until a database is opened.
     new Constructor(":memory:").close();
     return Constructor;
