@@ -6,7 +6,7 @@ const maxYoungBytes = 8e6;
 
 /**
  * Limits how fast V8 grows the heap. In a first sync of 150,000 orders, this reduced peak memory from 161 MB to 128 MB
- * without increasing CPU time. V8 can change its flags in any version; Node 20, 22 and 24 support these two.
+ * without increasing CPU time. V8 can change its flags in any version; Node 20, 22, 24 and 26 support these two.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString("--heap-growing-percent=100");

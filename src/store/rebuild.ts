@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { detailResources, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
-import type { Json } from "../util/json-value.js";
 import { views } from "../views/all-views.js";
 import { type View, viewQuery } from "../views/view.js";
-import { type Mirror, readInfo, writeInfo } from "./database.js";
+import { type Mirror, parseStoredJson, readInfo, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { indexTables, Projection } from "./projection.js";
 import { recordDate, recordMonth } from "./record-key.js";
@@ -78,7 +77,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
 
 function setVersionMonths(mirror: Mirror, resource: Resource): void {
   mirror.db.function("version_month", (json) =>
-    recordMonth(recordDate(resource, JSON.parse(String(json)) as Json)),
+    recordMonth(recordDate(resource, parseStoredJson(mirror, String(json), "a record's version"))),
   );
   mirror.run(
     `UPDATE record_versions SET month = version_month(json)

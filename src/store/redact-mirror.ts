@@ -1,6 +1,15 @@
 import { detailResources, resources } from "../resources/registry.js";
+import type { Json } from "../util/json-value.js";
 import { errorCode } from "../util/system-errors.js";
-import { deleteInfo, type Mirror, readInfo, truncateLog, writeInfo, writeJsonInfo } from "./database.js";
+import {
+  deleteInfo,
+  type Mirror,
+  parseStoredJson,
+  readInfo,
+  truncateLog,
+  writeInfo,
+  writeJsonInfo,
+} from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 import { diffRecords } from "./record-diff.js";
@@ -107,10 +116,11 @@ export function mustBeScrubbed(mirror: Mirror): boolean {
  */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const redactor = createRedactor(mirror);
-  const redact = (resource: string, json: string) => redactor(JSON.parse(json), resource);
+  const parse = (json: string) => parseStoredJson<Json>(mirror, json, "a record");
+  const redact = (resource: string, json: string) => redactor(parse(json), resource);
   mirror.db.function("redacted", (resource, json) => json && JSON.stringify(redact(resource, json)));
   mirror.db.function("redacted_fields", (resource, json) => {
-    const changes = diffRecords(JSON.parse(json), redact(resource, json));
+    const changes = diffRecords(parse(json), redact(resource, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
   const { omit, forgotten } = readRedactionRules(mirror);

@@ -26,29 +26,29 @@ export const migrations: readonly string[] = [
   `
   CREATE TABLE mirror_info (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-  -- Every complete record, as the API last returned it. The typed tables are derived from it.
+  -- Every complete record as the API last returned it. The typed tables are derived from this table.
   CREATE TABLE records (
     record_id INTEGER PRIMARY KEY,
     resource TEXT NOT NULL,
     key TEXT NOT NULL,
     json TEXT NOT NULL,
-    list_json TEXT,       -- the list's record, of a resource with details
-    detailed_at TEXT,     -- when the details were read
-    outdated INTEGER NOT NULL DEFAULT 0, -- 1: the list's record has changed since
-    context TEXT,         -- parameters of the request that the record does not contain
-    dated_at INTEGER,     -- the date that ranges select by, in milliseconds
-    flags INTEGER NOT NULL DEFAULT 0, -- one bit per counted filter of the API that selects the record
-    since_at TEXT NOT NULL, -- when this state of the record was first read
+    list_json TEXT,       -- the list item, if details are merged into the record
+    detailed_at TEXT,     -- the time of the last details request
+    outdated INTEGER NOT NULL DEFAULT 0, -- 1 if the list item has changed since then
+    context TEXT,         -- request parameters that the record does not contain
+    dated_at INTEGER,     -- the date by which the API selects records, in milliseconds since 1970
+    flags INTEGER NOT NULL DEFAULT 0, -- a bit mask of the API filters that match the record
+    since_at TEXT NOT NULL, -- the time at which this version was first read
     removed_at TEXT
   );
   CREATE UNIQUE INDEX records_key ON records (resource, key);
-  -- Counting a range reads this index only.
+  -- Counting the records in a date range reads only this index.
   CREATE INDEX records_dated ON records (resource, dated_at, flags, removed_at) WHERE dated_at IS NOT NULL;
-  -- Flagged records are rare: counting them reads this index only.
+  -- Counting the records that match a filter reads only this index, which is small.
   CREATE INDEX records_flagged ON records (resource, dated_at, flags) WHERE flags > 0 AND removed_at IS NULL;
   CREATE INDEX records_removed ON records (resource) WHERE removed_at IS NOT NULL;
 
-  -- Earlier states of a record: from since_at until until_at.
+  -- Earlier versions of records. Each was current from since_at until until_at.
   CREATE TABLE record_versions (
     version_id INTEGER PRIMARY KEY,
     record_id INTEGER NOT NULL,
@@ -85,25 +85,25 @@ export const migrations: readonly string[] = [
     verified INTEGER NOT NULL DEFAULT 0,
     outcome TEXT NOT NULL,
     error TEXT,
-    covered_from TEXT,     -- null: from the beginning
-    api_total INTEGER, mirror_total INTEGER, differing INTEGER -- null: nothing was counted
+    covered_from TEXT,     -- null: no lower bound
+    api_total INTEGER, mirror_total INTEGER, differing INTEGER -- null if the run did not count records
   );
   CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);
 
-  -- The ranges of a resource's dates that were read completely, and when each was last read.
+  -- The date ranges that were read completely, with the time of the last read.
   CREATE TABLE coverage (
     resource TEXT NOT NULL,
-    from_at TEXT,          -- null: from the beginning
+    from_at TEXT,          -- null: no lower bound
     to_at TEXT NOT NULL,
     read_at TEXT NOT NULL,
     run_id INTEGER NOT NULL
   );
   CREATE INDEX coverage_resource ON coverage (resource);
-  -- The coverage at the end of a run.
+  -- The coverage at the end of each run.
   CREATE TABLE run_coverage (run_id INTEGER NOT NULL, from_at TEXT, to_at TEXT NOT NULL);
   CREATE INDEX run_coverage_run ON run_coverage (run_id);
 
-  -- The API's totals of a day when the day's records were last read.
+  -- The API's daily totals from the time when each day's records were last read.
   CREATE TABLE day_figures (
     resource TEXT NOT NULL,
     day TEXT NOT NULL,
@@ -111,7 +111,7 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (resource, day)
   ) WITHOUT ROWID;
 
-  -- Current records that the last read of their date did not return, and when they were last returned.
+  -- Current records that the API did not return when their date was last read, with the time when it last did.
   CREATE TABLE missing (
     resource TEXT NOT NULL,
     record_id INTEGER NOT NULL,
@@ -119,16 +119,16 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (resource, record_id)
   ) WITHOUT ROWID;
 
-  -- What the sync of a resource remembers. Milliseconds since 1970.
+  -- The state of each resource that is kept between syncs. Times are in milliseconds since 1970.
   CREATE TABLE sync_state (
     resource TEXT PRIMARY KEY,
-    floor_ms INTEGER,      -- the oldest date that was ever requested; null: from the beginning
+    floor_ms INTEGER,      -- the oldest date ever requested; null: no lower bound
     cursor_ms INTEGER,     -- the date that the audit has reached
-    window_ms INTEGER, audit_requests INTEGER, -- the options of the newest run
-    distrusted TEXT NOT NULL DEFAULT '[]' -- filters whose counts were found to be wrong
+    window_ms INTEGER, audit_requests INTEGER, -- the options of the last run
+    distrusted TEXT NOT NULL DEFAULT '[]' -- API filters whose counts turned out to be wrong
   ) WITHOUT ROWID;
 
-  -- Columns that were discovered in the API's responses, in order.
+  -- Columns that were discovered in the API's responses.
   CREATE TABLE open_columns (
     table_name TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -137,14 +137,14 @@ export const migrations: readonly string[] = [
     type TEXT NOT NULL,
     PRIMARY KEY (table_name, name)
   ) WITHOUT ROWID;
-  -- Warnings that are printed only once.
+  -- Messages that are printed only once per mirror.
   CREATE TABLE notices (subject TEXT PRIMARY KEY, first_at TEXT NOT NULL) WITHOUT ROWID;
 
-  -- The ranking's all-time totals by day: a row only if a host's totals changed since the day before.
+  -- The host ranking's all-time totals. A host has a row only for days on which its totals changed.
   CREATE TABLE analytics_hosts_snapshots (
     date TEXT NOT NULL,
     host_id TEXT, host_username TEXT,
-    clicks INTEGER, buy_now_clicks INTEGER, orders INTEGER, sales REAL, -- null: the host has left
+    clicks INTEGER, buy_now_clicks INTEGER, orders INTEGER, sales REAL, -- null if the host has left the ranking
     synced_at TEXT NOT NULL
   );
   CREATE INDEX analytics_hosts_snapshots_host ON analytics_hosts_snapshots (host_id, date);
@@ -160,10 +160,10 @@ export const migrations: readonly string[] = [
   ) WITHOUT ROWID;
   `,
   `
-  -- The month (UTC) of the record's date in this version; null if it has none or it is unreadable.
+  -- The month (UTC) of the version's date, or null if the date is missing or unreadable.
   ALTER TABLE record_versions ADD COLUMN month TEXT;
 
-  -- Values of another type than their column's, by record.
+  -- Values whose type differs from the type of their column.
   CREATE TABLE unexpected_values (
     record_id INTEGER NOT NULL,
     table_name TEXT NOT NULL,
@@ -173,22 +173,21 @@ export const migrations: readonly string[] = [
   ) WITHOUT ROWID;
   `,
   `
-  -- Ranges of dates that were read by page number and have records whose date is unreadable or outside the range. They are
-  -- not in the coverage.
+  -- Date ranges that were read by page number because they contain faulty records. They are not covered.
   CREATE TABLE marked_slices (
     resource TEXT NOT NULL,
-    from_at TEXT,          -- null: from the beginning
+    from_at TEXT,          -- null: no lower bound
     to_at TEXT NOT NULL,
     read_at TEXT NOT NULL,
     run_id INTEGER NOT NULL,
-    record_ids TEXT NOT NULL, -- these records, as a JSON array
-    fault TEXT NOT NULL    -- what is wrong with the first of them
+    record_ids TEXT NOT NULL, -- a JSON array of the faulty records
+    fault TEXT NOT NULL    -- the problem with the first faulty record
   );
   CREATE INDEX marked_slices_resource ON marked_slices (resource);
   CREATE INDEX records_undated ON records (resource) WHERE dated_at IS NULL;
   `,
   `
-  -- The handle and name of each host, and when a record with them was first read.
+  -- The handle and name of each host, with the time at which they were first read.
   CREATE TABLE host_names (
     host_id TEXT NOT NULL,
     read_at TEXT NOT NULL,

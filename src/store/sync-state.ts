@@ -22,7 +22,7 @@ import {
   writeMarkedSlices,
   writeRunCoverage,
 } from "./coverage.js";
-import type { Mirror } from "./database.js";
+import { type Mirror, parseStoredJson } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
 /** The records that the API returned for a range that was read completely. */
@@ -195,7 +195,9 @@ export class SyncState {
   }
 
   distrusted(): ReadonlySet<string> {
-    return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
+    return new Set(
+      parseStoredJson<string[]>(this.mirror, this.#row()?.distrusted ?? "[]", "a list of filters"),
+    );
   }
 
   setDistrusted(filters: Iterable<string>): void {
@@ -245,7 +247,16 @@ export class StoredTotals {
   all(): TotalsByDay {
     const select = "SELECT day, figures FROM day_figures WHERE resource = ?";
     const rows = this.mirror.selectRows<{ day: string; figures: string }>(select, this.resource);
-    return new Map(rows.map(({ day, figures }) => [day, fromJson(figures)]));
+    return new Map(
+      rows.map(({ day, figures }) => {
+        const [count = 0, ...amounts] = parseStoredJson<number[]>(
+          this.mirror,
+          figures,
+          `the totals of ${day}`,
+        );
+        return [day, { count, amounts }];
+      }),
+    );
   }
 
   /**
@@ -265,11 +276,6 @@ export class StoredTotals {
       if (day >= first && day <= last)
         this.mirror.run(insert, this.resource, day, JSON.stringify([count, ...amounts]));
   }
-}
-
-function fromJson(json: string): DayTotals {
-  const [count = 0, ...amounts] = JSON.parse(json) as number[];
-  return { count, amounts };
 }
 
 /** A current record that the API did not return when its date was last read. */

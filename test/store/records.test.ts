@@ -289,3 +289,12 @@ test("records that were removed in the same run have separate change intervals a
     { key: "o2", since: at(2) },
   ]);
 });
+
+test("a write that finds a mirrored record that is not JSON reports a damaged mirror", async () => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1")]);
+  mirror.db.exec("UPDATE records SET json = 'not json'");
+  expect(() => write(mirror, orders, [order("o1")])).toThrow(
+    /^The mirror is damaged \(record 1 is not JSON\)/,
+  );
+});
