@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { refuseUnknownProfile } from "../config/credentials.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { explainMirrorError } from "../store/backups.js";
@@ -30,6 +31,7 @@ export async function readMirror<T>(
 ): Promise<T> {
   const settings = readSettings(flags, deps);
   const { dbPath } = settings;
+  if (flags.db === undefined && !pathExists(dbPath)) refuseUnknownProfile(settings);
   const reporter = new TerminalReporter(deps, flags);
   const style = styleFor(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);

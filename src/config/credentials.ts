@@ -22,6 +22,7 @@ const versionedRoot = "/api/brand/v1";
  */
 export function requireCredentials({ baseUrl, key, profile, missingReason }: Settings): ApiCredentials {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
+  refuseUnknownProfile({ key, profile, missingReason });
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
   const reason = missingReason ? ` ${missingReason.text}` : "";
   throw new ConfigurationError(
@@ -32,6 +33,16 @@ export function requireCredentials({ baseUrl, key, profile, missingReason }: Set
         `run \`${commandFor("login", profile)}\`${profile === "default" ? ", or set BRANDAPI_KEY and BRANDAPI_BASE_URL" : ""}; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
     },
   );
+}
+
+/** @throws ConfigurationError if there is no key, and the config file has other profiles but not this one */
+export function refuseUnknownProfile({
+  key,
+  profile,
+  missingReason,
+}: Pick<Settings, "key" | "profile" | "missingReason">): void {
+  if (key === undefined && missingReason?.isUnknownProfile)
+    throw new ConfigurationError(`Unknown profile: \`${profile}\`.`, { hint: missingReason.hint });
 }
 
 export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {

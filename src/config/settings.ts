@@ -41,7 +41,7 @@ export interface Settings {
    */
   keySource?: "variable" | "file" | "profile" | undefined;
   /** Why the profile provides no key or no base URL, and how to fix that. Undefined if the reason is unknown. */
-  missingReason?: { text: string; hint: string } | undefined;
+  missingReason?: { text: string; hint: string; isUnknownProfile?: true } | undefined;
   dbPath: string;
   /**
    * The brand that `login` stored in the profile. Undefined if it is unknown, or if a different mirror file was given.
@@ -222,6 +222,7 @@ function explainUnknownProfile(
     };
   if (profiles.size === 0 || name === "default") return undefined;
   return {
+    isUnknownProfile: true,
     text: "There is no profile with this name.",
     hint: `run \`brandapi profiles\` to list the profiles, or \`brandapi login --profile ${name}\` to add this one`,
   };

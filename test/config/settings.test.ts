@@ -8,7 +8,7 @@ import type { Deps, Env } from "../../src/deps.js";
 import type { BrandapiError } from "../../src/errors.js";
 import { asBrandapiError } from "../../src/util/system-errors.js";
 import { makeHome } from "../support/home.js";
-import { testDeps } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 
 const url = (host: string) => `https://${host}.example/api/brand/v1`;
 
@@ -353,6 +353,16 @@ test.each([
   expect(failure({}, world({ config })).hint).toContain(hint);
 });
 
+test.each(["status", "whoami", "export orders --csv"])(
+  "`brandapi %s` reports an unknown profile and suggests `brandapi profiles`",
+  async (command) => {
+    const { home } = world({ config: JSON.stringify({ profiles: { default: { key: "brk_a" } } }) });
+    const { code, err } = await brandapi(`${command} --profile other`, { home });
+    expect([code, err]).toEqual([3, expect.stringContaining("Unknown profile: `other`.")]);
+    expect(err).toContain("`brandapi profiles`");
+  },
+);
+
 test("the error for missing credentials names misspelled environment variables", async () => {
   const env = { BRANDAPI_API_KEY: "brk_a", BRANDAPI_URL: url("a") };
   const settings = readSettings({}, world({ env }));
@@ -429,13 +439,6 @@ test.each([
     {},
     "There are no profiles in BRANDAPI_CONFIG_DIR: /nowhere/config.json.",
     "check BRANDAPI_CONFIG_DIR",
-  ],
-  [
-    "suggests `brandapi profiles`",
-    {},
-    { default: { key: "brk_a" } },
-    "There is no profile with this name.",
-    "run `brandapi profiles`",
   ],
 ])("the error for an unknown profile %s", async (_, env, profiles, text, hint) => {
   const settings = readSettings({ profile: "other" }, world({ env, config: JSON.stringify({ profiles }) }));
