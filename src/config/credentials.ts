@@ -72,7 +72,7 @@ export function checkBaseUrl(text: string, source: string): string {
     throw refuse(`uses plain http, which would expose the key to the network: ${url.origin}`);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
     // Other text may be a key or contain a password.
-    const isAddress = /^[\w.-]+(?::\d+)?\/[\w./-]*$/.test(text);
+    const isAddress = /^[\w-]+(?:\.[\w-]+)+(?::\d+)?\/[\w./-]*$/.test(text);
     throw refuse(`does not start with https://${isAddress ? `: ${abbreviate(text)}` : ""}`);
   }
   if (url.username || url.password || /[?#]/.test(text))

@@ -24,7 +24,7 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/\binterval\b|\bdate_?(?:add|sub)\s*\(/i, "SQLite has no INTERVAL; use `date('now', '-7 days')`"],
   [/\bdatediff\s*\(/i, "SQLite has no DATEDIFF; use `julianday(a) - julianday(b)`"],
   [
-    /\b(?:now|getdate|curdate|sysdate|today)\b\s*(?:\(|$|[^\w\s.=])/i,
+    /\b(?:now|getdate|curdate|today)\s*\(|\bsysdate\b/i,
     "for the current time, use `datetime('now')`; for a date, use `date('now', '-7 days')`",
   ],
   [
@@ -46,6 +46,10 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
     "`brandapi tables` lists the tables, and `brandapi tables NAME` the columns",
   ],
 ];
+
+/** Matches the end of a text after an apostrophe. A keyword is not part of the text. */
+const restOfText =
+  /^(?!(?:and|as|asc|between|collate|desc|else|end|from|in|is|like|or|order|then|union|when)\b)\w[^'\n]*'/i;
 
 const curlyQuote = /[‘’“”]/;
 const curlyQuotesHint = "replace the curly quotes (`‘’“”`) with straight ones: `'text'`";
@@ -69,10 +73,8 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
     };
   const code = sql.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\//g, "''");
   if (curlyQuote.test(code)) return { hint: curlyQuotesHint };
-  const [, before, after] = /(?<!\w)'([^'\n]*)'(\w[^'\n]*)'/.exec(sql) ?? [];
-  const isInQuotes = (after ?? "") !== "" && /syntax error$|^unrecognized token/.test(error);
-  if (isInQuotes && !/^\w+\s*[,)=<>]/.test(after ?? ""))
-    return { hint: `write an apostrophe inside text twice: \`'${before}''${after}'\`` };
+  const apostrophe = /syntax error$|^unrecognized token/.test(error) ? findApostrophe(sql) : undefined;
+  if (apostrophe !== undefined) return { hint: `write an apostrophe inside text twice: \`${apostrophe}\`` };
   const dialect = otherDialects.find(([pattern]) => pattern.test(code));
   if (
     dialect !== undefined &&
@@ -112,6 +114,15 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
+}
+
+/** Finds text with an unescaped apostrophe, such as `'O'Brien'`, and returns it with the apostrophe written twice. */
+function findApostrophe(sql: string): string | undefined {
+  for (const { 0: text, index } of sql.matchAll(/'(?:[^']|'')*'/g)) {
+    const [rest] = restOfText.exec(sql.slice(index + text.length)) ?? [];
+    if (rest !== undefined) return `${text}'${rest}`;
+  }
+  return undefined;
 }
 
 /** Finds a table name that is written with `-`. Only `export` accepts this spelling. */

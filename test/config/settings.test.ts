@@ -377,7 +377,7 @@ test("the error for missing credentials names misspelled environment variables",
 test("the error for a base URL without a scheme prints the address, but not a key", async () => {
   const address = failure({ baseUrl: "api.example/api/brand/v1" }, world());
   expect(address.message).toContain("does not start with https://: api.example/api/brand/v1.");
-  for (const baseUrl of ["brk_a", "me:secret@api.example/api/brand/v1"])
+  for (const baseUrl of ["brk_a", "brk_a/b", "me:secret@api.example/api/brand/v1"])
     expect(failure({ baseUrl }, world()).message).toMatch(/https:\/\/\.$/);
 });
 

@@ -70,6 +70,10 @@ test.each([
     "write an apostrophe inside text twice: `'O''Brien'`",
   ],
   ["SELECT id FROM orders WHERE id = 'O'Brien' AND currency = 'EUR'", "`'O''Brien'`"],
+  [
+    "SELECT id FROM orders WHERE id IN ('a b ' , 'c') AND AND currency = 'EUR'",
+    "check the SQL just before `AND`",
+  ],
   ["SELECT id::text FROM orders", "SQLite has no `::`; use `CAST(id AS text)`"],
   ["SELECT TOP 10 * FROM orders", "end the statement with `LIMIT 10`"],
   ["SELECT id FROM orders WHERE currency ILIKE 'eur'", "use LIKE, which ignores the case"],
