@@ -53,6 +53,7 @@ export interface SkippedCopy {
 
 interface ReceivedRecord {
   key: string;
+  /** The record as the API sent it. */
   sent: Json;
   /** The record after redaction. */
   value: Json;
@@ -66,7 +67,7 @@ interface ReceivedRecord {
   options: WriteOptions;
 }
 
-/** A mirrored record, as far as needed to see that it has not changed. */
+/** The columns of a mirrored record that show whether it has changed. */
 interface KnownRecord {
   id: number;
   key: string;
@@ -190,19 +191,15 @@ export class RecordWriter {
     const idsByKey = new Map<string, number>();
     const written: WrittenRecords = { ids: [], added: [], copies: [], addedOrChanged: 0 };
     for (const record of received) {
-      const { json, key, sent } = record;
+      const { key, sent } = record;
       const earlierId = idsByKey.get(key);
       if (newestOnly && earlierId !== undefined) {
         written.copies.push({ id: earlierId, value: sent });
         continue;
       }
-      const mirrored = known.get(key);
       // A copy is compared with the version that was written for the previous copy.
       const row = (earlierId === undefined ? rows : this.#readRows([record])).get(key);
-      const { id, result } =
-        mirrored?.json === json
-          ? { id: mirrored.id, result: "unchanged" as const }
-          : this.#writeRecord(row, record);
+      const { id, result } = this.#writeRecord(record, known.get(key), row);
       idsByKey.set(key, id);
       if (result === "older") written.copies.push({ id, value: sent });
       else written.ids.push(id);
@@ -240,9 +237,11 @@ export class RecordWriter {
   }
 
   #writeRecord(
-    row: RecordRow | undefined,
     received: ReceivedRecord,
+    known: KnownRecord | undefined,
+    row: RecordRow | undefined,
   ): { id: number; result: VersionComparison["result"] | "added" } {
+    if (known?.json === received.json) return { id: known.id, result: "unchanged" };
     if (!row) return { id: this.#add(received), result: "added" };
     return { id: row.record_id, result: this.#update(row, received) };
   }
