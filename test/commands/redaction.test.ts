@@ -169,6 +169,7 @@ test("forget asks for confirmation, and never suggests a similar host", async ()
   expect(unknown.err).not.toContain("did you mean");
   const deaf = await brand.run(`forget --host ${brand.hostId}`);
   expect([deaf.code, deaf.err]).toEqual([2, expect.stringContaining("(add `--yes` to skip this question)")]);
+  expect(deaf.err).toMatch(/No host was forgotten\.\n {2}hint: .*`--yes`/);
   const nobody = await brand.run("forget --host qqqqqqqqqqqqqqqqq --yes");
   expect([nobody.code, nobody.err]).toEqual([2, expect.stringContaining("Unknown host")]);
   expect(nobody.err).toContain("SELECT * FROM hosts");
