@@ -7,7 +7,7 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 type Mode = "graceful" | "killable";
 
-/** The ways to end the process immediately. */
+/** Functions that exit the process immediately. */
 interface Endings {
   exit(code: number): never;
   /** Reports an error and exits with its code. */

@@ -93,7 +93,7 @@ function findCycles(): string[] {
   return cycles;
 }
 
-/** The names that every command or every format exports. */
+/** The exports that all command modules or all format modules have in common. */
 const interfaceMembers = ["about", "examples", "define", "run", "write"];
 
 /** Returns the exported names that several files declare, such as `Range: a.ts, b.ts`. */

@@ -14,7 +14,8 @@ const now = Date.parse("2026-11-22T18:03:00.000Z");
  * @throws Error if Chromium is not installed
  */
 export async function makePictures(): Promise<void> {
-  if (chromium === undefined) throw new Error("The pictures need Chromium: `apt-get install chromium`");
+  if (chromium === undefined)
+    throw new Error("Generating the pictures requires Chromium: `apt-get install chromium`");
   const home = mkdtempSync(join(tmpdir(), "brandapi-docs-"));
   await runProgram(["demo", "--out", "demo", "--quiet"], { home, now });
   const words = ["report", "--db", join(home, "demo/demo.sqlite"), "--text"];

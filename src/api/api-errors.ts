@@ -23,7 +23,7 @@ interface RequestInfo {
   location: string | null;
 }
 
-const consolePage = "in the brand's console: settings, integrations, brand API";
+const consolePage = "in the brand's console: Settings > Integrations > Brand API";
 
 /**
  * Returns the error for a status other than 403 that is not retried (API document, "Errors"). Ignores the response

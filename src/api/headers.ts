@@ -1,7 +1,7 @@
 import type { HttpResponse } from "../deps.js";
 import { dayMs, parseTimestamp } from "../util/timestamp.js";
 
-/** Returns the headers for every request (API document, "Authentication"). */
+/** Returns the headers to send with every request (see "Authentication" in the API documentation). */
 export function requestHeaders({
   key,
   userAgent,

@@ -83,7 +83,7 @@ export async function openApiForCommand(
  * key at login.
  */
 function rejectedKeyHint({ keySource, output, profile }: Settings): string {
-  const createKey = "create a new key in the brand's console: settings, integrations, brand API";
+  const createKey = "create a new key in the brand's console: Settings > Integrations > Brand API";
   if (keySource === "profile")
     return `the key comes from the profile \`${profile}\`: ${createKey}; then run \`brandapi login\``;
   if (keySource === "variable")
@@ -155,7 +155,7 @@ export function warnBeforeExpiry(
   const days = daysUntil(end, now);
   if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key expires at ${end} (${formatDaysLeft(days)}): create a new key in the console (settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
+    `The key expires at ${end} (${formatDaysLeft(days)}): create a new key in the console (Settings > Integrations > Brand API), then run \`${commandFor("login", profile)}\`.`,
   );
 }
 

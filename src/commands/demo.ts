@@ -34,7 +34,7 @@ const refundsSql =
 
 export const about =
   "Syncs a brand from a local sandbox, lets three weeks pass, syncs again, and shows the changes. " +
-  "Then verifies the mirror, exports it and generates a report. Needs no network and no configuration. You can run it again.";
+  "Then verifies the mirror, exports it and generates a report. Requires no network access or configuration, and can be run repeatedly.";
 
 export const examples = {
   "brandapi demo": "run the demo",

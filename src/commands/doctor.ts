@@ -194,7 +194,7 @@ async function checkApiKey(
 }
 
 function checkClock({ clockWarning }: Identity): Finding {
-  if (!clockWarning) return { text: "within five minutes of the API's" };
+  if (!clockWarning) return { text: "within five minutes of the API's clock" };
   return {
     text: clockWarning,
     hint: "synchronize the clock with a time server: `sudo timedatectl set-ntp true`",

@@ -173,7 +173,7 @@ async function exportSinger(flags: ExportFlags, { deps }: Context, tables: reado
   });
 }
 
-/** Writes the selected rows of tables to one file, to stdout, or to one file per table. */
+/** Writes the selected rows to a single file, to stdout, or to one file per table. */
 async function exportFiles(flags: ExportFlags, { deps }: Context, tables: readonly string[]): Promise<void> {
   const output = requireOutput(flags, deps);
   const now = deps.clock.now();

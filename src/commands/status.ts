@@ -113,7 +113,7 @@ function staleError(
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Lists the refusals: a rejected key, and each error that the API returned when it refused a resource. */
+/** Lists what the API denied: a rejected key, and the error for each resource to which it denied access. */
 function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
   const rejected = failed?.isRefused ? [{ reason: `The ${failedRunText(failed)}`, hint: failed.hint }] : [];
   const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));

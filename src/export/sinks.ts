@@ -165,7 +165,7 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
   if (errorCode(cause) !== "ENOENT")
     return failed(
       errorReason(cause),
-      "check the folder and its disk; the existing file, if any, has not been changed",
+      "check the folder's permissions and the free disk space; any existing file is unchanged",
     );
   return existsSync(folder)
     ? failed(`no files can be created in ${folder}`, "choose a different folder")

@@ -47,7 +47,7 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
   yield { data: zip.take(), rows: 0 };
   if (cutTexts > 0)
     warn(
-      `${pluralize(cutTexts, "cell")} truncated to 32,767 characters, the spreadsheet limit; export CSV for the complete text`,
+      `${pluralize(cutTexts, "cell")} truncated to 32,767 characters, the spreadsheet limit; export as CSV to get the complete text`,
     );
 }
 

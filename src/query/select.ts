@@ -5,7 +5,7 @@ import { formatInstant } from "../util/times.js";
 import { formatUtc, maxTimestampMs } from "../util/timestamp.js";
 import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
 
-/** A value in a row. `bigint` occurs only in the results of users' SQL. */
+/** A value in a row. `bigint` occurs only in the results of user-supplied SQL. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 

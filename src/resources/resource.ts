@@ -20,7 +20,7 @@ export type Strategy =
 export interface DatedStrategy {
   kind: "dated";
   dateField: string;
-  /** The parameters for a date range. The range includes the first instant. */
+  /** The parameters for a date range. The start of the range is inclusive. */
   fromParameter: string;
   untilParameter: string;
   /** `inclusive` if the range includes the instant in `untilParameter`. */
@@ -75,7 +75,10 @@ export interface Resource<How extends Strategy = Strategy> {
   about: string;
   path: string;
   scope: string;
-  /** `unknown` sends the first request without `page`, and reads further pages if the response has a `pagination`. */
+  /**
+   * `unknown` sends the first request without `page`, and reads further pages if the response has a `pagination`
+   * object.
+   */
   pagination: "documented" | "unknown";
   strategy: How;
   /**

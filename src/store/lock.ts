@@ -144,8 +144,8 @@ export function writeProgress(mirror: Mirror, progress: StoredProgress): void {
 }
 
 /**
- * Describes a run, such as `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to
- * go)`.
+ * Returns a description of a run, for example `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431
+ * requests, about 570 to go)`.
  */
 export function describeCurrentRun({ started_at, progress }: CurrentRun, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(started_at)));

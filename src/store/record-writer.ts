@@ -213,8 +213,8 @@ export class RecordWriter {
 
   /**
    * Reads the current records between a response's oldest and newest date. Most of them are unchanged, and a query by
-   * date takes half the time of a query by key. The limit excludes records that the API no longer returns, of which
-   * there may be any number.
+   * date takes half the time of a query by key. The limit is needed because the range may contain any number of records
+   * that the API no longer returns.
    */
   #readByDate(received: readonly ReceivedRecord[]): ReadonlyMap<string, KnownRecord> {
     const [newest, oldest] = [received[0], received.at(-1)].map((record) =>

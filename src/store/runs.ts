@@ -268,7 +268,7 @@ export interface FailedRun {
   isRefused: boolean;
 }
 
-/** Stores a failed command. The next command passes null to delete it. */
+/** Records that a command failed. The next command clears the record by passing null. */
 export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => writeJsonInfo(mirror, "failed_run", run));
 }

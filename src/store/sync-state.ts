@@ -92,7 +92,7 @@ export class SyncState {
   }
 
   /**
-   * Adds a range to the coverage. Mirrored records in this range that the API did not return become missing.
+   * Adds a range to the coverage. Mirrored records in this range that the API did not return are marked as missing.
    * @param apiTotals the API's daily totals, which are stored for the days that the run has now read completely
    */
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
@@ -108,7 +108,7 @@ export class SyncState {
 
   /**
    * Covers all dates up to the time of the request, after a complete list was read. Mirrored records that are not in
-   * the list become missing, even if their date is unreadable or in the future.
+   * the list are marked as missing, even if their date is unreadable or in the future.
    */
   coverAll({ ids, requestedAt }: Omit<CompleteReading, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
@@ -116,7 +116,7 @@ export class SyncState {
   }
 
   /**
-   * @param requested the range in which mirrored records become missing if the API did not return them
+   * @param requested the range in which mirrored records are marked as missing if the API did not return them
    * @returns the number of records that the API did not return
    */
   #addCoverage({ ids, range, requestedAt }: CompleteReading, requested: Range): number {
@@ -130,7 +130,7 @@ export class SyncState {
 
   /**
    * Marks a range that contains faulty records. If the range was not read completely, undated records from the slices
-   * that it replaces stay faulty records, so that they do not become missing.
+   * that it replaces stay faulty records, so that they are not marked as missing.
    */
   markSlice({ range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
     const replaced = ids ? [] : this.#marked.filter((slice) => overlaps(slice, range));
@@ -147,8 +147,8 @@ export class SyncState {
   }
 
   /**
-   * Stores the new coverage and marked slices. An undated record that is no longer in a marked slice becomes missing,
-   * unless it is in `returned`.
+   * Stores the new coverage and marked slices. An undated record that is no longer in a marked slice is marked as
+   * missing, unless it is in `returned`.
    */
   #replace(
     coverage: readonly CoveredRange[],

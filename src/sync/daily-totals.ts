@@ -94,8 +94,8 @@ export function findChangedDays(
   const stored = state.storedTotals.all();
   const covered = mergeRanges(state.coverage());
   const isChanged = (day: string) => {
-    // A day without stored totals is compared as a day without activity. It counts as changed until a run has read it
-    // completely and stored its totals.
+    // A day without stored totals is treated as having no activity. If it has any, it counts as changed until a run has
+    // read it completely and stored its totals.
     const [before, now] = [stored.get(day), apiTotals.get(day)];
     return !hasSameCount(before, now) || (!ignoresAmounts && !hasSameAmounts(before, now));
   };

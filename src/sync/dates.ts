@@ -6,7 +6,10 @@ import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 
 interface DateCheck {
-  /** The date of each record, truncated to the second, in milliseconds since 1970. Empty if there is a fault. */
+  /**
+   * The date of each record, truncated to the second, in milliseconds since the Unix epoch. Empty if any record is
+   * faulty.
+   */
   seconds: number[];
   fault: string | null;
 }

@@ -30,8 +30,8 @@ type NewestResponse =
 
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
- * dates become missing. If a response violates A1, A2 or A3, the rest of the range is read by page number. The first
- * request is always sent, and a dense second is always read completely.
+ * dates are marked as missing. If a response violates A1, A2 or A3, the rest of the range is read by page number. The
+ * first request is always sent, and a dense second is always read completely.
  */
 export async function readRange(
   run: DatedRun,

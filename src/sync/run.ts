@@ -75,7 +75,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   /** The run's ID in `sync_runs`, or 0 if the run is not recorded. */
   runId: number;
   /**
-   * The end of the last complete second before the run, in milliseconds since 1970. Newer records are left to the next
+   * The end of the last complete second before the run, in milliseconds since 1970. Newer records are left for the next
    * run.
    */
   readUntil: number;

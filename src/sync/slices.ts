@@ -55,12 +55,12 @@ interface WrittenSlice {
 /**
  * Writes all of a slice's records in one transaction.
  *
- * | list       | faults | effect                                                                  |
- * | ---------- | ------ | ----------------------------------------------------------------------- |
- * | complete   | none   | the slice is covered, and mirrored records that it lacks become missing |
- * | complete   | some   | the slice is marked: it is not covered, and nothing in it is removed    |
- * | incomplete | some   | the slice is marked, and keeps the undated records of earlier readings  |
- * | incomplete | none   | only the records are stored                                             |
+ * | list       | faults | effect                                                                         |
+ * | ---------- | ------ | ------------------------------------------------------------------------------ |
+ * | complete   | none   | the slice is covered, and mirrored records that it lacks are marked as missing |
+ * | complete   | some   | the slice is marked: it is not covered, and nothing in it is removed           |
+ * | incomplete | some   | the slice is marked, and keeps the undated records of earlier readings         |
+ * | incomplete | none   | only the records are stored                                                    |
  *
  * @returns the older copies of records that the list contains twice, and a reason if the list never settled (A9)
  */
@@ -104,7 +104,7 @@ function writeList(
   };
 }
 
-/** A new faulty record with a covered date becomes missing, because the API did not return it for that date. */
+/** A new faulty record with a covered date is marked as missing, because the API did not return it for that date. */
 function updateMissing({ mirror, state }: DatedRun, sound: WrittenRecords, faulty: WrittenRecords): void {
   state.missing.delete(sound.ids);
   state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));

@@ -185,8 +185,8 @@ export async function planResource(session: SyncSession, resource: Resource): Pr
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // A single reason with a hint describes the problem completely. With a refused removal, for example, the run has read
-  // everything, so the message does not call it incomplete.
+  // If there is only one reason and it has a hint, it is printed on its own. After a refused removal, for example,
+  // everything has been read, so "incomplete" would be wrong.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "the data read so far is kept; run the same command again",

@@ -57,7 +57,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 function tooLong(name: string): UsageError {
-  return new UsageError(`The input from ${name} is larger than 16 MiB or endless.`, {
+  return new UsageError(`The input from ${name} exceeds the limit of 16 MiB.`, {
     hint: "check the file name or the program that writes the input",
   });
 }

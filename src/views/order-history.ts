@@ -2,8 +2,8 @@ import { materialized, numberFromSqlText } from "./view.js";
 import { selectOrderFigures } from "./view-columns.js";
 
 /**
- * Common table expressions. `versions` contains earlier versions of orders with their figures. Each version is valid
- * from `since_at` to `until_at`. `present` is 0 while the API did not return the order.
+ * Common table expressions. `versions` contains earlier versions of orders and their amounts. Each version is valid
+ * from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
  */
 export const orderVersions = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,

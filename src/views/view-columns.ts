@@ -55,7 +55,7 @@ export const selectOrderFigures = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns SQL for a sum of amounts, rounded to six digits. The sum of no rows is 0. */
+/** Returns SQL for a sum of amounts, rounded to six decimal places. The sum of no rows is 0. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }

@@ -9,7 +9,7 @@ it.each([
   ["with", 60],
   ["without", null],
 ])(
-  "all later requests in a run %s a rate limit fail after a Retry-After longer than --max-wait",
+  "after a Retry-After longer than --max-wait, all later requests in a run %s a rate limit fail",
   async (_, rateLimit) => {
     const server = await serve((_request, response) =>
       sendJson(response, good, 429, { "retry-after": "120" }),

@@ -17,7 +17,7 @@ export interface Bench {
 export interface Scenario {
   name: string;
   about: string;
-  /** True for a scenario that takes minutes. Such a scenario runs only if it is named. */
+  /** True for scenarios that take minutes. They run only if they are requested by name. */
   slow?: boolean;
   run(bench: Bench): Promise<Line[]>;
 }

@@ -116,12 +116,12 @@ test("query reads the statement from a file or from stdin", async () => {
 });
 
 test.each([
-  ["query -f -", "The input from stdin is larger than 16 MiB or endless."],
-  ["query", "The input from stdin is larger than 16 MiB or endless."],
-  ["query -f /dev/zero", "The input from /dev/zero is larger than 16 MiB or endless."],
+  ["query -f -", "The input from stdin exceeds the limit of 16 MiB."],
+  ["query", "The input from stdin exceeds the limit of 16 MiB."],
+  ["query -f /dev/zero", "The input from /dev/zero exceeds the limit of 16 MiB."],
   [
     "login --base-url https://x.example/api/brand/v1 --key-stdin",
-    "The input from stdin is larger than 16 MiB",
+    "The input from stdin exceeds the limit of 16 MiB",
   ],
 ])("endless input is rejected: `yes | brandapi %s`", async (command, message) => {
   const path = await mirrorOfOrders();

@@ -40,7 +40,7 @@ function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOpti
 }
 
 test.each(Object.entries(sources))(
-  "a key from %s is hidden in all output, and rejected as an argument",
+  "a key from %s is redacted in all output, and rejected as an argument",
   async (_, given) => {
     const home = makeHome();
     const { env, flags } = given(home);
@@ -67,7 +67,7 @@ test.each(Object.entries(sources))(
   },
 );
 
-test("a key is hidden in progress lines, notes, warnings and details", () => {
+test("a key is redacted in progress lines, notes, warnings and error details", () => {
   const deps = testDeps();
   deps.keys.add(key);
   const reporter = new TerminalReporter(deps, { verbose: true });
@@ -83,7 +83,7 @@ test("a command with --key-file ~/key exits with code 3 if there is no home dire
   expect(err).toContain("Cannot determine the home directory");
 });
 
-test("a key is hidden even if other users can read its file", async () => {
+test("a key is redacted from the error message even if other users can read the key file", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o644 });
   const { code, out, err } = await brandapi(["sync", key, "--key-file", "~/key"], { home });

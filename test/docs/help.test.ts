@@ -19,7 +19,9 @@ test("help-watch.cjs stops a command that opens files or connections", async () 
   expect({ code, err }).toEqual({ code: 99, err: expect.stringMatching(/^not on the way to help: /) });
 });
 
-/** Runs the program with help-watch.cjs, which ends it if it opens a database, a connection or a user file. */
+/**
+ * Runs the program under help-watch.cjs, which kills the process if it opens a database, a connection or a user file.
+ */
 function watched(args: readonly string[], env: Record<string, string> = {}) {
   const watch = new URL("help-watch.cjs", import.meta.url).pathname;
   return spawnBrandapi(args, { env, node: [process.execPath, "--require", watch] });

@@ -137,7 +137,7 @@ test("two files with the same name are both downloaded", async () => {
   expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(2);
 });
 
-test("links in the output folder are not followed, and folders are not overwritten", async () => {
+test("symbolic links in the output folder are not followed, and existing folders are not overwritten", async () => {
   const brand = await brandWithFiles({ part: {}, hard: {}, final: {}, folder: {} });
   const first = await download(brand);
   const pathOf = (wanted: string) => first.files.find(({ id }) => id === wanted)?.path ?? "";

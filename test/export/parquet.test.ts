@@ -149,7 +149,7 @@ test("a query result in Parquet preserves the types of table columns, and derive
   ]);
 });
 
-test("Parquet row groups are limited by row count and text size, and the file for an empty table contains its columns", async () => {
+test("Parquet row groups are limited by row count and text size, and an empty table is exported with its columns", async () => {
   const db = await mirrorOf([anOrder(1)]);
   /** Exports a query result with the given number of rows. Returns the number of rows in each row group. */
   const groupsOf = async (rows: number, column: string) => {

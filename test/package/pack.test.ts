@@ -55,7 +55,7 @@ test("every link in the tarball's documents points to a file in the tarball", ()
   expect(links.filter((link) => !paths.has(link))).toEqual([]);
 });
 
-test("the program's file is executable, and no dependency is a local folder", () => {
+test("the bin script is executable, and no dependency refers to a local folder", () => {
   expect(statSync(`${root}/bin/brandapi.js`).mode & 0o111).toBe(0o111);
   const packageJson = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
   expect(existsSync(`${root}/${packageJson.bin.brandapi}`)).toBe(true);

@@ -204,7 +204,7 @@ export function findDifferences(world: World, { records, present } = readClaims(
       .map(
         ([key]) => `${key}: differs from the API (state in the mirror: ${describeState(records.get(key))})`,
       ),
-    ...present.filter(({ key }) => !current.has(key)).map(({ key }) => `${key}: not in the API`),
+    ...present.filter(({ key }) => !current.has(key)).map(({ key }) => `${key}: not returned by the API`),
   ];
 }
 

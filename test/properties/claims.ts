@@ -13,7 +13,7 @@ export interface Range {
 export interface MirrorClaims {
   /** The date ranges that were read, merged; empty for lists without a date filter. */
   coveredRanges: Range[];
-  /** Returns the time at which this second was read; undefined if it was never read. */
+  /** Returns the time of the last read that covered the second; undefined if no read covered it. */
   readAt(second: number): number | undefined;
   /** Returns the times at which parts of the range were read; null if some part was never read. */
   readTimes(range: Range): number[] | null;

@@ -138,7 +138,7 @@ const counterexamples: Counterexample[] = [
     steps: [sync, event("cancel", 3), run("sync", { untilDays: 40 })],
   },
   {
-    title: "a stopped run is resumed after orders were withdrawn and old orders were added",
+    title: "an interrupted run is resumed after orders were withdrawn and old orders were added",
     list: "orders",
     seed: 3,
     records: 30,

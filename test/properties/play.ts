@@ -90,8 +90,8 @@ function checkRefusals({ error }: RunResult): string[] {
 }
 
 /**
- * Syncs everything twice without events, because the first run may resume a stopped one. Afterwards, the mirror must
- * match the API.
+ * Syncs everything twice while the API's data does not change, because the first run may only resume an interrupted
+ * run. Afterwards, the mirror must match the API.
  */
 async function finish(world: World): Promise<string[]> {
   for (const number of [1, 2]) {

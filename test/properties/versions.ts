@@ -13,7 +13,7 @@ export interface Version {
   record: Fields;
   /** The date of the record, truncated to the second; NaN if the record has no date. */
   second: number;
-  /** The number of list responses before this version. */
+  /** The number of list responses that the API had sent when this version appeared. */
   responsesBefore: number;
 }
 

@@ -37,7 +37,7 @@ test("click analytics match the orders in total, by day, by host and within a ra
   expect(clicks(`?start_date=${date}`).summary.orders).toBe(later.length);
 });
 
-test("click analytics contain a point for each day, and their weekly and monthly points have the same sums", () => {
+test("click analytics contain a point for each day, and the daily, weekly and monthly points add up to the same totals", () => {
   const days = clicks().timeseries;
   expect(days.at(-1)?.date).toBe("2026-11-21");
   const dates = days.map(({ date }) => Date.parse(String(date)) / day);

@@ -25,14 +25,14 @@ test("a partially read slice keeps the undated records of the slices that it rep
   expect(state.missing.all()).toEqual([]);
 });
 
-test("an undated record becomes missing if its slice is replaced by a complete slice without it", async () => {
+test("an undated record is marked as missing if a complete slice without the record replaces its slice", async () => {
   const state = await withUndatedOrder();
   state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set() });
   expect(state.markedIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, dated: null }]);
 });
 
-test("an undated record does not become missing if a complete slice contains it", async () => {
+test("an undated record is not marked as missing if a complete slice contains it", async () => {
   const state = await withUndatedOrder();
   state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set([1]) });
   expect(state.missing.all()).toEqual([]);

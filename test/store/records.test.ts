@@ -125,7 +125,7 @@ test("a new query string in a campaign's target URL is a change, because it is n
   expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
 });
 
-test("a new URL signature is stored in records and tables without logging a change", async () => {
+test("a new URL signature is stored in the record and its row, but not logged as a change", async () => {
   const mirror = await makeMirror();
   const campaign = (n: number) => ({
     id: "p1",
@@ -256,7 +256,7 @@ test("the change interval of a record that returned starts when the record was l
   ]);
 });
 
-test("the change interval of a record with a new date starts when the record was last read with the old date", async () => {
+test("if a record's date changes, the change interval starts at the last read that returned the old date", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
   const recent = {

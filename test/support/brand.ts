@@ -93,7 +93,7 @@ export interface TestBrand extends BrandEvents {
    * process that uses the API.
    */
   served(options?: { latency?: number }): Promise<Record<string, string>>;
-  /** Returns the number of requests that the API has received on localhost. */
+  /** Returns the number of requests that the local server has received. */
   servedCount(): number;
   /** Waits for up to 20 seconds until the condition is true. */
   until(condition: () => boolean): Promise<void>;

@@ -122,7 +122,7 @@ describe("an unreadable date", () => {
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    // One of the withdrawn orders is on the day with the unreadable date.
+    // One of the withdrawn orders is dated on the same day as the order whose date is unreadable.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });

@@ -204,7 +204,7 @@ describe("drifting daily amounts", () => {
   });
 });
 
-test("sync requests the daily totals for orders if the same request failed for clicks", async () => {
+test("sync requests the daily totals for orders even if the same request failed for clicks", async () => {
   const brand = makeBrand({ orders: orders.slice(0, 10) });
   let responses = 0;
   brand.before = (request) => {

@@ -319,7 +319,7 @@ describe("a list's totals in `sync_runs`", () => {
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
-  test("sync records the totals of a list that never settles", async () => {
+  test("sync stores the totals of a list that never settles", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });

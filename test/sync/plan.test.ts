@@ -139,7 +139,7 @@ test("planDated selects the marked slices that overlap the requested dates, or a
   expect(all.markedSlices).toEqual([days(990, 991), days(500, 501)]);
 });
 
-test("`earlier` returns -Infinity only if the result is before the year 0", () => {
+test("`subtractWindow` returns -Infinity only if the result would be before the year 0", () => {
   expect(subtractWindow(minTimestampMs + 5, 5)).toBe(minTimestampMs);
   expect(subtractWindow(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
 });

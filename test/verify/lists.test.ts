@@ -16,7 +16,7 @@ async function verified(brand: TestBrand, command: string) {
 }
 
 describe("lists without dates", () => {
-  test("verify reads an unchanged list once, and prints the totals in the API and in the mirror", async () => {
+  test("verify reads an unchanged list only once, and prints the number of records in the API and in the mirror", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     const { code, month, result } = await verified(brand, "verify roster");

@@ -39,7 +39,7 @@ export interface MirrorState {
 }
 
 /**
- * Opens a table for reading by month. Must be called in `withReadTransaction`.
+ * Opens a table for reading by month. Must be called inside `withReadTransaction`.
  * @param options.manyBrands true for a Delta table with a brand column
  */
 export function openMonthlyRows(

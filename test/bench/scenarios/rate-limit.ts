@@ -25,7 +25,11 @@ export const rateLimit: Scenario = {
           return {
             what: `${pages} pages`,
             ...(least > 0
-              ? { ratio: one.wallMs / least, to: "the minimum under the limit", goal: "1.05" }
+              ? {
+                  ratio: one.wallMs / least,
+                  to: "the shortest time that the rate limit allows",
+                  goal: "1.05",
+                }
               : {}),
             measured: one,
             note: `${sent} requests, ${sandbox.statuses.filter((status) => status === 429).length} refused; best ${least / 1_000} s`,
