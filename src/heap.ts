@@ -6,8 +6,7 @@ const maxYoungBytes = 16e6;
 
 /**
  * Limits how fast V8 grows the heap. In a first sync of 100,000 orders, this reduced peak memory from 170 MB to 135 MB
- * and added 6% to the CPU time. With half the young generation, the CPU time of a second sync depended on when V8
- * stopped growing it. V8 can change its flags in any version; Node 20, 22, 24 and 26 support these two.
+ * and added 6% to the CPU time. V8 can change its flags in any version; Node 20, 22, 24 and 26 support these two.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString("--heap-growing-percent=100");
