@@ -53,8 +53,6 @@ export interface SkippedCopy {
 
 interface ReceivedRecord {
   key: string;
-  /** The record as the API sent it. */
-  sent: Json;
   /** The record after redaction. */
   value: Json;
   json: string;
@@ -171,35 +169,32 @@ export class RecordWriter {
     const context = options.context ? JSON.stringify(options.context) : null;
     const readAt = formatInstant(options.readAt);
     // All keys are computed before the first write, so that an invalid ID leaves the mirror unchanged.
-    const received = records.map((sent, index): ReceivedRecord => {
-      const key = keyPrefix + recordKey(this.resource, sent, position + index);
-      const value = this.#redact(sent, this.resource.name);
-      return {
-        key,
-        sent,
-        value,
-        json: JSON.stringify(value),
-        context,
-        readAt,
-        isDetail,
-        isListItem,
-        options,
-      };
-    });
-    const known = newestOnly ? this.#readByDate(received) : new Map<string, KnownRecord>();
-    const rows = this.#readRows(received.filter(({ key, json }) => known.get(key)?.json !== json));
+    const keys = records.map((sent, index) => keyPrefix + recordKey(this.resource, sent, position + index));
+    const known = newestOnly ? this.#readByDate(records) : new Map<string, KnownRecord>();
+    const rows = this.#readRows(keys.filter((key) => !known.has(key)));
     const idsByKey = new Map<string, number>();
     const written: WrittenRecords = { ids: [], added: [], copies: [], addedOrChanged: 0 };
-    for (const record of received) {
-      const { key, sent } = record;
+    for (const [index, sent] of records.entries()) {
+      const key = keys[index] ?? "";
       const earlierId = idsByKey.get(key);
       if (newestOnly && earlierId !== undefined) {
         written.copies.push({ id: earlierId, value: sent });
         continue;
       }
+      const value = this.#redact(sent, this.resource.name);
+      const json = JSON.stringify(value);
+      const mirrored = known.get(key);
+      if (mirrored?.json === json) {
+        idsByKey.set(key, mirrored.id);
+        written.ids.push(mirrored.id);
+        continue;
+      }
       // A copy is compared with the version that was written for the previous copy.
-      const row = (earlierId === undefined ? rows : this.#readRows([record])).get(key);
-      const { id, result } = this.#writeRecord(record, known.get(key), row);
+      const wasRead = !mirrored && earlierId === undefined;
+      const row = (wasRead ? rows : this.#readRows([key])).get(key);
+      const received = { key, value, json, context, readAt, isDetail, isListItem, options };
+      const id = row?.record_id ?? this.#add(received);
+      const result = row ? this.#update(row, received) : "added";
       idsByKey.set(key, id);
       if (result === "older") written.copies.push({ id, value: sent });
       else written.ids.push(id);
@@ -216,34 +211,23 @@ export class RecordWriter {
    * date takes half the time of a query by key. The limit is needed because the range may contain any number of records
    * that the API no longer returns.
    */
-  #readByDate(received: readonly ReceivedRecord[]): ReadonlyMap<string, KnownRecord> {
-    const [newest, oldest] = [received[0], received.at(-1)].map((record) =>
-      recordDate(this.resource, record?.value ?? null),
+  #readByDate(response: readonly Json[]): ReadonlyMap<string, KnownRecord> {
+    const [newest, oldest] = [response[0], response.at(-1)].map((record = null) =>
+      recordDate(this.resource, record),
     );
     const select = `SELECT record_id AS id, key, json FROM records
       WHERE resource = ? AND dated_at BETWEEN ? AND ? AND removed_at IS NULL LIMIT ?`;
-    const parameters = [this.resource.name, oldest, newest, 2 * received.length];
+    const parameters = [this.resource.name, oldest, newest, 2 * response.length];
     const records = this.mirror.selectRows<KnownRecord>(select, ...parameters);
     return new Map(records.map((record) => [record.key, record]));
   }
 
   /** Reads the mirrored versions of records with one query, and returns them by key. */
-  #readRows(received: readonly ReceivedRecord[]): ReadonlyMap<string, RecordRow> {
-    if (received.length === 0) return new Map();
+  #readRows(keys: readonly string[]): ReadonlyMap<string, RecordRow> {
+    if (keys.length === 0) return new Map();
     const select = "SELECT * FROM records WHERE resource = ? AND key IN (SELECT value FROM json_each(?))";
-    const keys = JSON.stringify(received.map(({ key }) => key));
-    const rows = this.mirror.selectRows<RecordRow>(select, this.resource.name, keys);
+    const rows = this.mirror.selectRows<RecordRow>(select, this.resource.name, JSON.stringify(keys));
     return new Map(rows.map((row) => [row.key, row]));
-  }
-
-  #writeRecord(
-    received: ReceivedRecord,
-    known: KnownRecord | undefined,
-    row: RecordRow | undefined,
-  ): { id: number; result: VersionComparison["result"] | "added" } {
-    if (known?.json === received.json) return { id: known.id, result: "unchanged" };
-    if (!row) return { id: this.#add(received), result: "added" };
-    return { id: row.record_id, result: this.#update(row, received) };
   }
 
   #add(received: ReceivedRecord): number {
