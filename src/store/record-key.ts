@@ -62,7 +62,9 @@ export function recordMonth(date: number | null): string | null {
   return date === null ? null : utcMonth(Math.floor(date));
 }
 
-export function filterFlags(resource: Resource, value: Json): number {
-  const matching = filterBits(resource).filter(({ field }) => valueAt(value, [field]) === true);
-  return matching.reduce((flags, { bit }) => flags | bit, 0);
+/** Returns a function that combines the bits of the API filters that match a record. */
+export function createFlagReader(resource: Resource): (value: Json) => number {
+  const bits = filterBits(resource).map(({ bit, field }) => ({ bit, path: [field] }));
+  return (value) =>
+    bits.reduce((flags, { bit, path }) => (valueAt(value, path) === true ? flags | bit : flags), 0);
 }

@@ -9,7 +9,7 @@ import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
 import { isSameRecord } from "./record-diff.js";
-import { filterFlags, recordDate, recordKey } from "./record-key.js";
+import { createFlagReader, recordDate, recordKey } from "./record-key.js";
 import { parseRecord, parseStoredRecord, type RecordRow } from "./records.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
@@ -102,6 +102,7 @@ type VersionComparison =
 export class RecordWriter {
   readonly #redact;
   readonly #restore;
+  readonly #readFlags;
   readonly #changes: ChangeLog | null;
   readonly #hostNames: HostNames;
   readonly #issues: SchemaIssues;
@@ -115,6 +116,7 @@ export class RecordWriter {
   ) {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
+    this.#readFlags = createFlagReader(resource);
     this.#changes = resource.history ? new ChangeLog(mirror, resource, options) : null;
     this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, options.reporter);
@@ -329,7 +331,7 @@ export class RecordWriter {
       version.context,
       version.since_at,
       recordDate(this.resource, value),
-      filterFlags(this.resource, value),
+      this.#readFlags(value),
     ];
   }
 

@@ -28,7 +28,7 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: Range =
 }
 
 /**
- * Counts the current records in a range that match all of these `filterFlags`. A record without a readable date is
+ * Counts the current records in a range that match all of these flags. A record without a readable date is
  * counted only for `allTime`. Reads only indexes.
  */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {

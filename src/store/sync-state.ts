@@ -214,7 +214,7 @@ export class SyncState {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /** Counts the current records in a range that match all of these `filterFlags`. Missing records are excluded. */
+  /** Counts the current records in a range that match all of these flags. Missing records are excluded. */
   count(range: Range, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }
