@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as turn } from "node:timers/promises"
 import type { ExitCode } from "./errors.js";
 
 export interface Clock {
-  /** Returns the current time in milliseconds since 1970 (UTC), for stored timestamps. */
+  /** Returns the current time in milliseconds since the Unix epoch (UTC), for stored timestamps. */
   now(): number;
   /**
    * Returns the time in milliseconds on a monotonic clock, for measuring durations. Until a reboot, all processes share

@@ -7,9 +7,9 @@ export interface ApiResponse {
   readonly data: Json;
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
-  /** The local time when the request was sent, in milliseconds since 1970. */
+  /** The local time when the request was sent, in milliseconds since the Unix epoch. */
   readonly requestedAt: number;
-  /** The time in the `Date` header, in milliseconds since 1970, or null if the header is missing. */
+  /** The time in the `Date` header, in milliseconds since the Unix epoch, or null if the header is missing. */
   readonly serverTime: number | null;
 }
 

@@ -183,7 +183,7 @@ const endOfTime = Date.parse("9999-12-31");
 
 /**
  * Parses `--since` and `--until`.
- * @returns milliseconds since 1970, or undefined for an open end
+ * @returns milliseconds since the Unix epoch, or undefined for an open end
  * @throws UsageError if a time is invalid, the range ends before it starts, or it starts in the future
  */
 export function parseRange(

@@ -121,9 +121,9 @@ export function define(command: Command): void {
 
 /** The flags that select rows, with parsed times. */
 interface RowRequest extends Pick<ExportFlags, "columns" | "where" | "limit" | "includeRemoved"> {
-  /** The bounds of the period, in milliseconds since 1970. */
+  /** The bounds of the period, in milliseconds since the Unix epoch. */
   range: Pick<Selection, "since" | "until">;
-  /** Milliseconds since 1970; undefined for the current data. */
+  /** Milliseconds since the Unix epoch; undefined for the current data. */
   asOf: number | undefined;
 }
 

@@ -123,8 +123,8 @@ export function readKeyFile(named: string, deps: PathDeps): string {
 }
 
 /**
- * True if the value of `--key-file` is certainly a path and not the key itself: its folder exists or, for an absolute
- * path, another folder above it.
+ * True if the value of `--key-file` must be a path rather than the key itself, because its parent folder exists or, if
+ * the path is absolute, any folder above it exists.
  */
 function looksLikePath(named: string, path: string): boolean {
   if (!/[\\/]/.test(named)) return false;

@@ -176,7 +176,7 @@ function explainMisspelledField(profile: Profile, deps: Deps): MissingReason {
 const variables = ["BASE_URL", "CONFIG_DIR", "DB", "KEY", "PING", "PROFILE", "RATE_LIMIT"].map(
   (name) => `BRANDAPI_${name}`,
 );
-/** Common words in the names of variables, with the variable that the user probably means. */
+/** Words in the name of an unknown variable, with the variable that the user probably meant. */
 const variableWords: readonly [pattern: RegExp, meant: string][] = [
   [/KEY|TOKEN|SECRET/, "BRANDAPI_KEY"],
   [/URL|HOST|ENDPOINT|SERVER/, "BRANDAPI_BASE_URL"],

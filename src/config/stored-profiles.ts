@@ -69,7 +69,7 @@ function configFileHint(root: unknown, stored: unknown): string {
   if (!isObject(root)) return `fix its JSON, ${orStartOver}`;
   const misspelled = Object.keys(root).find((name) => closestName(name, ["profiles"]) !== undefined);
   if (stored === undefined && misspelled !== undefined) return `rename \`${misspelled}\` to \`profiles\``;
-  if (!isObject(stored)) return `it needs an object \`profiles\`: add it, ${orStartOver}`;
+  if (!isObject(stored)) return `it has no object \`profiles\`: add one, ${orStartOver}`;
   const wrong = Object.entries(stored).flatMap(([name, profile]) =>
     isObject(profile)
       ? Object.keys(profile)

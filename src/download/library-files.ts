@@ -2,7 +2,7 @@ import type { ReadableTable } from "../query/readable-tables.js";
 import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 
-/** The filters for library files. Times are in milliseconds since 1970. */
+/** The filters for library files. Times are in milliseconds since the Unix epoch. */
 interface FileSelection {
   /** An SQL condition on columns of the `content` table. */
   where: string | undefined;

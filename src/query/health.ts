@@ -71,7 +71,7 @@ export interface Health {
 }
 
 export interface HealthOptions {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   now: number;
   maxAgeMs: number | null;
   underWay: CurrentRun | null;

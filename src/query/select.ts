@@ -14,7 +14,7 @@ export interface Selection {
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` has accepted. */
   where?: string | undefined;
-  /** The start and end of an inclusive date range, in milliseconds since 1970. */
+  /** The start and end of an inclusive date range, in milliseconds since the Unix epoch. */
   since?: number | undefined;
   until?: number | undefined;
   limit?: number | undefined;

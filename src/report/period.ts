@@ -30,8 +30,8 @@ export interface Period extends DayRange {
 /**
  * Returns the requested period, or by default the month of the last complete day. Only complete days are compared, so
  * an unfinished month is compared with the same days of the previous month.
- * @param requested milliseconds since 1970
- * @param reached the time up to which orders have been read, in milliseconds since 1970
+ * @param requested milliseconds since the Unix epoch
+ * @param reached the time up to which orders have been read, in milliseconds since the Unix epoch
  * @param read the ranges that have been read completely
  * @param firstDay the day of the first order; earlier days are not used for comparisons
  */
@@ -75,7 +75,7 @@ function chooseUntil(
   return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
 }
 
-/** Returns the end of the range that contains the start of the day, in milliseconds since 1970. */
+/** Returns the end of the range that contains the start of the day, in milliseconds since the Unix epoch. */
 function endOfRangeAt(read: readonly DateRange[], day: string): number | undefined {
   const { from: start } = dayRange(day);
   const range = read.find(

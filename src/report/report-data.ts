@@ -14,7 +14,7 @@ export interface ReportData {
   currencies: (string | null)[];
   /** The currencies that get only a single line. Null stands for orders without a currency. */
   minorCurrencies: (string | null)[];
-  /** The time up to which orders have been read, in milliseconds since 1970. */
+  /** The time up to which orders have been read, in milliseconds since the Unix epoch. */
   reached: number;
   /** False if no date range has been read completely. In this case, `reached` is the day of the newest order. */
   isReadUntilKnown: boolean;

@@ -19,7 +19,7 @@ import { createSections, isProven, proofLine, summarizeNet } from "./sections.js
 /**
  * Creates the report. The result depends only on the mirror, because the mirror, not the clock, determines which days
  * are complete.
- * @param requested the start and end of the period, in milliseconds since 1970, like `now`
+ * @param requested the start and end of the period, in milliseconds since the Unix epoch, like `now`
  * @param currentRun the run that has locked the mirror
  * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
  * starts after the last day that was read

@@ -1,7 +1,7 @@
 import { toMicroseconds } from "./brand.js";
 import type { PageInfo, ResponseData } from "./protocol.js";
 
-/** A range in microseconds since 1970 that includes both ends. A null end is open. */
+/** A range in microseconds since the Unix epoch that includes both ends. A null end is open. */
 export interface InstantRange {
   from: number | null;
   to: number | null;
@@ -47,7 +47,7 @@ export function selectRange<T extends object>(
 
 interface SortedList<T> {
   records: readonly T[];
-  /** Dates in microseconds since 1970, newest first. */
+  /** Dates in microseconds since the Unix epoch, newest first. */
   instants: Float64Array;
   undated: readonly T[];
 }

@@ -89,7 +89,7 @@ const parseUuid = (text: string) => (uuidPattern.test(text) ? text.toLowerCase()
 export const uuid: Parameter<string | null> = { absent: null, expected: "a UUID", parse: parseUuid };
 export const uuids = listOf("up to 50 UUIDs, separated by commas", 50, parseUuid);
 
-/** An instant in microseconds since 1970. `isDay` is true if the client sent only a date. */
+/** An instant in microseconds since the Unix epoch. `isDay` is true if the client sent only a date. */
 export interface Instant {
   at: number;
   isDay: boolean;

@@ -151,7 +151,8 @@ export function readOrigin(mirror: Mirror): string | null {
 }
 
 /**
- * Replaces a mirror with another file, and keeps the old mirror as `aside`. A mirror exists at the path at all times.
+ * Replaces a mirror with another file, and moves the old mirror to `aside`. At every moment, a mirror exists at the
+ * path.
  */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {

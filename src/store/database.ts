@@ -13,7 +13,7 @@ export class Mirror {
   readonly #statements = new Map<string, Statement>();
 
   /**
-   * @param path the path as the user wrote it, which may be a link
+   * @param path the path as the user specified it, which may be a symbolic link
    * @param fileId the device and inode of the mirror file, or null if `db` is an empty mirror or a copy in memory
    */
   constructor(
@@ -165,9 +165,9 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
     storeTempInMemory(db);
-    // Foreign keys in users' tables must not block a rebuild or delete users' rows.
+    // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the log by name. If the mirror file was replaced before that, the check below notices it.
+    // The first read opens the log by name. If the mirror file was replaced before that, the check below detects it.
     db.pragma("schema_version");
     checkNotReplaced({ fileId, path });
     return new Mirror(db, path, fileId);

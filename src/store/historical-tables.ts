@@ -10,7 +10,7 @@ import { columnNames, positionsPerRecord, quote, recordStates, rowIdColumn, tabl
 /**
  * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given time. On
  * this connection, they hide the real tables. Call this once per connection, in a read transaction.
- * @param at the time in milliseconds since 1970
+ * @param at the time in milliseconds since the Unix epoch
  */
 export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
   mirror.db.pragma("temp.cache_size = -4000");

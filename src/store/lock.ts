@@ -75,7 +75,7 @@ function lockFileError(path: string, cause: unknown): ConfigurationError {
   });
 }
 
-/** Returns the run that uses a mirror, or null if there is none or the lock file cannot be read. */
+/** Returns the run that is using a mirror, or null if there is none or the lock file cannot be read. */
 export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
   const stats = statSync(lockPath, { throwIfNoEntry: false });

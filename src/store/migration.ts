@@ -94,8 +94,8 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
 }
 
 /**
- * Version 0.1.0 had no tables for removed records. To make their names available, drops users' views and renames users'
- * tables that have these names.
+ * Drops user-defined views and renames user-defined tables whose names are now needed for the tables of removed
+ * records, which version 0.1.0 did not have.
  * @returns a message for each dropped view and renamed table
  */
 function freeTableNames(mirror: Mirror): string[] {

@@ -32,7 +32,7 @@ export function checkMirrorPath(path: string): boolean {
   });
 }
 
-/** Resolves the links in a path, even if the file does not exist yet, and creates its folder (mode 0700). */
+/** Resolves the symbolic links in a path, even if the file does not exist yet, and creates its folder (mode 0700). */
 export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));

@@ -101,7 +101,7 @@ class TableWriter {
     this.mirror.run(this.#insertSql(state), row);
   }
 
-  /** Returns the cached INSERT statement, or a new one if a column has been discovered since. */
+  /** Returns the cached INSERT statement, or a new one if a column has been discovered since the last call. */
   #insertSql(state: RecordState): string {
     const columnCount = this.#rows.columns().length;
     const cached = this.#inserts.get(state);

@@ -11,7 +11,7 @@ const zeroTotals: Totals = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 }
 
 /** A host's all-time totals on a given day. The totals are null if the host has left the ranking. */
 interface HostTotals extends Totals {
-  /** Null for entries without a host, whose totals are combined. */
+  /** Null for the combined totals of all entries without a host. */
   host_id: string | null;
   host_username: string | null;
 }
@@ -19,7 +19,7 @@ interface HostTotals extends Totals {
 /**
  * Stores a day's ranking, replacing any earlier ranking from the same day. Adds a row only for hosts whose totals have
  * changed since the previous ranking. If a host has left the ranking, its row contains nulls.
- * @param readAt the time of the request, in milliseconds since 1970
+ * @param readAt the time of the request, in milliseconds since the Unix epoch
  */
 export function saveRanking(mirror: Mirror, readAt: number, entries: readonly Json[]): void {
   const syncedAt = formatInstant(readAt);

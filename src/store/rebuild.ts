@@ -71,7 +71,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   writeInfo(mirror, shapeInfoName(resource), fingerprint(resource));
-  // Restore users' triggers last, so that they do not fire while rows are rebuilt.
+  // Restore user-defined triggers last, so that they do not fire while rows are rebuilt.
   return restoreUserObjects(mirror, userObjects);
 }
 
@@ -141,7 +141,7 @@ function createViewSql(view: View): string {
   return `CREATE VIEW ${quote(view.name)} AS ${viewQuery(view)}`;
 }
 
-/** A user's index or trigger, which SQLite drops together with its table or view. */
+/** A user-defined index or trigger, which SQLite drops together with its table or view. */
 interface UserObject {
   type: "index" | "trigger";
   name: string;

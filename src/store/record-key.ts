@@ -49,8 +49,8 @@ function keyPaths(resource: Resource): readonly (readonly string[])[] {
 }
 
 /**
- * Returns a record's date in milliseconds since 1970, or null if the date is unreadable or the resource is not read by
- * date.
+ * Returns a record's date in milliseconds since the Unix epoch, or null if the date is unreadable or the resource is
+ * not read by date.
  */
 export function recordDate({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;

@@ -27,7 +27,10 @@ export interface ResponseOptions {
   /** The position of the first record in the complete list, which identifies records without an ID. */
   position?: number;
   keyPrefix?: string;
-  /** True if the records come from details requests. List items do not replace the details in the mirror. */
+  /**
+   * True if the records come from details requests. If false, they are list items, which do not replace the details in
+   * the mirror.
+   */
   isDetail?: boolean;
   /** True to update the read time even if a record has not changed. */
   touch?: boolean;
@@ -142,7 +145,7 @@ export class RecordWriter {
 
   /**
    * Marks records as removed and moves their rows to the tables for removed records.
-   * @param at the time of the removal, in milliseconds since 1970
+   * @param at the time of the removal, in milliseconds since the Unix epoch
    */
   remove(recordIds: Iterable<number>, at: number): void {
     const removedAt = formatInstant(at);
@@ -274,7 +277,7 @@ export class RecordWriter {
     if (result === "firstDetail") this.#changes?.logVersion(row, readAt);
     if (result === "changed") {
       this.#changes?.logChanged({ row, before, after, isDetail, isOutsideRange }, readAt);
-      // A record without a new version may contain an outdated name.
+      // Names are taken only from changed records, because an unchanged record may contain an outdated name.
       this.#hostNames.addFrom(asObject(after), readAt);
     }
     this.#writeRows(row.record_id, after, version, received, { isNew: false });

@@ -52,8 +52,8 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
 }
 
 /**
- * Returns the date of the nth oldest current record in a range (0 is the oldest), in milliseconds since 1970. Returns
- * null if the range has fewer records.
+ * Returns the date of the nth oldest current record in a range (0 is the oldest), in milliseconds since the Unix epoch.
+ * Returns null if the range has fewer records.
  */
 export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
@@ -124,7 +124,7 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
 
 /**
  * Stores when a record's details were read, if the details are separate records.
- * @param readAt the time of the request, in milliseconds since 1970
+ * @param readAt the time of the request, in milliseconds since the Unix epoch
  */
 export function markDetailsRead(mirror: Mirror, recordId: number, readAt: number): void {
   const update = "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?";

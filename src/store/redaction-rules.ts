@@ -42,8 +42,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that adds fields that are no longer omitted to a stored record. It takes their values from the
- * API's record, so that they do not count as changes.
+ * Returns a function that copies fields that are no longer omitted from the API's record to a stored record, so that
+ * they do not count as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);

@@ -93,8 +93,8 @@ export function countWrittenRows(mirror: Mirror, runId: number): number {
 }
 
 /**
- * Adds to a run's number of rows and stores its number of requests, so that both are correct even if the run is killed.
- * Call this in the transaction that writes the rows.
+ * Increases a run's row count and stores its request count, so that both are correct even if the run is killed. Call
+ * this in the transaction that writes the rows.
  */
 export function addReadRows(
   mirror: Mirror,
@@ -195,7 +195,7 @@ export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow |
 
 /**
  * True if at least part of a resource has been read.
- * @param by the resource whose runs read it, if different
+ * @param by the resource whose runs read it, if that is a different resource
  */
 export function wasRead(mirror: Mirror, name: string, by = name): boolean {
   const find = `SELECT 1 FROM records WHERE resource = @name
@@ -206,7 +206,7 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
 
 /**
  * True if a sync has read a resource completely.
- * @param by the resource whose runs read it, if different
+ * @param by the resource whose runs read it, if that is a different resource
  */
 export function hasCompletedSync(mirror: Mirror, name: string, by = name): boolean {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
@@ -226,8 +226,8 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
 }
 
 /**
- * An SQL condition for runs that read all planned dates and then compared counts. It excludes runs that the API
- * refused.
+ * An SQL condition for runs that read all planned dates and then compared counts. It excludes runs in which the API
+ * denied access.
  */
 export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 
@@ -264,7 +264,7 @@ export interface FailedRun {
   at: string;
   error: string;
   hint: string | null;
-  /** True if the API rejected the key or this machine's address, which will make later runs fail as well. */
+  /** True if the API rejected the key or this machine's address, so later runs will fail as well. */
   isRefused: boolean;
 }
 

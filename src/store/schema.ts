@@ -3,7 +3,8 @@ import { MirrorUnusable } from "../errors.js";
 import type { Mirror } from "./database.js";
 
 export const systemTables = {
-  records: "every complete record as the API sent it; all other tables are built from it",
+  records:
+    "every record, complete and as the API sent it; the tables with the API's data are derived from these records",
   record_versions: "earlier versions of records, for `--as-of`",
   host_names: "host handles and names, and the time at which each was first read",
   changes: "changes to mirrored records, one row per field",

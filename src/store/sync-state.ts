@@ -284,7 +284,7 @@ interface MissingRecord {
   dated: number | null;
 }
 
-/** A resource's missing records. They are removed once the API's counts agree without them. */
+/** A resource's missing records. They are removed once the API's counts match the mirror's counts without them. */
 export class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
@@ -307,7 +307,7 @@ export class MissingRecords {
     for (const id of ids) {
       const record = this.mirror.selectRow<{ dated: number | null; since: string }>(find, id);
       if (!record) continue;
-      // The coverage may not include the date of a record that was read individually.
+      // The date of a record that was read individually is not necessarily covered.
       const lastSeenAt = findLastReadAt(before, record.dated) ?? record.since;
       this.mirror.run(insert, this.resource, id, lastSeenAt);
     }
@@ -324,8 +324,8 @@ export class MissingRecords {
   }
 
   /**
-   * Returns when a missing record was last returned (ISO 8601). Returns null if this is unknown, or if the record is
-   * not missing.
+   * Returns when the API last returned a missing record (ISO 8601). Returns null if this is unknown, or if the record
+   * is not missing.
    */
   lastSeenAt(id: number): string | null {
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";

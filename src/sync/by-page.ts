@@ -19,7 +19,7 @@ const maxFaultsToLocate = 10;
 const maxLocateRequests = 100;
 
 export interface RangeResult {
-  /** The oldest instant that was read, in milliseconds since 1970. */
+  /** The oldest instant that was read, in milliseconds since the Unix epoch. */
   reached: number;
   unsettled: UnsettledLists;
 }

@@ -111,8 +111,8 @@ function findMedianSecond({ mirror, resource, state }: DatedRun, { from, to }: R
 }
 
 /**
- * Bisects a range whose counts differ, and yields the parts with a difference, newest first. A range whose count has a
- * fault is not split, because the count is meaningless. Once the budget is used up, parts are no longer split.
+ * Bisects a range whose counts differ, and yields the parts with a difference, newest first. A range with a faulty
+ * count is not split, because the count is meaningless. Once the budget is used up, parts are no longer split.
  */
 export async function* bisect(
   run: DatedRun,

@@ -137,7 +137,7 @@ export interface AmountDrift {
   compared: number;
 }
 
-/** The maximum number of records in a sample. A sample of a single day may have more. */
+/** The maximum number of records in a sample. A sample that consists of a single day may contain more. */
 const maxSampledRecords = 500;
 
 export function findAmountDrift(

@@ -67,7 +67,9 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   );
 }
 
-/** Describes a failure in one sentence. Resources that were refused for the same reason share a sentence. */
+/**
+ * Describes a failure in one sentence. Resources to which the API denied access for the same reason share a sentence.
+ */
 function describeFailure({ resource, error }: Failure, all: readonly Failure[]): string {
   const reason = findForbidden(error)?.message;
   const hasSameReason = (failure: Failure) =>

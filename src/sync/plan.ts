@@ -63,7 +63,7 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** Subtracts a duration from an instant. Returns -Infinity if the result is before the year 0. */
+/** Subtracts a duration from an instant. Returns -Infinity if the result would be before the year 0. */
 export function subtractWindow(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }

@@ -86,8 +86,8 @@ async function* requestNewestFirst(
 }
 
 /**
- * Requests the newest records in a range. If their total does not continue that of the previous response, checks that
- * the previous response had all records in its range.
+ * Requests the newest records in a range. If the total does not match the number of records that remained after the
+ * previous response, checks that the previous response had all records in its range.
  */
 async function requestAndCheck(
   run: DatedRun,

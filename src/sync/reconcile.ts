@@ -72,7 +72,7 @@ export async function reconcile(
   const isComplete = differing.length + readReasons.length === 0;
   if (isComplete && isAllCovered(run)) {
     undatedCount = await requestUndatedCount(run, sums);
-    // Records added since the comparison could explain the difference, so the run counts again.
+    // Records added since the comparison could explain the difference, so the counts are requested again.
     if (undatedCount > 0) ({ differing, sums } = await compareAllCounts(run));
   }
   const hasUndated = undatedCount > 0 && differing.length === 0;
@@ -109,7 +109,7 @@ function isAllCovered({ state }: DatedRun): boolean {
   return isContinuous && state.markedSlices().length === 0;
 }
 
-/** Returns the number of records that the API counts without a date range, but not in any date range (A11). */
+/** Returns how many more records the API counts without a date range than in all date ranges combined (A11). */
 async function requestUndatedCount(run: DatedRun, { api_total }: CountSums): Promise<number> {
   const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);

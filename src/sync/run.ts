@@ -24,7 +24,7 @@ import { dayMs } from "../util/timestamp.js";
 
 // `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
 
-/** Options for `sync`. Times are in milliseconds since 1970. */
+/** Options for `sync`. Times are in milliseconds since the Unix epoch. */
 export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
@@ -75,8 +75,8 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   /** The run's ID in `sync_runs`, or 0 if the run is not recorded. */
   runId: number;
   /**
-   * The end of the last complete second before the run, in milliseconds since 1970. Newer records are left for the next
-   * run.
+   * The end of the last complete second before the run, in milliseconds since the Unix epoch. Newer records are left
+   * for the next run.
    */
   readUntil: number;
   readonly writer: RecordWriter;
@@ -214,7 +214,7 @@ export interface RunEnd {
 }
 
 /**
- * Records how a run ended and whether the API refused the resource.
+ * Records how a run ended and whether the API denied access to the resource.
  * @throws if the mirror cannot be written: the run's own error, or the write error if the run had none
  */
 export function finishRun(run: SyncRun, { outcome, error, problems = null, columns }: RunEnd): RunRow {
@@ -235,7 +235,8 @@ export function finishRun(run: SyncRun, { outcome, error, problems = null, colum
         const { hint = null, message } = refusal;
         writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
       }
-      // A run that failed or was stopped may not have received a response, so it keeps an earlier refusal.
+      // A run that failed or was stopped may not have received a response, so an earlier denial of access stays
+      // recorded.
       const hasResponse = outcome !== "failed" && outcome !== "stopped";
       if (!refusal && hasResponse) writeRefusal(mirror, resource.name, null);
     });

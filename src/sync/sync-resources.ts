@@ -28,7 +28,7 @@ import { formatRunLine } from "./run-line.js";
 export interface ResourceSelection {
   allowed: readonly Resource[];
   withoutScope: readonly WithoutScope[];
-  /** True if the user named the resources. If not, resources that the API refuses are skipped. */
+  /** True if the user named the resources. If not, resources to which the API denies access are skipped. */
   named: boolean;
 }
 
@@ -104,7 +104,8 @@ function findStrategy({ strategy }: Resource): SyncStrategy {
 
 /**
  * Reads one resource into the mirror and records the run. Returns the run's error instead of throwing it.
- * @param isOptional true if the user did not name the resource, in which case it is skipped if the API refuses it
+ * @param isOptional true if the user did not name the resource, in which case it is skipped if the API denies access to
+ * it
  * @throws only if the mirror cannot be written
  */
 export async function syncResource(
@@ -159,8 +160,8 @@ function decideEnd(
 }
 
 /**
- * Decides how a run ends if the API refused the resource. If it was read before, the mirror's data is now outdated, so
- * the run is incomplete. If not, an optional resource is skipped.
+ * Decides how a run ends if the API denied access to the resource. If it was read before, the mirror's data is now
+ * outdated, so the run is incomplete. If not, an optional resource is skipped.
  */
 function decideEndAfterRefusal(
   { progress, resource }: SyncRun,

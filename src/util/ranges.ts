@@ -2,8 +2,8 @@ import { formatInstant, formatMinute } from "./times.js";
 import { dayMs } from "./timestamp.js";
 
 /**
- * A time range in milliseconds since 1970. It includes both ends, and the last millisecond completely. An open end is
- * -Infinity or Infinity.
+ * A time range in milliseconds since the Unix epoch. It includes both ends, and the last millisecond completely. An
+ * open end is -Infinity or Infinity.
  */
 export interface Range {
   from: number;

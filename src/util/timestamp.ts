@@ -1,5 +1,5 @@
 export interface Timestamp {
-  /** Milliseconds since 1970, rounded down. */
+  /** Milliseconds since the Unix epoch, rounded down. */
   ms: number;
   /** The microseconds after `ms`, from 0 to 999. Further digits are dropped. */
   micros: number;
@@ -45,8 +45,8 @@ export function isTimestampText(text: string): boolean {
 }
 
 /**
- * Like `readTimestamp`, but returns milliseconds since 1970, with microseconds as a fraction. From the year 2200 on,
- * the fraction is imprecise, but never rounded up to the next millisecond.
+ * Like `readTimestamp`, but returns milliseconds since the Unix epoch, with microseconds as a fraction. From the year
+ * 2200 on, the fraction is imprecise, but never rounded up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   const read = readTimestamp(text);

@@ -80,7 +80,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** @param known the fields that are not null; `sql` is a plain SQL statement */
+/** @param known the fields that are not null, with the plain SQL statement in `sql` */
 export function createEvidence(
   run: SyncRun,
   check: string,

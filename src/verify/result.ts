@@ -29,7 +29,7 @@ export interface RecordsResult extends CountSums {
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
   blind_spot: string;
-  /** The number of unread records, excluding those from before the floor. */
+  /** The number of unread records, excluding those dated before the floor. */
   unread?: number;
   future?: { records: number; until: string } | null;
   undated?: number;

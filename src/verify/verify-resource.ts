@@ -24,7 +24,7 @@ import {
   type VerificationResult,
 } from "./result.js";
 
-/** `verify` is a method for the same reason as the methods of `SyncStrategy`. */
+/** `verify` is a method rather than a function property for the reason given at `SyncStrategy`. */
 interface Verifier<How extends Strategy = Strategy> {
   verify(run: SyncRun<How>): Promise<RecordsResult>;
 }
@@ -62,7 +62,7 @@ export async function verifyResource(
       return { records: createUnprovenResult(resource.name, why), error: toError(thrown) };
     },
   );
-  // With `--repair`, the sync prints the same warning.
+  // After a repair, the repair's sync has already printed this warning.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
   const problems = listProblems(records, tableError);
@@ -172,7 +172,8 @@ function joinProblems(problems: readonly Problem[]): string | null {
 }
 
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
-  const why = "the API may restate these values at any time: the mirror has the values that were last read";
+  const why =
+    "the API may restate these values at any time; the mirror contains the values from the last read";
   const readEvidence = () => [restatedEvidence(createReadOnlyRun(session, resource))];
   return { ...createUnprovenResult(resource.name, why), readEvidence };
 }

@@ -25,7 +25,7 @@ const sources = {
 };
 
 /**
- * Returns an API that refuses every request with a message that contains the key. `me` is the optional response to
+ * Returns an API that rejects every request with a message that contains the key. `me` is the optional response to
  * `/me`.
  */
 function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOptions["fetch"]> {

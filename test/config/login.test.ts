@@ -73,7 +73,7 @@ test("sync refuses to create a profile's mirror from another brand's data", asyn
   expect((await brand.run("sync roster")).code).toBe(0);
 });
 
-test("login refuses another brand's key if the profile or its mirror belongs to a brand, and keeps the stored key", async () => {
+test("login rejects a different brand's key if the profile or its mirror already belongs to a brand, and keeps the stored key", async () => {
   const brand = brandWithoutSettings();
   const other = otherBrand(brand);
   const login = async (key: string, flags = "") =>
@@ -116,7 +116,7 @@ test("sync and doctor warn about an unknown field in the profile", async () => {
   expect(doctor.out).toContain("unknown field `pign`");
 });
 
-test("if the config file is a link to a missing file, login creates the link's target", async () => {
+test("if the config file is a symbolic link to a missing file, login creates the link's target", async () => {
   const brand = brandWithoutSettings();
   const path = configOf(brand);
   mkdirSync(join(path, ".."), { recursive: true });

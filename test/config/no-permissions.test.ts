@@ -13,7 +13,7 @@ vi.mock("node:fs/promises", async (original) => {
   return { ...real, writeFile };
 });
 
-test("login does not store a key on a file system without permissions", async () => {
+test("login does not store a key on a file system that does not support permissions", async () => {
   const brand = makeBrand();
   const { code, err } = await brand.run(`login --base-url ${testBaseUrl} --key-stdin`, { stdin: brand.key });
   expect(code, err).toBe(3);

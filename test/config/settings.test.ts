@@ -347,7 +347,7 @@ test.each([
   [`{"profiles": {"acme": {"rate_limit": 30}}}`, "`rate_limit` of the profile `acme` is not supported"],
   [`{"profiles": {"acme": {"pign": 30}}}`, "rename it to `ping`"],
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
-  [`{"brands": {}}`, "it needs an object `profiles`"],
+  [`{"brands": {}}`, "it has no object `profiles`"],
   [`{"profiles": `, "fix its JSON"],
 ])("the error for the config file %j names the setting to fix", async (config, hint) => {
   expect(failure({}, world({ config })).hint).toContain(hint);

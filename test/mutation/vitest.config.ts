@@ -25,7 +25,7 @@ export default defineConfig({
     include: tests,
     setupFiles: ["test/support/each-file.ts", "test/mutation/load.ts"],
     testTimeout: 30_000,
-    // Loading modules only once for all mutants reduces each test to milliseconds.
+    // Loading the modules only once for all mutants reduces the duration of each test to milliseconds.
     isolate: false,
     sequence: { sequencer: ShortestFirst },
   },

@@ -65,7 +65,10 @@ function checkInvented({ records }: MirrorClaims): string[] {
   );
 }
 
-/** Checks that the mirror contains every record that the API had when the range was read, or a later version of it. */
+/**
+ * Checks that the mirror contains each record as the API had it when the range was read, or a later version of the
+ * record.
+ */
 function checkCovered(world: World, { records, readAt }: MirrorClaims): string[] {
   const found: string[] = [];
   for (const [key, versions] of world.versionHistory.versions)
@@ -127,7 +130,10 @@ function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { record
   });
 }
 
-/** Checks that a run without --accept-removals never removes all records, or more than half of over 20 records. */
+/**
+ * Checks that a run without --accept-removals never removes all records, or more than half of a list of over 20
+ * records.
+ */
 function checkRemovalLimit(
   { acceptsRemovals, presentBefore }: RunResult,
   { records, present }: MirrorClaims,
@@ -159,8 +165,8 @@ export function countSwaps(world: World, instant: number, second: number): numbe
 }
 
 /**
- * Returns the earliest time at which the mirror's details can have been read. A run keeps the details that an interrupted
- * run read within the last hour.
+ * Returns the earliest time at which the mirror's details could have been read. A run keeps the details that an
+ * interrupted run read within the last hour.
  */
 export function detailsReadSince({ runs }: World, end: RunResult): number {
   const finished = runs.findLastIndex(
@@ -186,7 +192,7 @@ function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): 
   });
 }
 
-/** Returns true if the run read a complete list, and nothing changed in the meantime. */
+/** Returns true if the run read a complete list that did not change in the meantime. */
 function isUndisturbedList({ versionHistory, listName }: World, { startedAt, endedAt }: RunResult): boolean {
   return !isDated(listName) && !versionHistory.changes.some((at) => at > startedAt && at <= endedAt);
 }

@@ -41,7 +41,7 @@ export type EventType =
   | "defaultRate"
   /** An assignment is added to a campaign. Only the campaign's details contain assignments. */
   | "assign"
-  /** Events that src/sync/README.md assumes not to happen: a date changes, or a new record has a future date. */
+  /** Events that violate the assumptions in src/sync/README.md: a date changes, or a new record has a future date. */
   | "redate"
   | "future";
 

@@ -75,18 +75,18 @@ export const apiVariants: readonly ApiVariant[] = [
   readByPage("times rounded to the nearest second", { variants: { datePrecision: "rounded" } }),
   readByPage("unreadable times", { variants: { datePrecision: "invalid" } }),
   readByPage("unreadable times", { variants: { datePrecision: "invalid" } }, "content"),
-  readByPage("a record from before the requested range in each list", {
+  readByPage("lists with a record dated before the requested range", {
     variants: { includesRecordBelow: true },
   }),
   readByPage("lists sorted by ID", { variants: { order: "id" } }),
   readByPage("lists sorted by ID", { variants: { order: "id" } }, "content"),
-  readByPage("lists sorted by attribution", { variants: { order: "attribution" } }),
+  readByPage("lists sorted by attribution time", { variants: { order: "attribution" } }),
   readByPage("lists that ignore date filters", { variants: { ignoresDateFilters: true } }),
-  readByPage("records without a date in every range", {
+  readByPage("undated records that are returned for every range", {
     variants: { undated: "in every range" },
     undated: true,
   }),
-  variant("equal dates in random order", "orders", { variants: { ties: "random" } }),
+  variant("records with equal dates in random order", "orders", { variants: { ties: "random" } }),
   variant("a list in random order", "roster", { variants: { ties: "random" } }),
   variant(
     "undated records that are listed only without a date range",

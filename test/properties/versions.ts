@@ -5,11 +5,11 @@ import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } 
 /** A version of a record in the API. Times are in milliseconds. */
 export interface Version {
   from: number;
-  /** The time at which the next version starts. */
+  /** The time at which the next version replaces this one. */
   until: number;
   /** The JSON of the list item; null if this version is a removal. */
   json: string | null;
-  /** The record with exact dates and details. For a removal, the last version before it. */
+  /** The record with exact dates and details. For a removal, the last version before the removal. */
   record: Fields;
   /** The date of the record, truncated to the second; NaN if the record has no date. */
   second: number;

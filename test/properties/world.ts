@@ -45,7 +45,7 @@ export interface RunResult {
   /** True if the run was recorded as verified and was not killed. */
   verified: boolean;
   verdict: VerificationResult | null;
-  /** The exit code of a command that consists of this run. */
+  /** The exit code of a command that performs only this run. */
   code: number;
   error: unknown;
   startedAt: number;
@@ -57,11 +57,11 @@ export interface RunResult {
 
 export interface WorldOptions {
   listName: TestedList;
-  /** The resource to sync, if its name differs from the list's. */
+  /** The resource to sync, if its name differs from the name of the list. */
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** The totals that are always one request out of date. */
+  /** The totals that lag behind by one request. */
   lags?: "totals" | "dailyTotals" | undefined;
   /** True if the API violates assumption A1, A2 or A3 in src/sync/README.md, so dated lists are read page by page. */
   isReadByPage?: boolean;

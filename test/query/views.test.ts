@@ -96,7 +96,7 @@ async function older(): Promise<string> {
 test.each([
   ["reads the mirror", migrateAndOpenReadOnly],
   ["syncs", openMirror],
-])("outdated views are replaced when a command %s, and users' own views are kept", async (_, open) => {
+])("outdated views are replaced when a command %s, and user-defined views are kept", async (_, open) => {
   const path = await older();
   (await open(path)).db.close();
   const db = new Sqlite(path, { readonly: true });

@@ -146,7 +146,7 @@ test("a failed migration leaves a mirror from version 0.1.0 unchanged", async ()
   expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
 });
 
-test("a migration keeps users' indexes, triggers and views, and reports any that no longer work", async () => {
+test("a migration keeps user-defined indexes, triggers and views, and reports any that no longer work", async () => {
   const path = releasedMirror(`
     CREATE TABLE log (id);
     CREATE INDEX my_index ON orders (currency);

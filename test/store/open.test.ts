@@ -48,7 +48,7 @@ test("opening a mirror removes incomplete files that a killed process left", asy
   expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
 });
 
-test("the write-ahead log of a mirror that was moved away is not applied to a new mirror", async () => {
+test("the write-ahead log of a mirror that was moved away is not applied to a new mirror at the same path", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   await openForTest(path);
@@ -61,7 +61,7 @@ test("the write-ahead log of a mirror that was moved away is not applied to a ne
   db.close();
 });
 
-test("opening a link to a missing mirror creates the mirror and its lock at the link's target", async () => {
+test("opening a symbolic link to a missing mirror creates the mirror and its lock at the link's target", async () => {
   const home = makeHome();
   const [link, target] = [join(home, "mirror.sqlite"), join(home, "disk", "brand.sqlite")];
   symlinkSync(join("disk", "brand.sqlite"), link);

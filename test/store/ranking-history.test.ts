@@ -12,7 +12,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("for each day, the ranking history has a row for every host whose totals changed, with null totals for hosts that left", async () => {
+test("for each day, the ranking history has a row for every host whose totals changed, with null totals for hosts that left the ranking", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) =>
     saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking);

@@ -162,7 +162,7 @@ test("the first scalar value in an unknown field adds a column, even in a nested
   expect(names).not.toContain("tags");
 });
 
-test("discovered columns accept values of any type, never clash with the mirror's columns, and are limited to 300", async () => {
+test("discovered columns accept values of any type, never have the name of one of the mirror's columns, and are limited to 300", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [
     { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -202,7 +202,7 @@ test("a new attribute is reported with its path, once per mirror", async () => {
   expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
 });
 
-test("a value of an unexpected type is stored without a message", async () => {
+test("no message is printed when a value of an unexpected type is stored", async () => {
   const mirror = await makeMirror();
   const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
   expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
@@ -224,7 +224,7 @@ test("at most 100 new attributes are reported, and none for undocumented resourc
   expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
 });
 
-test("a record in which only the order of the fields changed is not written or logged as a change", async () => {
+test("if only the order of a record's fields has changed, the record is not rewritten and no change is logged", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
@@ -241,7 +241,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("the change interval of a record that returned starts when the record was last present with the old value", async () => {
+test("if a removed record returns, the change interval starts when the API last returned the record with the old value", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -290,7 +290,7 @@ test("records that were removed in the same run have separate change intervals a
   ]);
 });
 
-test("a write that finds a mirrored record that is not JSON reports a damaged mirror", async () => {
+test("a write reports a damaged mirror if a mirrored record is not valid JSON", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   mirror.db.exec("UPDATE records SET json = 'not json'");

@@ -92,7 +92,7 @@ test("another process can read the current run's progress, but not an earlier ru
   expect(await findCurrentRun(mirror.path)).toBeNull();
 });
 
-test("a failed command that read nothing is remembered until a later command starts", async () => {
+test("a failed command that read nothing is recorded until the next command starts", async () => {
   const mirror = await makeMirror();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   writeFailedRun(mirror, failed);

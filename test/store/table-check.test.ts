@@ -196,7 +196,7 @@ test("the table check compares only the given resources", async () => {
   expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
 });
 
-test("the table check reports a record that is not JSON as damage", async () => {
+test("the table check reports a damaged mirror if a record is not valid JSON", async () => {
   const mirror = await filled();
   mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");
   expect(() => compareTables(mirror, all)).toThrow(/^The mirror is damaged \(record \d+ is not JSON\)/);

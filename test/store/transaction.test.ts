@@ -87,7 +87,7 @@ test.each(cases)(
   },
 );
 
-test("a commit fails if the link to the mirror now points to a different file", async () => {
+test("a commit fails if the symbolic link to the mirror now points to a different file", async () => {
   const home = makeHome();
   const [link, other] = [join(home, "link.sqlite"), join(home, "other.sqlite")];
   for (const name of ["first.sqlite", "other.sqlite"]) (await openMirror(join(home, name))).db.close();

@@ -24,7 +24,7 @@ async function withAddedObjects() {
 
 const names = ["my_index", "my_other_index", "my_other_trigger", "my_trigger"];
 
-test("a rebuild keeps users' indexes and triggers, and does not fire the triggers", async () => {
+test("a rebuild keeps user-defined indexes and triggers, and does not fire the triggers", async () => {
   const { mirror, all, added } = await withAddedObjects();
   expect(rebuildTables(mirror, [orders])).toEqual([]);
   expect(added()).toEqual(names);
@@ -32,7 +32,7 @@ test("a rebuild keeps users' indexes and triggers, and does not fire the trigger
   expect(all("SELECT count(*) FROM notes")).toEqual([2]);
 });
 
-test("forgetting a host or omitting a field keeps users' indexes and triggers", async () => {
+test("forgetting a host or omitting a field keeps user-defined indexes and triggers", async () => {
   const { mirror, added } = await withAddedObjects();
   expect(redactMirror(mirror, ["host-1"]).lost).toEqual([]);
   expect(added()).toEqual(names);
@@ -40,7 +40,7 @@ test("forgetting a host or omitting a field keeps users' indexes and triggers", 
   expect(added()).toEqual(names);
 });
 
-test("a rebuild drops and reports a user's unique index that the rows violate", async () => {
+test("a rebuild drops and reports a user-defined unique index that the rows violate", async () => {
   const { mirror, added } = await withAddedObjects();
   mirror.db.exec(
     "DELETE FROM orders WHERE id = 'order-2'; CREATE UNIQUE INDEX my_unique ON orders (currency)",
@@ -51,7 +51,7 @@ test("a rebuild drops and reports a user's unique index that the rows violate", 
   expect(added()).toEqual(names);
 });
 
-test("removing a record does not change users' tables that reference it", async () => {
+test("removing a record does not change user-defined tables that reference it", async () => {
   const { mirror, all } = await withAddedObjects();
   mirror.db.exec(
     "CREATE TABLE tags (record_id REFERENCES orders (record_id)); INSERT INTO tags VALUES (1), (2)",

@@ -21,7 +21,7 @@ import { Sqlite } from "./sqlite.js";
 export const testBaseUrl = "https://brand.test/api/brand/v1";
 
 export interface SentRequest {
-  /** The path without `/api/brand/v1`. */
+  /** The request path, without the prefix `/api/brand/v1`. */
   path: string;
   query: Readonly<Record<string, string>>;
   method: string;
@@ -37,14 +37,14 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   listLimit?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
-  /** The start time in milliseconds since 1970. */
+  /** The start time in milliseconds since the Unix epoch. */
   now?: number;
   rateLimit?: number;
   /** True to let the first sync create the mirror. By default, the first sync opens a copy of an empty mirror. */
   createsMirror?: boolean;
   /** A brand on the same API, whose clock and home folder are shared, as with a second profile of the same user. */
   sameApiAs?: TestBrand;
-  /** A brand whose records, time and mirror are copied to a new home folder. */
+  /** An existing test brand to copy, including its records, its current time and its mirror. */
   copyOf?: TestBrand;
 }
 
@@ -81,7 +81,9 @@ export interface TestBrand extends BrandEvents {
     matches: (request: SentRequest) => boolean,
     beforeStop?: () => void,
   ): Promise<RunResult>;
-  /** Simulates a kill at the first matching request: the mirror is then a copy of its files at that moment. */
+  /**
+   * Simulates a kill at the first matching request. The mirror is then a copy of its files as they were at that moment.
+   */
   killed(command: string, matches: (request: SentRequest) => boolean): Promise<void>;
   sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[];
   /** Returns the sorted keys of the current records in the mirror. */

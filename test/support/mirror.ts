@@ -24,8 +24,8 @@ export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Pro
 let empty: Buffer | undefined;
 
 /**
- * Creates a mirror unless the file exists. After the first, all mirrors are copies, because creating the tables and
- * views takes longer than most syncs in tests.
+ * Creates a mirror unless the file exists. After the first mirror, all others are copies, because creating the tables
+ * and views takes longer than most syncs in tests.
  */
 export async function createEmptyMirror(path: string): Promise<void> {
   if (existsSync(path)) return;

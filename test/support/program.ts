@@ -38,7 +38,7 @@ export interface ProgramResult {
   out: string;
   err: string;
   home: string;
-  /** The values that the terminal's raw mode was set to. */
+  /** The values to which the terminal's raw mode was set, in order. */
   raw: boolean[];
   /** The files that were opened in the browser. */
   opened: string[];

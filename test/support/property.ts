@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-// A fixed seed makes every run test the same cases. `PROPERTY_SEED=7 npm test` tests different ones.
+// A fixed seed makes every run test the same cases. `PROPERTY_SEED=7 npm test` tests different cases.
 fc.configureGlobal({ seed: Number(process.env.PROPERTY_SEED ?? 20261121) });
 
 /** Generates any character except surrogates. fast-check's own generator (`unit: "binary"`) needs 85 MB of memory. */

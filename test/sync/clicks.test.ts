@@ -57,7 +57,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 
-  test("sync reads clicks for an earlier month if an order appears in that month, but never from before the first --since", async () => {
+  test("sync reads clicks for an earlier month if an order appears in that month, but never for months before the --since of the first sync", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));

@@ -240,7 +240,7 @@ describe("implausible removals", () => {
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
-  test("if sync refuses to remove records, they stay missing until they return", async () => {
+  test("records that sync refuses to remove stay marked as missing until the API returns them again", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -299,7 +299,7 @@ describe("a list's totals in `sync_runs`", () => {
     return { api_total, mirror_total, differing };
   };
 
-  test("sync records the totals of a complete list", async () => {
+  test("sync stores the totals of a complete list", async () => {
     const brand = makeBrand({ history: 200, gifts });
     await brand.run("sync roster gifts opportunities surveys analytics-hosts");
     for (const resource of ["roster", "gifts", "opportunities", "surveys", "analytics-hosts"]) {
@@ -309,7 +309,7 @@ describe("a list's totals in `sync_runs`", () => {
     }
   });
 
-  test("sync records the totals of a list if removals are refused", async () => {
+  test("sync stores the totals of a list even if it refuses to remove records", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);

@@ -49,7 +49,7 @@ describe("the first sync", () => {
     other.close();
   });
 
-  test("later syncs never read orders from before the first --since", async () => {
+  test("later syncs never read orders dated before the --since of the first sync", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --since 2026-11-01");
     const stored = brand.mirrored().length;
@@ -328,7 +328,7 @@ test("a change's interval contains the time at which the record changed", async 
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
 });
 
-test("sync does not mention daily totals if the API refuses access to orders", async () => {
+test("sync does not mention daily totals if the API denies access to orders", async () => {
   const brand = makeBrand();
   brand.before = ({ path }) =>
     path === "/orders" || path.startsWith("/analytics") ? { status: 402 } : undefined;

@@ -85,7 +85,7 @@ describe("a sync of several resources", () => {
   });
 });
 
-describe("resources that the API refuses", () => {
+describe("resources to which the API denies access", () => {
   test("sync skips a resource if the key lacks its scope, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
@@ -129,7 +129,7 @@ describe("resources that the API refuses", () => {
   ])("access lost because of %s", (_, loss, regain, reason) => {
     const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-    test("sync reads the other resources and exits with code 8 if the API refuses a resource that was read before", async () => {
+    test("sync reads the other resources and exits with code 8 if the API denies access to a resource that was read before", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -147,7 +147,7 @@ describe("resources that the API refuses", () => {
       }
     });
 
-    test("status --max-age reports refused resources as stale until they are re-read", async () => {
+    test("if the API denies access to a resource, status --max-age reports it as stale until it is re-read", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -172,7 +172,7 @@ describe("resources that the API refuses", () => {
       expect((await brand.run("status --max-age 26h")).code).toBe(0);
     });
 
-    test("status prints both the refusal of a resource and a later failure", async () => {
+    test("status prints both the API's denial of access to a resource and a later failure", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -185,7 +185,7 @@ describe("resources that the API refuses", () => {
       expect(out).toMatch(/^! orders: the last run failed: The API is unavailable: HTTP 503/m);
     });
 
-    test("verify fails if the API refuses a resource that was read before", async () => {
+    test("verify fails if the API denies access to a resource that was read before", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -193,7 +193,7 @@ describe("resources that the API refuses", () => {
       expect([code, err]).toEqual([8, expect.stringMatching(/orders w.* read before, but /)]);
     });
 
-    test("sync exits with code 8 if the only named resource was read before and is now refused", async () => {
+    test("sync exits with code 8 if the API denies access to the only named resource, which was read before", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -203,7 +203,7 @@ describe("resources that the API refuses", () => {
     });
   });
 
-  test("status --max-age ignores a resource that was never allowed, even if it was named once", async () => {
+  test("status --max-age ignores a resource to which access was never granted, even if it was once named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     await brand.run("sync");
@@ -244,7 +244,7 @@ describe("resources that the API refuses", () => {
     expect((await brand.run("status --max-age 26h")).code).toBe(0);
   });
 
-  test("sync resumes reading a resource that the API refused in the middle of a run", async () => {
+  test("sync resumes reading a resource to which the API denied access in the middle of a run", async () => {
     const brand = makeBrand(lists());
     let page = 0;
     const isThird = (request: SentRequest) => readsOrders(request) && ++page === 3;

@@ -54,7 +54,7 @@ describe("lists without dates", () => {
     expect(brand.mirrored("roster")).toHaveLength(31);
   });
 
-  test("verify --repair refuses implausible removals", async () => {
+  test("verify --repair does not remove an implausible number of records", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 10);
@@ -132,7 +132,7 @@ describe("tables that do not match the records", () => {
     expect(brand.sql("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "a" }, { id: "b" }]);
   });
 
-  test("verify reports the API's refusal, and status lists the inconsistent tables", async () => {
+  test("if the API denies access, verify reports the error, and status lists the inconsistent tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");

@@ -171,7 +171,7 @@ describe("unread orders", () => {
     expect(brand.mirrored()).toContain("new");
   });
 
-  test("verify exits with code 0 if only orders from before the floor have never been read", async () => {
+  test("verify exits with code 0 if only orders dated before the floor have never been read", async () => {
     const brand = await synced({}, "--since 2026-09-10");
     const { code, states, result } = await verified(brand);
     expect([code, result?.state, result?.unread]).toEqual([0, "unproven", 0]);
@@ -211,7 +211,7 @@ describe("unread orders", () => {
     expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`/);
   });
 
-  test("verify reports a month as not read completely if two interrupted runs each read part of a day", async () => {
+  test("verify reports a month as incompletely read if two interrupted runs each read part of a day", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 350, hour) });
     for (let run = 0; run < 2; run += 1) {
       let page = 0;

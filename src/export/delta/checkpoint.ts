@@ -57,7 +57,7 @@ function toAction(row: unknown): Action {
 
 /**
  * Writes a classic checkpoint, which lists the current files and the recently removed files.
- * @param since milliseconds since 1970; files that were removed before this time are omitted
+ * @param since milliseconds since the Unix epoch; files that were removed before this time are omitted
  */
 export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
   const { brands, files, folder, metaData, removedFiles, version } = log;

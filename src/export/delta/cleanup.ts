@@ -11,7 +11,7 @@ const checkpointInterval = 50;
 
 /**
  * Deletes a brand's unused files and a table's old versions after an export, and writes a checkpoint if one is due.
- * @param since milliseconds since 1970; newer versions stay readable
+ * @param since milliseconds since the Unix epoch; newer versions stay readable
  */
 export async function cleanUpTable(
   folder: string,

@@ -8,7 +8,7 @@ import { brandColumn, type MirrorState } from "./monthly-rows.js";
 /** The versions of the Delta protocol that this program reads and writes. */
 export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
-/** An action in the Delta protocol. Times are in milliseconds since 1970. */
+/** An action in the Delta protocol. Times are in milliseconds since the Unix epoch. */
 export interface Action {
   /** `mirror` is an extension of the Delta protocol. */
   commitInfo?: { timestamp: number; mirror?: MirrorState & { rows: number }; [member: string]: unknown };

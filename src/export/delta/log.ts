@@ -178,7 +178,7 @@ const maxClaimMs = 60_000;
 
 /**
  * Moves a file to a path that must not exist yet. If two processes try this at the same time, only one succeeds.
- * @param now milliseconds since 1970
+ * @param now milliseconds since the Unix epoch
  * @throws EEXIST if the path exists or another process is about to create it
  */
 export async function linkExclusive(from: string, to: string, now: number): Promise<void> {
