@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// This file must run on every version of Node, so that it can report a missing requirement before it loads syntax that
-// older versions do not support.
+// This file must also run on Node 14, so that it can report an unsupported version of Node before it loads syntax that
+// the version does not support.
 const [major, minor, patch] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1)))) {
   fail(`Node 20.18.1 or newer is required; this is Node ${process.versions.node}.`, "install a current Node");

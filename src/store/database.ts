@@ -14,7 +14,7 @@ export class Mirror {
 
   /**
    * @param path the path as the user specified it, which may be a symbolic link
-   * @param fileId the device and inode of the mirror file, or null if `db` is an empty mirror or a copy in memory
+   * @param fileId the device and inode of the mirror file, or null if there is no file or `db` is a migrated copy
    */
   constructor(
     readonly db: Database,

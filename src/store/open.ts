@@ -95,12 +95,12 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
 
 /**
  * Opens a mirror for a plan, without writing to the file. If the mirror does not exist, opens an empty in-memory
- * mirror. If it is from an older version, opens a migrated copy in memory.
+ * mirror. If it is not up to date, opens a migrated copy in memory.
  * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const mirror = await openMirrorOrEmpty(path);
-  if (schemaVersion(mirror) !== "older") return mirror;
+  if (!mirror.hasFile || isUpToDate(mirror)) return mirror;
   const content = mirror.db.serialize();
   mirror.db.close();
   const Sqlite = await loadSqlite();

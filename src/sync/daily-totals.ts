@@ -36,9 +36,12 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
   }
 }
 
-function readTotals(point: Json, totalsSource: TotalsSource): DayTotals {
-  const numberAt = (name: string) => Number(valueAt(point, [name])) || 0;
-  return { count: numberAt(totalsSource.countField), amounts: totalsSource.amountFields.map(numberAt) };
+/** @throws UnexpectedResponse if the point has no count, because the day would otherwise seem to have no activity */
+function readTotals(point: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
+  const count = Number(valueAt(point, [countField]));
+  if (Number.isNaN(count))
+    throw new UnexpectedResponse(`The API's response to ${path} has a day without \`${countField}\`.`);
+  return { count, amounts: amountFields.map((name) => Number(valueAt(point, [name])) || 0) };
 }
 
 /** Warns that the API returned no daily totals. Prints only a note if it has never returned any. */

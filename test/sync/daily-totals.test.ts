@@ -216,3 +216,10 @@ test("sync requests the daily totals for orders even if the same request failed 
   expect([code, brand.lastRun("analytics-clicks").outcome]).toEqual([8, "failed"]);
   expect([brand.lastRun("orders").verified, err]).toEqual([1, expect.not.stringContaining("daily totals")]);
 });
+
+test("sync does not mistake a day without a number of orders for a day without orders", async () => {
+  const brand = makeBrand({ orders: orders.slice(0, 10) });
+  changePoints(brand, ({ orders: _, ...point }) => point as Point);
+  const { code, err } = await brand.run("sync orders");
+  expect([code, err]).toEqual([0, expect.stringContaining("the API returned no daily totals")]);
+});

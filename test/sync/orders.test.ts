@@ -295,6 +295,14 @@ describe("requested date ranges", () => {
     expect((await brand.run("sync --dry-run")).out).toContain("orders: skipped: the key lacks the scope");
     expect((await brand.run("sync orders --dry-run")).code).toBe(5);
   });
+
+  test("sync --dry-run works with a mirror that lacks the tables of a new resource", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync roster");
+    new Sqlite(brand.db).exec("DROP TABLE orders; DROP TABLE orders_removed").close();
+    const { code, out } = await brand.run("sync orders --dry-run");
+    expect([code, out]).toEqual([0, expect.stringContaining("350 records")]);
+  });
 });
 
 test("sync reads all library files even though the API excludes the end of a date range", async () => {
