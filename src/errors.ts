@@ -66,7 +66,7 @@ export class MirrorUnusable extends ConfigurationError {
   override readonly code = "mirror";
 }
 
-/** Thrown on 401. See "Authentication" in the API document. */
+/** Thrown on 401. See "Authentication" in the API documentation. */
 export class Unauthorized extends BrandapiError {
   override readonly exitCode = exitCodes.unauthorized;
   override readonly code = "unauthorized";
@@ -95,7 +95,7 @@ export class ApiUnavailable extends BrandapiError {
   override readonly code = "unavailable";
 }
 
-/** Thrown when a response contradicts the API document. */
+/** Thrown when a response contradicts the API documentation. */
 export class UnexpectedResponse extends BrandapiError {
   override readonly exitCode = exitCodes.unexpectedResponse;
   override readonly code: string = "unexpected-response";

@@ -26,8 +26,8 @@ interface RequestInfo {
 const consolePage = "in the brand's console: Settings > Integrations > Brand API";
 
 /**
- * Returns the error for a status other than 403 that is not retried (API document, "Errors"). Ignores the response
- * body, whose undocumented fields could contain the key.
+ * Returns the error for a status other than 403 that is not retried (see "Errors" in the API documentation). Ignores
+ * the response body, whose undocumented fields could contain the key.
  */
 export function statusError(
   status: number,

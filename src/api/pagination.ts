@@ -12,7 +12,7 @@ export interface Page {
   requestedAt: number;
 }
 
-/** See "Limits" in the API document. */
+/** See "Limits" in the API documentation. */
 export const lastPage = 10_000;
 export const maxPerPage = 100;
 

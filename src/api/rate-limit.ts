@@ -21,8 +21,8 @@ type Permit = { id: number };
 type Wait = { waitMs: number };
 
 /**
- * Enforces the API's limits across all processes on this machine (API document, "Limits"). A request's window starts
- * when its response headers arrive, because the server has counted the request by then.
+ * Enforces the API's limits across all processes on this machine (see "Limits" in the API documentation). A request's
+ * window starts when its response headers arrive, because the server has counted the request by then.
  */
 export class RateLimiter {
   /**

@@ -18,7 +18,7 @@ export interface RefusedRequest {
 
 /**
  * A failure without a usable response:
- * - unavailable: a status that is retried (API document, "Errors")
+ * - unavailable: a status that is retried (see "Errors" in the API documentation)
  * - network: the connection was refused, was lost or timed out
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
  * - permanent: a failure that is not retried, such as an untrusted certificate

@@ -46,7 +46,7 @@ export function unexpectedResponse(path: string, problem: string, hint = baseUrl
 }
 
 /**
- * Parses and validates an envelope (API document, "Envelope").
+ * Parses and validates an envelope (see "Envelope" in the API documentation).
  * @throws InvalidBody if the text is not JSON
  * @throws UnexpectedResponse if the envelope has an undocumented shape
  * @throws UnsafeResponse if the envelope exceeds a limit or contains the key

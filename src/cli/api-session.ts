@@ -93,7 +93,7 @@ function rejectedKeyHint({ keySource, output, profile }: Settings): string {
   return `check the key for a typo, or ${createKey}`;
 }
 
-/** The brand and the key from the response to `/me`. See "1. GET /me" and "Brand" in the API document. */
+/** The brand and the key from the response to `/me`. See "1. GET /me" and "Brand" in the API documentation. */
 export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 
 /** Commands print a warning if the key expires within this number of days. */

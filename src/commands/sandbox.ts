@@ -20,7 +20,7 @@ interface SandboxFlags extends GlobalFlags {
 }
 
 export const about =
-  "Prints a base URL and a key, and serves requests until you press Ctrl-C. Enforces every rule in the API document. " +
+  "Prints a base URL and a key, and serves requests until you press Ctrl-C. Enforces every rule in the API documentation. " +
   "`--rate-limit` sets the limit for each key (default: 60; `none` for no limit).\n\n" +
   `Where the document is ambiguous, the sandbox behaves as follows:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 

@@ -121,7 +121,7 @@ function chooseBaseUrl(flags: GlobalFlags, env: Env, profile: Profile, source: s
   return profile.baseUrl === undefined ? undefined : checkBaseUrl(profile.baseUrl, source);
 }
 
-/** @param options.baseUrl the base URL that the key will be sent to */
+/** @param options.baseUrl the base URL to which the key will be sent */
 function chooseKey(
   { keyFile }: GlobalFlags,
   env: Env,

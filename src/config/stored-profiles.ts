@@ -84,7 +84,7 @@ function configFileHint(root: unknown, stored: unknown): string {
   return wrong[0] ?? `fix its profiles, ${orStartOver}`;
 }
 
-/** Returns the fix for a field that profiles do not have. */
+/** Returns a hint that explains how to fix an unknown field in a profile. */
 export function unknownFieldHint(field: string): string {
   if (/^rate_?limit$/i.test(field)) return "remove it, and use `--rate-limit` or BRANDAPI_RATE_LIMIT";
   const meant = closestName(field, profileFields);

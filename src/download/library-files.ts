@@ -10,7 +10,7 @@ interface FileSelection {
   until: number | undefined;
 }
 
-/** A file in the mirrored content library (API document, "Content item"). */
+/** A file in the mirrored content library (see "Content item" in the API documentation). */
 export interface LibraryFile {
   source: string;
   id: string;

@@ -200,8 +200,8 @@ function tooLarge(): DownloadFailure {
 const maxUrlLength = 16_384;
 
 /**
- * Requests a signed URL for a file (API document, "8. GET /content/{source}/{item_id}/download"). The URL is never
- * stored, because it expires soon.
+ * Requests a signed URL for a file (see "8. GET /content/{source}/{item_id}/download" in the API documentation). The
+ * URL is never stored, because it expires soon.
  * @throws DownloadFailure if the API returns no usable URL; other API errors
  */
 export async function requestFileUrl(

@@ -41,8 +41,8 @@ const parentOfHosts = parent.map(({ from }) => ({
 }));
 
 /**
- * Clicks, views and sales (API document, "2. GET /analytics/clicks" and "Click analytics"), read by calendar month.
- * Unique counts must not be summed across days or months.
+ * Clicks, views and sales (see "2. GET /analytics/clicks" and "Click analytics" in the API documentation), read by
+ * calendar month. Unique counts must not be summed across days or months.
  */
 export const analyticsClicks = {
   ...common,

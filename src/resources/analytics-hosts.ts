@@ -3,8 +3,8 @@ import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). Records are identified by their
- * position in the ranking, because several of them can have no host.
+ * All-time clicks and sales per host (see "3. GET /analytics/hosts" in the API documentation). Records are identified
+ * by their position in the ranking, because several of them can have no host.
  */
 export const analyticsHosts = {
   ...common,

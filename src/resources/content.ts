@@ -2,7 +2,7 @@ import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** See "7. GET /content" and "Content item" in the API document. */
+/** See "7. GET /content" and "Content item" in the API documentation. */
 export const content = {
   ...common,
   name: "content",

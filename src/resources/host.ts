@@ -1,6 +1,6 @@
 import { type Field, json, signedUrl, text } from "./fields.js";
 
-/** The fields of a host's public identity (API document, "Host"). The endpoints return four variants. */
+/** The fields of a host's public identity (see "Host" in the API documentation). The endpoints return four variants. */
 export const baseHost: readonly Field[] = [
   text("id", "the host's user ID"),
   text("username", "public handle"),

@@ -6,7 +6,7 @@ import { common, type Resource } from "./resource.js";
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
 const settledPayments = ["PAID", "REFUNDED"];
 
-/** See "5. GET /opportunities", "6. GET /opportunities/{id}" and "Opportunity" in the API document. */
+/** See "5. GET /opportunities", "6. GET /opportunities/{id}" and "Opportunity" in the API documentation. */
 export const opportunities = {
   ...common,
   name: "opportunities",

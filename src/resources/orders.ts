@@ -2,7 +2,7 @@ import { amount, boolean, integer, list, number, object, signedUrl, text, timest
 import { baseHost } from "./host.js";
 import { analyticsTotals, common, type Resource } from "./resource.js";
 
-/** See "4. GET /orders" and "Order" in the API document. */
+/** See "4. GET /orders" and "Order" in the API documentation. */
 export const orders = {
   ...common,
   name: "orders",

@@ -2,7 +2,7 @@ import { integer, list, object, text } from "./fields.js";
 import { mottoHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** See "10. GET /recommendations" and "Recommendation" in the API document. */
+/** See "10. GET /recommendations" and "Recommendation" in the API documentation. */
 export const recommendations = {
   ...common,
   name: "recommendations",

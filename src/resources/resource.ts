@@ -128,7 +128,7 @@ export function mergesDetails({ strategy }: Resource): boolean {
   return strategy.kind === "details" && strategy.into === "merge";
 }
 
-/** Orders and sales per day for all time, in one response (API document, "2. GET /analytics/clicks"). */
+/** Orders and sales per day for all time, in one response (see "2. GET /analytics/clicks" in the API documentation). */
 export const analyticsTotals: TotalsSource = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },

@@ -2,7 +2,7 @@ import { integer, number, object, text, timestamp } from "./fields.js";
 import { profileHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** See "9. GET /roster" and "Roster entry" in the API document. */
+/** See "9. GET /roster" and "Roster entry" in the API documentation. */
 export const roster = {
   ...common,
   name: "roster",

@@ -2,8 +2,8 @@ import { requestParameter } from "./fields.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * Gifts, codes and surveys (API document, "11 to 14"). Their fields are not documented, so every scalar that appears in
- * a record becomes a column.
+ * Gifts, codes and surveys (see "11 to 14" in the API documentation). Their fields are not documented, so every scalar
+ * that appears in a record becomes a column.
  */
 function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {

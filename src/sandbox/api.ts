@@ -13,7 +13,7 @@ import { RequestLimits } from "./request-limits.js";
 
 export const apiRoot = "/api/brand/v1";
 
-/** Public feeds without a key that the API has replaced (API document, "Versioning"). */
+/** Public feeds without a key that the API has replaced (see "Versioning" in the API documentation). */
 const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
@@ -96,7 +96,7 @@ function findEndpoint(path: string) {
   throw new ErrorResponse(404, "unknown_path", "There is no endpoint at this path.");
 }
 
-/** Behavior that the API document leaves open, as listed in the help. */
+/** Behavior that the API documentation leaves open, as listed in the help. */
 export const undocumentedChoices: readonly string[] = [
   "A date without a time means the complete day in UTC; timestamps end in Z or a zero offset.",
   "A page past the end is an empty list, and an empty list has a total_pages of 0.",

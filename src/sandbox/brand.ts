@@ -63,7 +63,7 @@ export type RosterEntry = UnreadFields & {
 
 export type Recommendation = UnreadFields & { host: HostProfile; products: { id: string; title: string }[] };
 
-/** A gift, code or survey. The API document does not describe the fields, so the sandbox invents them. */
+/** A gift, code or survey. The API documentation does not describe the fields, so the sandbox invents them. */
 export type OpenRecord = UnreadFields & { id: string | number };
 
 /** A brand's lists. The most recently added record comes first. */

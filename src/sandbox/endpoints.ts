@@ -107,7 +107,7 @@ function listContent({ brand, query }: EndpointContext): ResponseData {
   );
   const slice = selectRange(brand.content, "created_at", {
     from: uploaded_after?.at ?? null,
-    // `uploaded_before` is exclusive (API document, "GET /content").
+    // `uploaded_before` is exclusive (see "GET /content" in the API documentation).
     to: uploaded_before ? uploaded_before.at - 1 : null,
   });
   const matching = slice.list

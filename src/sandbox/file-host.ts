@@ -4,7 +4,7 @@ import type { Brand, ContentItem } from "./brand.js";
 import { mixBits } from "./data/random.js";
 import type { SandboxRequest, SandboxResponse } from "./protocol.js";
 
-/** See "Download URL" in the API document. */
+/** See "Download URL" in the API documentation. */
 const downloadSeconds = 300;
 
 export function createDownloadUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {

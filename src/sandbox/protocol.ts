@@ -46,7 +46,9 @@ export interface PageInfo {
   has_prev: boolean;
 }
 
-/** Thrown to respond with an error. The body is invented, because the API document does not describe error bodies. */
+/**
+ * Thrown to respond with an error. The body is invented, because the API documentation does not describe error bodies.
+ */
 export class ErrorResponse extends Error {
   constructor(
     readonly status: number,

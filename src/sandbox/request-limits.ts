@@ -1,11 +1,11 @@
 import { ErrorResponse } from "./protocol.js";
 
-/** See "Limits" in the API document. */
+/** See "Limits" in the API documentation. */
 const windowMs = 60_000;
 
 /**
  * Counts requests in a sliding window for each key and for each IP address. The limit per IP address is twice the limit
- * per key. Rejected requests count as well, which is the strictest interpretation of the API document.
+ * per key. Rejected requests count as well, which is the strictest interpretation of the API documentation.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();

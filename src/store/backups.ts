@@ -57,7 +57,7 @@ export async function copyMirror(
   }
 }
 
-/** A copy of up to this size is checked in less than a second. */
+/** The maximum size of a copy that can be checked in less than a second. */
 export const shortCopyBytes = 200 * 2 ** 20;
 
 async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {

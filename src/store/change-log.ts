@@ -42,7 +42,7 @@ export class ChangeLog {
   }
 
   /**
-   * Logs a new record if its date had already been covered. If it had not, the record may have existed earlier without
+   * Logs a new record if its date had already been covered. Otherwise, the record may have existed earlier without
    * being read.
    */
   logAdded(key: string, value: Json, at: string): void {

@@ -46,7 +46,7 @@ export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }
 
-/** Moves a mirror's log files out of the way, because SQLite would apply them to a new file at the same path. */
+/** Renames a mirror's log files, because SQLite would apply them to a new file at the same path. */
 export function moveLogFiles(path: string, aside: string): void {
   for (const end of ["-wal", "-shm", "-journal"])
     if (existsSync(path + end)) renameSync(path + end, aside + end);

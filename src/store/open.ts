@@ -158,7 +158,7 @@ async function createMirrorFile(path: string): Promise<void> {
 }
 
 function setFileFormat(db: Database): void {
-  // A record takes about a kilobyte, so larger pages waste less space.
+  // A record takes up about a kilobyte, so pages larger than SQLite's default waste less space.
   db.pragma("page_size = 16384");
   db.pragma("journal_mode = WAL");
 }

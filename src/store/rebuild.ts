@@ -154,7 +154,7 @@ function readUserObjects(
   tables: readonly string[],
   programIndexes: readonly string[],
 ): UserObject[] {
-  // Indexes that SQLite creates for constraints have no SQL.
+  // Indexes that SQLite creates for constraints have no SQL text.
   const objects = mirror.selectRows<UserObject>(
     `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_master WHERE type IN ('index', 'trigger')
        AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY rowid`,

@@ -24,7 +24,7 @@ export interface ResponseOptions {
   readAt: number;
   /** Request parameters, such as the month, for columns whose values are not in the response. */
   context?: JsonObject;
-  /** The position of the first record in the complete list, which identifies records without an ID. */
+  /** The position of the first record in the complete list. Records without an ID are identified by their position. */
   position?: number;
   keyPrefix?: string;
   /**
@@ -76,7 +76,7 @@ interface KnownRecord {
 }
 
 interface WriteOptions extends ResponseOptions {
-  /** True to skip copies, and records whose date is older than in the mirror. */
+  /** True to skip copies, and records whose date is older than their date in the mirror. */
   newestOnly: boolean;
 }
 

@@ -3,8 +3,8 @@ import { type Mirror, readJsonInfo } from "./database.js";
 
 export interface RedactionRules {
   /**
-   * The fields that the profile omits. A rule is the end of a field's path, such as `host.last_name`.
-   * `roster:host.last_name` applies to one resource.
+   * The fields that the profile omits. A rule is the end of a field's path, such as `host.last_name`. A prefix limits
+   * it to one resource, as in `roster:host.last_name`.
    */
   omit: readonly string[];
   /** The fields that are no longer omitted. Records that were read while a field was omitted lack it. */

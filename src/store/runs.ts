@@ -279,7 +279,7 @@ export function readFailedRun(mirror: Mirror): FailedRun | null {
 
 /**
  * Stores the `run_id` of a `verify` run that found only problems that need to be fixed in the API, such as unreadable
- * dates. Pass null to delete it.
+ * dates. Pass null to clear it.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
   const name = `unrepairable:${resource}`;

@@ -20,7 +20,7 @@ export type SchemaIssue =
   | { kind: "attribute"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null };
 
-/** The type of a string that contains a number. Numeric columns store the number. */
+/** The type reported for a string that contains a number. Numeric columns store that number. */
 export const numberAsText = "number as text";
 
 /**
@@ -147,8 +147,8 @@ const maxReportedAttributes = 100;
 
 /**
  * Finds attributes that have neither a column nor a child table, at any depth. Also finds values that should be objects
- * but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources without documented
- * fields are not checked.
+ * but are not. The API can add attributes at any time (see "Versioning", item 2, in the API documentation). Resources
+ * without documented fields are not checked.
  */
 class AttributeWatch {
   readonly #root: KnownObject | null;

@@ -237,7 +237,7 @@ export interface DayTotals {
 /** Totals by day (`2026-01-31`). Days without activity may be absent. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's daily totals from the time when each day was last read, stored in the table `day_figures`. */
+/** The API's daily totals, as they were when each day was last read. They are stored in the table `day_figures`. */
 export class StoredTotals {
   constructor(
     private readonly mirror: Mirror,

@@ -13,9 +13,9 @@ const maxSliceRecords = 2_000;
 const maxSplits = 12;
 /** The assumed length of a range without a start, which determines where the range is first split. */
 const openRangeMs = 20 * 365 * dayMs;
-/** If a slice has more faulty records than this, all of its days are marked, even days without faulty records. */
+/** The number of faulty records above which all days of a slice are marked, even days without faulty records. */
 const maxFaultsToLocate = 10;
-/** The request budget for finding the days with a slice's faulty records. */
+/** The request budget for finding the days of a slice that have faulty records. */
 const maxLocateRequests = 100;
 
 export interface RangeResult {

@@ -8,8 +8,8 @@ import { describeRepeatedId, readSlice, writeSlice } from "./slices.js";
 const maxLookups = 10;
 
 /**
- * Handles older copies of mirrored records. If this run has not read the mirrored record's date, first reads that
- * second to check whether the API still returns the record there.
+ * Handles older copies of mirrored records. If this run has not read the second in which the mirrored record is dated,
+ * first reads that second to check whether the API still returns the record.
  */
 export async function resolveCopies(
   run: DatedRun,

@@ -9,7 +9,10 @@ import type { QueryParameters } from "../util/urls.js";
 import { findDateFault, rangeQuery } from "./dates.js";
 import type { Budget, CountSums, DatedRun, SyncRun } from "./run.js";
 
-/** Selects all records, or the records with one status. `flags` is that status's bit in the column `records.flags`. */
+/**
+ * Selects all records, or the records with one status. `flags` contains the bit for that status in the column
+ * `records.flags`.
+ */
 interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
@@ -27,7 +30,7 @@ export interface CountComparison extends Range {
 
 export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
 
-/** Requests a list's first record and its `total_items` (A5). Source: the API document, "Pagination object". */
+/** Requests a list's first record and its `total_items` (A5). See "Pagination object" in the API documentation. */
 export async function requestCount(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: QueryParameters,

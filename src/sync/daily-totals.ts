@@ -44,7 +44,7 @@ function readTotals(point: Json, { amountFields, countField, path }: TotalsSourc
   return { count, amounts: amountFields.map((name) => Number(valueAt(point, [name])) || 0) };
 }
 
-/** Warns that the API returned no daily totals. Prints only a note if it has never returned any. */
+/** Warns that the API returned no daily totals. Prints a note instead if the API has never returned any. */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
@@ -88,7 +88,7 @@ export interface ComparedTotals {
   ignoresAmounts: boolean;
 }
 
-/** Returns the covered days whose totals have changed since the day was last read, oldest first. */
+/** Returns the covered days whose totals have changed since they were last read, oldest first. */
 export function findChangedDays(
   { state }: Pick<DatedRun, "state">,
   { apiTotals, ignoresAmounts }: ComparedTotals,
@@ -161,8 +161,8 @@ export function findAmountDrift(
 }
 
 /**
- * Selects the oldest of the given days as a sample. Old records rarely change, so a change in their amounts indicates a
- * drift.
+ * Selects the oldest of the given days as a sample. Old records rarely change, so a change in the totals of these days
+ * indicates a drift.
  */
 export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const sample: string[] = [];

@@ -103,7 +103,7 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
   const mirrored = pluralize(state.count(allTime), "record");
   if (isResumed) reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
   const due = mergeRanges([...ranges, ...markedSlices]);
-  // If nothing is due, `until` is the floor, so that the run does not count as having read any newer date.
+  // If there is nothing to read, `until` is the floor, so that the run does not count as having read any newer date.
   const since = formatInstantOrNull(due[0]?.from ?? floor);
   const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {

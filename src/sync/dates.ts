@@ -37,7 +37,7 @@ export function checkDates(
 
 /**
  * Returns the query parameters for a date range. An inclusive end is sent with microseconds, because the API stores
- * dates with that precision. Source: the API document, "4. GET /orders" and "7. GET /content".
+ * dates with that precision. See "4. GET /orders" and "7. GET /content" in the API documentation.
  */
 export function rangeQuery(
   { untilBound, fromParameter, untilParameter }: DatedStrategy,

@@ -95,8 +95,8 @@ function findRequestedRange({ readUntil, options, state }: SyncRun): Range {
 }
 
 /**
- * Covers the months without activity between the first and the last month that were read. Their clicks are known to be
- * 0.
+ * Covers the months without activity between the first and the last month that were read, because they are known to
+ * have no clicks.
  */
 function coverIdleMonths({ mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
@@ -152,7 +152,7 @@ function isIdle(point: Json): boolean {
   return !Object.values(point ?? {}).some((value) => typeof value !== "boolean" && Number(value));
 }
 
-/** Reads one month. Source: the API document, "2. GET /analytics/clicks". */
+/** Reads one month. See "2. GET /analytics/clicks" in the API documentation. */
 async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
   const { api, mirror, options, progress, resource, state, writer } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };

@@ -70,8 +70,8 @@ export function subtractWindow(ms: number, spanMs: number): number {
 
 /**
  * Returns the dates to read according to the options. `--full` requests all dates, and `--since` requests one range. By
- * default, a run reads the gaps in the coverage and the dates after the last finished run, each with the window before
- * it.
+ * default, a run reads the gaps in the coverage, the dates after the last finished run, and the window before each of
+ * these ranges.
  */
 function findRequestedRanges(
   { coverage, finishedUntil, markedSlices }: PlanInput,

@@ -96,8 +96,8 @@ async function requestAndCheck(
 ): Promise<NewestResponse> {
   const response = await requestNewest(run, range);
   if (!previous || response.total === previous.total - previous.count) return response;
-  // Either records have changed between the two requests, or the previous response lacked records. In that case, its
-  // records were in the right order only by chance (A1), or their dates are less precise than the API's date filter
+  // Either records have changed between the two requests, or the previous response lacked records. In the latter case,
+  // its records were in the right order only by chance (A1), or their dates are less precise than the API's date filter
   // (A3).
   const repeated = await requestNewest(run, previous.range);
   const lackedRecords = repeated.kind === "faulty" || repeated.total > previous.count;
@@ -105,8 +105,9 @@ async function requestAndCheck(
 }
 
 /**
- * Requests the newest records in a range. A full page covers only the dates after the second of its oldest record,
- * because the next page may contain more records from that second. A page that is not full covers the complete range.
+ * Requests the newest records in a range. A full page covers only the dates after the second in which its oldest record
+ * is dated, because the next page may contain more records from that second. A page that is not full covers the
+ * complete range.
  * @throws UnexpectedResponse if a record has no ID
  */
 async function requestNewest(run: DatedRun, range: Range): Promise<NewestResponse> {

@@ -122,8 +122,8 @@ async function requestUndatedCount(run: DatedRun, { api_total }: CountSums): Pro
 
 /**
  * Re-reads a sample from the oldest days with drifting amounts. Days that this run has already read are excluded.
- * @returns `isUnchanged` if no record in the sample has changed, in which case the run ignores the amounts on the
- * other days
+ * @returns `isUnchanged` if no record in the sample has changed, in which case the run ignores the amounts of the other
+ * days
  */
 async function rereadSample(
   run: DatedRun,

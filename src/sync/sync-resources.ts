@@ -82,8 +82,8 @@ function recordLostScope(
 }
 
 /**
- * Sorts lists first, because they are short. The dated resource with the most records comes last, because its first
- * sync may take hours.
+ * Puts lists first, because they are short. The dated resource with the most records comes last, because its first sync
+ * may take hours.
  */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";

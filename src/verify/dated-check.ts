@@ -45,7 +45,7 @@ import { combineParts, createUnprovenPart, type PartResult, type RecordsResult }
 
 const maxRequests = 100;
 
-/** The API's current daily totals, compared with those from the time when each day was last read. */
+/** The API's current daily totals, compared with the totals at the time when each day was last read. */
 interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
@@ -56,7 +56,7 @@ interface TotalsComparison {
   drift: AmountDrift | null;
 }
 
-/** A day that differs for a reason other than its record count. */
+/** A day on which something other than the record count differs. */
 interface DayDifference extends Range {
   day: string;
   text: string;

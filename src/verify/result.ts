@@ -56,7 +56,7 @@ export interface VerificationResult extends RecordsResult {
   problems: Problem[];
 }
 
-/** A result in the format of `verify --json`, which names each part `month`. */
+/** A result in the format of `verify --json`, in which the field that identifies a part is called `month`. */
 export interface PrintedResult extends Omit<VerificationResult, "months" | "problems" | "readEvidence"> {
   months: (Omit<PartResult, "part"> & { month: string })[];
   found: string[];

@@ -10,7 +10,7 @@ const me = (scopes: string[]) => ({
   success: true,
   data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2027-01-01T00:00:00Z" } },
 });
-/** The API document does not describe error bodies, so any of the following bodies could contain the key. */
+/** The API documentation does not describe error bodies, so any of the following bodies could contain the key. */
 const bodies = [`{"error":{"message":"bad key ${key}"}}`, `<html>${key}</html>`, "", `plain ${key}`];
 
 /** nock intercepts Node's `fetch`, but not the undici package that the program uses. */

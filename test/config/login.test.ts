@@ -96,7 +96,7 @@ test("login rejects a different brand's key if the profile or its mirror already
   expect((await login(other.key, "--profile other")).code).toBe(0);
 });
 
-test("login suggests a pipe if stdin is empty", async () => {
+test("login suggests piping the key to stdin if stdin is empty", async () => {
   const { code, err } = await brandWithoutSettings().run(`login --base-url ${testBaseUrl} --key-stdin`);
   expect([code, err]).toEqual([3, expect.stringContaining("pipe the key in")]);
 });

@@ -1,6 +1,6 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 
-/** Values that a later version of the API may add (API document, "Versioning", 2). */
+/** Values that a later version of the API may add (see "Versioning", item 2, in the API documentation). */
 const newValues: Record<string, string> = {
   attribution: "affiliate_feed",
   media_type: "model_3d",

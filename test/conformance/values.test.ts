@@ -55,7 +55,7 @@ test("records without an ID are identified by their position, so the last record
   expect(brand.sql("SELECT a FROM codes ORDER BY a")).toEqual([{ a: 1 }, { a: 2 }]);
 });
 
-test("null is accepted without a warning wherever the API document allows it", async () => {
+test("null is accepted without a warning wherever the API documentation allows it", async () => {
   const nulls = [
     "external_order_id",
     "order_number",

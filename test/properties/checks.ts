@@ -123,7 +123,7 @@ function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { record
       .get(key)
       ?.filter(({ from, until }) => until > startedAt && from <= endedAt);
     const wasThere = during?.[0] && during[0].from <= startedAt && during.every(({ json }) => json !== null);
-    // Two reads must miss a record before it is removed.
+    // A record must be missing from two reads before it is removed.
     return wasThere && countSwaps(world, startedAt, version?.second ?? Number.NaN) < 2
       ? [`${key}: falsely removed`]
       : [];
@@ -214,7 +214,9 @@ export function findDifferences(world: World, { records, present } = readClaims(
   ];
 }
 
-/** Checks that `verify` does not report a month as proven if the mirror lacks a record from an unread day. */
+/**
+ * Checks that `verify` does not report a month as proven if the mirror lacks a record because its day was never read.
+ */
 function checkProvenMonths(
   { versionHistory }: World,
   { endedAt, startedAt, verdict }: RunResult,

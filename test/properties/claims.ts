@@ -20,7 +20,7 @@ export interface MirrorClaims {
   records: ReadonlyMap<string, MirrorRecord>;
   /** The records that have not been removed. */
   present: MirrorRecord[];
-  /** The filters whose counts were wrong, so sync ignores them. */
+  /** The filters that sync ignores because their counts were wrong. */
   distrusted: ReadonlySet<string>;
 }
 
@@ -36,7 +36,7 @@ export interface MirrorRecord {
   isMissing: boolean;
   /** The date of the record in milliseconds; null if the date is unreadable. */
   dated: number | null;
-  /** The version in the API with the same JSON; null if the API never returned this JSON. */
+  /** The API's version of the record with the same JSON; null if the API never returned this JSON. */
   version: Version | null;
 }
 

@@ -11,7 +11,7 @@ export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims
   return [...checkCounts(world, end, claims), ...checkDailyTotals(world, end, claims)];
 }
 
-/** Returns the filters whose counts can be compared, because they match the flags in the records. */
+/** Returns the filters that match the flags in the records, so their counts can be compared. */
 function countsOf({
   variants,
   listName,
@@ -36,7 +36,7 @@ function checkCounts(
   const found: string[] = [];
   for (const range of coveredRanges)
     for (const [name, counts] of checks) {
-      // The API filters by exact dates, but the mirror has only the dates in responses, which can be less precise.
+      // The API filters by exact dates, but the mirror contains only the dates in responses, which can be less precise.
       const apiCounts = states.map(
         (state) => state.filter(({ record, second }) => isIn(range, second) && counts(record)).length,
       );

@@ -2,7 +2,7 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { type ApiVariants, formatDate } from "../sandbox/api-variants.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } from "./model.js";
 
-/** A version of a record in the API. Times are in milliseconds. */
+/** A version of a record in the API's data. Times are in milliseconds. */
 export interface Version {
   from: number;
   /** The time at which the next version replaces this one. */

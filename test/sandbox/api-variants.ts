@@ -12,8 +12,8 @@ import { formatInstant } from "../../src/util/times.js";
 import { dayMs, hourMs } from "../../src/util/timestamp.js";
 
 /**
- * Ways in which a real server could differ from the sandbox. Some are other interpretations of the API document, and
- * some violate it. The first value of each variant is the sandbox's behavior.
+ * Ways in which a real server could differ from the sandbox. Some are other interpretations of the API documentation,
+ * and some violate it. The first value of each variant is the sandbox's behavior.
  */
 export const documentedBehavior = {
   /** The maximum page size, even if `per_page` is larger. `pagination.per_page` contains the effective size. */

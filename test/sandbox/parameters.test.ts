@@ -43,8 +43,8 @@ const paging = {
 type ParameterRules = Record<string, { good: string[]; bad: string[] }>;
 
 /**
- * Each endpoint's parameters with valid and invalid values (API document, "Endpoints"). All other lists have only
- * `page` and `per_page`.
+ * Each endpoint's parameters with valid and invalid values (see "Endpoints" in the API documentation). All other lists
+ * have only `page` and `per_page`.
  */
 const documented: Record<string, ParameterRules> = {
   "/me": {},

@@ -1,4 +1,4 @@
-/** A type in the API document's notation: `T?` is nullable, and `[x]` is an array. */
+/** A type in the API documentation's notation: `T?` is nullable, and `[x]` is an array. */
 export type Shape =
   | string
   | { [name: string]: Shape }
@@ -46,7 +46,7 @@ const opportunity = {
   updated_at: "timestamp",
 };
 
-/** See "Resources and their fields" in the API document. */
+/** See "Resources and their fields" in the API documentation. */
 export const shapes: Record<string, Shape> = {
   orders: {
     id: "string",
@@ -158,7 +158,7 @@ const hostFigures = {
 };
 const pointFigures = { ...hostFigures, profile_views: "integer", list_views: "integer" };
 
-/** See "Click analytics" in the API document. */
+/** See "Click analytics" in the API documentation. */
 export const clicksShape: Shape = {
   summary: {
     ...pointFigures,

@@ -149,7 +149,7 @@ test("opening a mirror for reading does not wait for a write transaction", async
   }
 });
 
-test("the lock blocks a second run until it is released", async () => {
+test("a mirror's lock blocks a second run until the first run releases it", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const first = await lockMirror(path, options);
   await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
@@ -157,7 +157,7 @@ test("the lock blocks a second run until it is released", async () => {
   (await lockMirror(path, options)).release();
 });
 
-test("the lock is released when its process is killed, even though the lock file remains", async () => {
+test("a mirror's lock is released when the process that holds it is killed, even though the lock file remains", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
     new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");
@@ -171,7 +171,7 @@ test("the lock is released when its process is killed, even though the lock file
   (await lockMirror(path, options)).release();
 });
 
-test("a signal ends the wait for the mirror's lock", async () => {
+test("a signal interrupts the wait for a mirror's lock", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const first = await lockMirror(path, options);
   const stop = new AbortController();

@@ -274,7 +274,7 @@ test("if a record's date changes, the change interval starts at the last read th
   ]);
 });
 
-test("records that were removed in the same run have separate change intervals after they return", async () => {
+test("records that were removed in the same run have separate change intervals after they are returned again", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

@@ -32,7 +32,7 @@ async function exported(path: string, ...args: string[]) {
   return (parse(run.out) as string[][]).map((row) => row.join(" "));
 }
 
-test("removed records and their child rows are in separate tables, and only these tables have removed_at", async () => {
+test("removed records and their child rows are in separate tables, and only these tables have a column removed_at", async () => {
   const { all } = await withRemovals();
   expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
   expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);
@@ -117,7 +117,7 @@ test("export --as-of returns the records that had been removed by that time", as
   expect(await then("orders", 3)).toEqual(["order-1", "order-3"]);
 });
 
-test("only `tables --all` lists the tables for removed records", async () => {
+test("`tables` lists the tables for removed records only with --all", async () => {
   const { mirror } = await withRemovals();
   const { path } = mirror;
   mirror.db.close();

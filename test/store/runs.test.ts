@@ -48,7 +48,7 @@ test("findLastRun returns the latest sync, or a later verify that found a differ
   expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
 });
 
-test("a difference that verify found is reported until a later run verifies all dates", async () => {
+test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {
   const mirror = await makeMirror();
   const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
   run(mirror, 2, { outcome: "done", verified: false });

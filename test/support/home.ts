@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Creates an empty folder, which is removed at the end of the test file. */
+/** Creates an empty folder that is removed when the test file ends. */
 export function makeHome(): string {
   const home = mkdtempSync(join(tmpdir(), "brandapi-test-"));
   afterFile(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));

@@ -12,7 +12,7 @@ import { silentReporter } from "../../src/util/reporter.js";
 import { afterFile, makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 
-/** Creates a mirror, which is closed at the end of the test file. */
+/** Creates a mirror that is closed when the test file ends. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
   const path = join(home, name);
   await createEmptyMirror(path);

@@ -12,7 +12,7 @@ export function at(ms: number): string {
 
 const host = { id: "h1", username: "ada", first_name: "Ada", last_name: null, profile_photo: null };
 
-/** @param fields fields to replace or add, including undocumented ones */
+/** @param fields the fields to replace or add, including undocumented fields */
 export function orderAt(id: string, ms: number | string | null, fields: Record<string, unknown> = {}): Order {
   const order = {
     id,

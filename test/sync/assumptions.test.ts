@@ -189,7 +189,7 @@ test.each([
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("every sync warns about an order that is not in any date range, and leaves the orders unverified", async () => {
+test("every sync warns about an order that the API does not return for any date range, and leaves the orders unverified", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },

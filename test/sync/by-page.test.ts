@@ -198,7 +198,7 @@ describe("an unreadable date", () => {
     expect(after && before && after.read_at > before.read_at).toBe(true);
   });
 
-  test("sync counts an order only once if the API returns it in every date range", async () => {
+  test("sync counts an order only once if the API returns it for every date range", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("none", null)],
       variants: { undated: "in every range" },

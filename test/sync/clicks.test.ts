@@ -251,7 +251,7 @@ describe("sync analytics-hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(["h0", null, null, "h1"]);
   });
 
-  test("sync stores every host in the ranking even if a row without a host moves to the next page", async () => {
+  test("sync stores every host in the ranking even if a row that has no host moves to the next page while pages are being read", async () => {
     const brand = makeBrand();
     const before = [...fifty.slice(0, 19), row(null, 500), ...fifty.slice(19)];
     const after = [...fifty.slice(0, 20), row(null, 500), ...fifty.slice(20)];

@@ -94,7 +94,7 @@ describe("sync roster", () => {
   });
 });
 
-test("sync stores a host's recommendations as one record, and replaces the host's products", async () => {
+test("sync stores a host's recommendations as one record, and replaces the products when they change", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync recommendations");
   const hostId = brand.data.recommendations[0]?.host.id ?? "";
@@ -155,7 +155,7 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
   });
 
-  test("sync stores every record even if one without an ID is added while the list is being read", async () => {
+  test("sync stores every record even if a record without an ID is added while the list is being read", async () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
     const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));

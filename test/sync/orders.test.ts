@@ -248,7 +248,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("sync looks again for records that an interrupted run did not find, before it removes them", async () => {
+  test("before sync removes records that an interrupted run did not find, it requests them again", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);

@@ -110,7 +110,7 @@ describe("resources to which the API denies access", () => {
     expect((await brand.run("sync orders")).code).toBe(5);
   });
 
-  test("sync fails if neither the key nor the plan allows any resource", async () => {
+  test("sync fails if neither the key nor the plan allows access to any resource", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: [] });
     expect((await brand.run("sync")).code).toBe(5);

@@ -233,7 +233,7 @@ describe("unread orders", () => {
     }
   });
 
-  test("verify exits with code 8 if an order is not in any date range", async () => {
+  test("verify exits with code 8 if the API does not return an order for any date range", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, result, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);

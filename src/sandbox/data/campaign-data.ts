@@ -85,7 +85,7 @@ function countByStatus(assignments: readonly Assignment[]): Record<string, numbe
   return counts;
 }
 
-/** Returns only the payment terms that are set (API document, "Opportunity"). */
+/** Returns only the payment terms that are set (see "Opportunity" in the API documentation). */
 function createPayment(random: RandomStream): Record<string, unknown> {
   return {
     ...(chance(random, 0.6) ? { flatFee: randomInteger(random, 1, 40) * 50 } : {}),
