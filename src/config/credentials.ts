@@ -71,7 +71,7 @@ export function checkBaseUrl(text: string, source: string): string {
   if (url?.protocol === "http:" && !isLoopback(url.hostname))
     throw refuse(`uses plain http, which would expose the key to the network: ${url.origin}`);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    // Other text may be a key or contain a password.
+    // The text is printed only if it looks like an address, because any other text may be a key or contain a password.
     const isAddress = /^[\w-]+(?:\.[\w-]+)+(?::\d+)?\/[\w./-]*$/.test(text);
     throw refuse(`does not start with https://${isAddress ? `: ${abbreviate(text)}` : ""}`);
   }
@@ -154,7 +154,8 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // Real config files are not executable. A file system without permissions reports every file as executable.
+  // A config file is not executable, but a file system that does not support permissions reports every file as
+  // executable.
   const hasNoPermissions = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {

@@ -36,8 +36,7 @@ export interface Settings {
   baseUrl: string | undefined;
   key: string | undefined;
   /**
-   * Where the key comes from: `BRANDAPI_KEY`, `--key-file` or the profile. Undefined if the user has just entered the
-   * key.
+   * The source of the key: `BRANDAPI_KEY`, `--key-file` or the profile. Undefined if the user has just entered the key.
    */
   keySource?: "variable" | "file" | "profile" | undefined;
   /** Why the profile provides no key or no base URL, and how to fix that. Undefined if the reason is unknown. */
@@ -199,8 +198,8 @@ function explainMisspelledVariables({ profile }: GlobalFlags, env: Env): Missing
 }
 
 /**
- * Explains why an unknown profile has no key. The name may be wrong, or the key may be in a variable that a named
- * profile ignores.
+ * Explains why an unknown profile has no key. The name may be wrong, or the key may be in a variable that is ignored
+ * because of `--profile`.
  */
 function explainUnknownProfile(
   name: string,

@@ -81,7 +81,8 @@ async function checkCopy(copy: string, summary: string, from: string): Promise<v
     // In a read-only folder, a copy in WAL mode could not be opened.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
-    const damage = findDamage(mirror) ?? (hasAllRows ? null : "the copy does not have the same rows");
+    const damage =
+      findDamage(mirror) ?? (hasAllRows ? null : "the rows of the copy differ from those of the mirror");
     if (damage !== null) throw copyError(from, damage, "run `brandapi doctor`");
     // Give the signal handlers a chance to run if a signal arrived during the check.
     await setImmediate();

@@ -63,7 +63,9 @@ function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | numb
   return [formatInstantOrNull(from), formatInstant(to), formatInstant(readAt), runId];
 }
 
-/** Replaces the stored coverage of a run, which `--as-of` and `changes` use. Called each time the coverage grows. */
+/**
+ * Replaces a run's stored coverage, on which `--as-of` and `changes` are based. Call this each time the coverage grows.
+ */
 export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   mirror.run("DELETE FROM run_coverage WHERE run_id = ?", runId);
   const insert = "INSERT INTO run_coverage (run_id, from_at, to_at) VALUES (?, ?, ?)";

@@ -7,7 +7,7 @@ export interface RedactionRules {
    * it to one resource, as in `roster:host.last_name`.
    */
   omit: readonly string[];
-  /** The fields that are no longer omitted. Records that were read while a field was omitted lack it. */
+  /** The fields that are no longer omitted. Records that were read while a field was omitted lack that field. */
   restored: readonly string[];
   /** The IDs of forgotten hosts. Everything about these hosts except the ID is redacted. */
   forgotten: readonly string[];

@@ -10,7 +10,7 @@ const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
 const maxNameLength = 63;
-/** Fields that are nested more deeply are stored only in the record. */
+/** The maximum depth of a field with a column. Fields that are nested more deeply are stored only in the record. */
 const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 

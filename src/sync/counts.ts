@@ -175,7 +175,7 @@ export async function separateFuture(
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  // A record without a date is returned for every date range, so it is not dated in the future.
+  // The API may return records without a date for every date range, and they do not count as dated in the future.
   const isDated = recordDate(resource, count.newest) !== null;
   const until = String(valueAt(count.newest, [resource.strategy.dateField]));
   return {

@@ -116,7 +116,7 @@ function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boo
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
 }
 
-/** Merges days that are adjacent or fit on one page into ranges. Ranges that were read longest ago come first. */
+/** Merges days that are adjacent or fit on one page into ranges. The least recently read ranges come first. */
 export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);

@@ -81,7 +81,7 @@ function findParents(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/** Sorts the records by the time their details were read, oldest first, so that interrupted runs also make progress. */
+/** Sorts the records by the time their details were read, oldest first, so that even interrupted runs make progress. */
 function findDueParents(run: DetailsRun): Parent[] {
   const due = findParents(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));

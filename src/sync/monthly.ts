@@ -27,8 +27,8 @@ interface Month extends Range {
 }
 
 /**
- * Requests one response per calendar month, because unique clicks per day do not add up to unique clicks per month.
- * Late orders and bot filtering change past clicks, so months in which a day has changed are re-read.
+ * Sends one request per calendar month, because unique clicks per day do not add up to unique clicks per month. Late
+ * orders and bot filtering change past clicks, so months in which a day has changed are re-read.
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
@@ -121,8 +121,8 @@ function selectHosts({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (
 }
 
 /**
- * Returns the months with a day whose point differs from the mirror. The API may omit the points of days without
- * activity.
+ * Returns the months that contain a day whose point differs from the mirrored point. The API may omit the points of
+ * days without activity.
  */
 function findChangedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: PointsByDay): Set<string> {
   const { totalsSource } = resource.strategy;

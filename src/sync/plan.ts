@@ -85,7 +85,7 @@ function findRequestedRanges(
   if (since !== undefined) return [{ from: since, to }];
 
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
-  // If no run has finished, this range is empty, and only the window before it is read.
+  // Until a run has finished, the range since the last finished run is empty, and only the window before it is read.
   const sinceFinished = { from: Math.min(finishedUntil ?? readUntil, readUntil) + 1, to: readUntil };
   const withWindows = [...unread, sinceFinished].map((range) => ({
     from: subtractWindow(range.from, windowMs),

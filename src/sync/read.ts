@@ -20,7 +20,8 @@ interface CoveringResponse {
 
 /**
  * A response to a request for the newest records in a range.
- * - dense: All records on the page are from the newest second of the range, which may have more records.
+ * - dense: All records on the page are from the newest second of the range, which may contain more records than fit on
+ * a page.
  * - faulty: The response violates A1, A2 or A3, so the dates up to `to` must be read by page number.
  */
 type NewestResponse =
@@ -59,8 +60,8 @@ export async function readRange(
 }
 
 /**
- * Requests a range page by page. While the caller writes a response, the API already processes the request for the next
- * page (`next`). Only a dense second is read before the next request is sent.
+ * Requests a range page by page. While the caller writes a response, the API is already processing the request for the
+ * next page (`next`). Only a dense second is read before the next request is sent.
  */
 async function* requestNewestFirst(
   run: DatedRun,

@@ -137,7 +137,7 @@ async function rereadSample(
     run,
     days.filter((day) => changedBefore.has(day)),
   );
-  // The run has already re-read all days with drifting amounts.
+  // An empty sample means that the run has already re-read all days with drifting amounts.
   if (sample.length === 0) return { isUnchanged: false, unsettled: [] };
 
   const writtenBefore = countWrittenRows(mirror, runId);

@@ -21,9 +21,9 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 }
 
 /**
- * Checks the claims that users see: verified runs, removals and changes. The coverage of unverified runs is not checked.
- * It can be too large if the API's dates are less precise than its filters: a run detects this only with the next
- * response, and may be stopped before that.
+ * Checks the claims that users see: verified runs, removals and changes. The coverage of unverified runs is not
+ * checked, because it can be too large if the API's dates are less precise than its filters. A run detects this only
+ * with the next response, and may be stopped before that.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
@@ -76,7 +76,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const read = readAt(second);
       if (json === null || read === undefined || read < from || read >= until) continue;
       const later = versions.filter((version) => version.until > read);
-      // If the record was removed or its date changed later, a sync finds out when it re-reads the range.
+      // If the record was removed or its date changed later, a sync detects this when it re-reads the range.
       if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
       const row = records.get(key);
       const isHeld =
@@ -144,7 +144,7 @@ function checkRemovalLimit(
   return [`${removed} of ${presentBefore.size} removed without --accept-removals`];
 }
 
-/** Counts the pairs of responses, in the run at `instant`, between which one record was removed and another was added. */
+/** Counts the pairs of responses in the run at `instant` between which one record was removed and another was added. */
 export function countSwaps(world: World, instant: number, second: number): number {
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= instant && instant <= endedAt);
   if (!run) return 0;

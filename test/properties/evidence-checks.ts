@@ -87,7 +87,7 @@ function statesIn({ versionHistory }: World, { endedAt, startedAt }: RunResult):
   );
 }
 
-/** Returns the daily totals as strings, by the time at which the day starts. Omits days without orders. */
+/** Returns the daily totals as strings, keyed by the start of the day. Omits days without orders. */
 function dailyTotals({ variants }: World, versions: readonly Version[]): Map<number, string> {
   const days = new Map<number, [orders: number, revenue: number, subtotal: number]>();
   for (const { record, second } of versions) {

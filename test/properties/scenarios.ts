@@ -26,7 +26,7 @@ export interface DuringRun {
   what: ModelEvent | Failure | WrongResponse;
 }
 
-/** The run is killed or stopped, or the request fails. The client retries after all of these failures except 403. */
+/** The run is killed or stopped, or the request fails. The client retries a failed request unless its status is 403. */
 export type Failure = "kill" | "stop" | "500" | "429" | "reset" | "cut" | "html" | "403";
 
 /** A response with status 200 that is empty, lacks a record, or is outdated. */
