@@ -83,7 +83,7 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** Returns the API's refusal if `error` or its cause is a refusal; otherwise null. */
+/** Returns the `Forbidden` error if `error` or its cause is one; otherwise null. */
 export function findForbidden(error: unknown): Forbidden | null {
   if (error instanceof Forbidden) return error;
   return error instanceof BrandapiError && error.cause instanceof Forbidden ? error.cause : null;
@@ -124,7 +124,7 @@ export class MirrorBusy extends BrandapiError {
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` if data is too old, or if the API refused the last sync. */
+/** Thrown by `status --max-age` if data is too old, or if the API denied access to it in the last sync. */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";

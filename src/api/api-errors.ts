@@ -82,7 +82,7 @@ function redirectHint(location: string | null, baseUrl: string): string {
 
 const maxListedScopes = 20;
 
-/** The key's scopes, "forbidden" if `/me` is refused as well, or null if the scopes are unknown. */
+/** The key's scopes, "forbidden" if access to `/me` is denied as well, or null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
 export function forbiddenError({ path, scope, isWebPage }: RequestInfo, keyScopes: KeyScopes): Forbidden {

@@ -20,7 +20,7 @@ export class OutageTimer {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** Ends the outage. A refusal, such as a 403, counts as a response. */
+  /** Ends the outage. An error response, such as a 403, counts as a response. */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;

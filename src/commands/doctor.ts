@@ -248,7 +248,7 @@ function checkReplacedMirrors(path: string): Finding {
   const folder = dirname(realPath);
   const prefix = `${basename(realPath)}.before-`;
   const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
-  if (old.length === 0) return { text: "no restore has left a replaced mirror behind" };
+  if (old.length === 0) return { text: "there are no mirrors that an earlier restore replaced" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
     text: `\`brandapi forget\` does not change the mirrors that earlier restores replaced: ${paths.join(", ")}`,

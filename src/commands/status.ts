@@ -188,7 +188,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // If the last run failed for a reason other than the refusal, both reasons are listed.
+  // If the last run failed for a reason other than denied access, both reasons are listed.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== verifyCompleted) {

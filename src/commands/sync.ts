@@ -217,7 +217,8 @@ function selectAllowed(
   { identity, mirror }: MirrorSession,
 ): ResourceSelection {
   const { scopes } = identity.key;
-  // A named resource is always requested, because the API's refusal is more useful than a note that it was skipped.
+  // A named resource is always requested, because the API's error is more useful than a note that the resource was
+  // skipped.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen

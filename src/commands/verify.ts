@@ -101,7 +101,8 @@ async function verifyResources(
     // An outage is reported only once, by the error at the end.
     if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
       printVerification(result, flags, settings, deps);
-    // Without names, only resources that have been read before are verified, so a refusal means that access was lost.
+    // Without names, only resources that have been read before are verified, so an error for denied access means that
+    // access was lost.
     const isLost = !named && error instanceof Forbidden;
     return { error: isLost ? createLostAccessError(resource, error) : error };
   });

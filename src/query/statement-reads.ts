@@ -11,8 +11,8 @@ export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
 export interface StatementReads {
   /**
-   * The tables and built-in views that the statement reads. A user's own view is resolved to the tables and built-in
-   * views behind it.
+   * The tables and built-in views that the statement reads. A user-defined view is resolved to the tables and built-in
+   * views on which it is based.
    */
   names: string[];
   /** The tables that the statement qualifies with their schema, as in `main.orders`. */

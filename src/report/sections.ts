@@ -149,7 +149,7 @@ function daysSection({ mirror, currencies, days }: ReportData): Section {
 }
 
 /**
- * Creates a chart of net and refunds.
+ * Creates a chart of net sales and refunds.
  * @param absent the value for a day or month without a row; null leaves a gap
  */
 function netChart(

@@ -58,7 +58,7 @@ test("sync pings the URL when it starts and ends, and sends the exit code of a f
   expect(await sync(["--ping", url.replace("//", "//user:secret@")])).toEqual([2]);
 });
 
-test("sync sends the failure ping if the API refuses a resource that was synced before", async () => {
+test("sync sends the failure ping if the API denies access to a resource that was synced before", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = () => brandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home });

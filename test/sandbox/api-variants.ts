@@ -42,7 +42,7 @@ export const documentedBehavior = {
   /** Whether records without a date are listed in every range, or only if no range is requested. */
   undated: oneOf("without range", "in every range"),
   ignoresDateFilters: oneOf(false, true),
-  /** Whether each list includes one record from before the requested range. */
+  /** True if each list includes one record dated before the requested range. */
   includesRecordBelow: oneOf(false, true),
   /** The maximum value of `total_items`, which also limits `total_pages`. */
   maxTotal: Number.POSITIVE_INFINITY,
@@ -57,7 +57,7 @@ export const documentedBehavior = {
   revenue: oneOf("net", "gross"),
   /** Whether the totals exclude or include cancelled orders. */
   cancelled: oneOf("out", "in"),
-  /** Whether the revenue of most days changes every hour even though no order changes. */
+  /** True if the revenue of most days changes every hour even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
   /** Whether the time series contains a point with zeros or no point for a day without activity. */
   emptyDays: oneOf("zero", "missing"),

@@ -172,7 +172,7 @@ describe("resources to which the API denies access", () => {
       expect((await brand.run("status --max-age 26h")).code).toBe(0);
     });
 
-    test("status prints both the API's denial of access to a resource and a later failure", async () => {
+    test("if the API denied access to a resource and a later run failed, status prints both errors", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
