@@ -146,6 +146,6 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** The key in `mirror_info` that is set while the file must still be rewritten. */
+/** The key in `mirror_info` that is set until the file has been rewritten. */
 const toScrub = "to_scrub";
 const redactedAfterRun = "redacted_after_run";

@@ -17,7 +17,7 @@ interface DailyTotalsResponse {
 
 /**
  * Requests the daily totals for the complete history. Must be called before any record is read, so that the next run
- * notices changes made during this one.
+ * detects changes that are made during this run.
  */
 export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResponse> {
   const { totalsSource } = run.resource.strategy;

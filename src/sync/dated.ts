@@ -37,8 +37,8 @@ export const dated: SyncStrategy<DatedStrategy> = {
 
   /**
    * The order of the steps matters:
-   * 1. The daily totals are requested before any record is read, so that the next run notices changes made during this
-   * one.
+   * 1. The daily totals are requested before any record is read, so that the next run detects changes that are made
+   * during this run.
    * 2. Drift is detected before any record is read, because reading a day replaces its stored totals.
    * 3. The audit runs after the planned ranges have been read, because it skips dates that were just read.
    * 4. The warning about missing daily totals comes after the reads. If the API is down, the reads fail and the run

@@ -49,7 +49,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   if (failures.length === 0 && succeeded > 0) return;
   const [first] = failures;
   if (!first)
-    throw new Forbidden("The key and plan allow none of these resources.", {
+    throw new Forbidden("The key and the plan allow access to none of these resources.", {
       hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
     });
   if (succeeded === 0) throw first.error;
@@ -67,9 +67,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   );
 }
 
-/**
- * Describes a failure in one sentence. Resources to which the API denied access for the same reason share a sentence.
- */
+/** Describes a failure in one sentence. Resources to which the API denied access for the same reason are combined. */
 function describeFailure({ resource, error }: Failure, all: readonly Failure[]): string {
   const reason = findForbidden(error)?.message;
   const hasSameReason = (failure: Failure) =>

@@ -28,7 +28,7 @@ function otherBrand(brand: TestBrand): TestBrand {
   return makeBrand({ sameApiAs: brand, history: 20, seed: 2, name: "Basalt Cycling" });
 }
 
-test("login --key-stdin checks the key and stores it so that only the owner can read it, and whoami then needs no flags", async () => {
+test("login --key-stdin stores the key so that only the owner can read it, and whoami then needs no flags", async () => {
   const brand = brandWithoutSettings();
   const login = await brand.run(`login --base-url ${testBaseUrl}/ --key-stdin`, {
     stdin: `${brand.key}\n`,

@@ -21,7 +21,7 @@ async function openForTest(path: string) {
 
 const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
 
-test("opening a new mirror creates a file that only its owner can read, with an application ID and a schema version", async () => {
+test("opening a new mirror creates a private file with an application ID and a schema version", async () => {
   const path = join(makeHome(), "deep", "mirror.sqlite");
   const { db } = await openForTest(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -39,7 +39,7 @@ export function orderAt(id: string, ms: number | string | null, fields: Record<s
   return order as unknown as Order;
 }
 
-/** Returns orders that are `apartMs` milliseconds apart, newest first. Each date has `perInstant` orders. */
+/** Returns orders that are `apartMs` milliseconds apart, newest first. Each date is shared by `perInstant` orders. */
 export function ordersBefore(ms: number, count: number, apartMs: number, perInstant = 1): Order[] {
   return Array.from({ length: count }, (_, n) => orderAt(`o${n}`, ms - Math.floor(n / perInstant) * apartMs));
 }

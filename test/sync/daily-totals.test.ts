@@ -143,7 +143,7 @@ describe("drifting daily amounts", () => {
     return await brand.run(command);
   };
 
-  test("sync warns once about drifting amounts, makes only a few requests and exits with code 0", async () => {
+  test("sync warns only once about drifting amounts, and sends only a few requests", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
@@ -217,7 +217,7 @@ test("sync requests the daily totals for orders even if the same request failed 
   expect([brand.lastRun("orders").verified, err]).toEqual([1, expect.not.stringContaining("daily totals")]);
 });
 
-test("sync does not mistake a day without a number of orders for a day without orders", async () => {
+test("sync does not treat a day whose number of orders is missing as a day without orders", async () => {
   const brand = makeBrand({ orders: orders.slice(0, 10) });
   changePoints(brand, ({ orders: _, ...point }) => point as Point);
   const { code, err } = await brand.run("sync orders");

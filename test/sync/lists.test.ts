@@ -281,7 +281,7 @@ test("sync stores a list that never settles, but removes nothing", async () => {
   expect(brand.mirrored("roster")).toEqual(expect.arrayContaining(listed));
 });
 
-test("if the roster lists a host twice, sync warns, stores one copy and logs no changes", async () => {
+test("if the roster lists a host twice, sync warns and stores only one copy", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.data.roster = [...members, memberOf("r3", { commission_rate: 20 })];
   for (const _ of [1, 2, 3]) {

@@ -50,7 +50,7 @@ describe("a sync of several resources", () => {
     expect(counted).toBe(brand.requests.length - 1);
   });
 
-  test("sync reads the other resources and exits with code 8 if one resource fails", async () => {
+  test("if one resource fails, sync reads the other resources and exits with code 8", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) =>
       asks("/roster")(request) ? { body: '{"success":true,"data":7}' } : undefined;
@@ -129,7 +129,7 @@ describe("resources to which the API denies access", () => {
   ])("access lost because of %s", (_, loss, regain, reason) => {
     const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-    test("sync reads the other resources and exits with code 8 if the API denies access to a resource that was read before", async () => {
+    test("if the API denies access to a resource that was read before, sync reads the other resources and exits with code 8", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);

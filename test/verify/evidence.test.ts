@@ -95,7 +95,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 70, mirror_total: 70, differing: 1 });
 });
 
-test("verify --evidence prints counts, unproven numbers and the dates by which records will have been re-read", async () => {
+test("verify --evidence prints the counts, the numbers that are unproven, and the dates by which records will have been re-read", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");
