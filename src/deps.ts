@@ -61,7 +61,7 @@ export interface Deps {
   stderr: OutputStream;
   clock: Clock;
   fetch: Fetch;
-  /** The API keys in use, which are hidden in messages and stored errors. Each key is added when it is read. */
+  /** The API keys in use, which are redacted in messages and stored errors. Each key is added when it is read. */
   keys: Set<string>;
   /** Like `setTimeout`, but returns a function that cancels the timer. Tests omit it to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;

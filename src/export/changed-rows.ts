@@ -60,7 +60,7 @@ const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DE
 
 /**
  * Opens a table for an incremental export. Returns undefined for views, system tables, tables for removed records and
- * query results. Must be called in `withReadTransaction`.
+ * query results. Must be called inside `withReadTransaction`.
  */
 export function openChangedRows(source: RowSource): ChangedRows | undefined {
   const { origin } = source;

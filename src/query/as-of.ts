@@ -64,7 +64,7 @@ export interface AsOfLimits {
 
 /**
  * Creates temporary tables and views that contain the data as of an earlier time. On this connection, they shadow the
- * named tables and views, and the tables that those views select from. Must be called in `withReadTransaction`.
+ * named tables and views, and the tables that those views select from. Must be called inside `withReadTransaction`.
  * @param at milliseconds since the Unix epoch
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {

@@ -30,7 +30,7 @@ export interface RowSource {
   origin?: { mirror: Mirror; selection: Selection };
 }
 
-/** Opens a table for an export. Must be called in `withReadTransaction`. */
+/** Opens a table for an export. Must be called inside `withReadTransaction`. */
 export function openRows(mirror: Mirror, selection: Selection): RowSource {
   const { table } = selection;
   const columns = selectColumns(selection);

@@ -5,7 +5,7 @@ import type { Period } from "./period.js";
 export interface ReportDocument {
   brand: string;
   period: Period;
-  /** A sentence about the change in net, or an empty string if there is nothing to compare. */
+  /** A sentence about the change in net sales, or an empty string if there is nothing to compare. */
   summary: string;
   is_proven: boolean;
   proof: string;

@@ -27,7 +27,7 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   return readFileSync(join(home, file));
 }
 
-test("the file's extension selects the format, ignoring case", async () => {
+test("the file's extension selects the format, regardless of case", async () => {
   const db = await mirrorOf(3);
   const csv = (await exported(db, "o.csv")).toString();
   expect(csv).toMatch(/^id,external_order_id,/);

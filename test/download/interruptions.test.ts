@@ -45,7 +45,7 @@ function etagOf(id: string): string {
   return `"${digest.slice(0, 32)}"`;
 }
 
-test("a stopped download leaves a partial file, and the next run downloads only the missing bytes", async () => {
+test("an interrupted download leaves a partial file, and the next run downloads only the missing bytes", async () => {
   const brand = await brandWithFiles({ a: big });
   const stop = new AbortController();
   const fetch: typeof brand.fetch = async (url, init) => {

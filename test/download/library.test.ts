@@ -177,7 +177,7 @@ test.each([
   ["download content --where json(filename)", 2, "SQLite stopped at `--where`"],
   ["download content --limit none", 2, "whole number"],
   ["download content --since 2026-02-01 --until 2026-01-01", 2, "later than `--until`"],
-])("`%s` ends with exit code %i and a hint", async (command, code, hint) => {
+])("`%s` fails with exit code %i and a hint", async (command, code, hint) => {
   const brand = await brandWithFiles({ a: {} });
   expect(await brand.run(command)).toMatchObject({ code, err: expect.stringContaining(hint) });
 });

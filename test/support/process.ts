@@ -7,7 +7,7 @@ export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.met
 export interface SpawnOptions {
   env?: Record<string, string>;
   home?: string;
-  /** The text on stdin, by default empty. If null, stdin stays open without any input. */
+  /** The text on stdin, empty by default. If null, stdin stays open without any input. */
   stdin?: string | null;
   /** The user ID to run as; requires root. */
   uid?: number;
