@@ -13,7 +13,7 @@ import { terminalWidth } from "../util/terminal-text.js";
 import { formatDuration } from "../util/times.js";
 
 export const about =
-  "Shows each brand's mirror, the age of its oldest data, and the number of days until its key expires. Needs no network.";
+  "Shows each brand's mirror, the age of its oldest data, and the number of days until its key expires. Requires no network access.";
 
 export const examples = {
   "brandapi profiles": "list all brands",

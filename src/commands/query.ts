@@ -43,7 +43,7 @@ const queryFormats = formats.flatMap((format) =>
 );
 
 export const about =
-  "Runs one statement from the argument, a file or stdin. Needs no key and no network. " +
+  "Runs one statement from the argument, a file or stdin. Requires no key or network access. " +
   "`brandapi tables` lists the tables and views, and `brandapi tables NAME` lists a table's columns.\n\n" +
   "Dates: compare `day` with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with `datetime('now', '-7 days')`. " +
   "Other timestamps are text with `T` and `Z`, so use `datetime(synced_at)`.";

@@ -27,7 +27,7 @@ import { dayMs } from "../util/timestamp.js";
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
-  "Shows each resource's rows, covered range, last success and last error. Needs no key and no network. " +
+  "Shows each resource's rows, covered range, last success and last error. Requires no key or network access. " +
   "With --max-age, also exits with code 10 if the API rejected the key in the last sync, or if the key or the plan no longer allows a resource. " +
   "To check only some resources, name them.";
 

@@ -15,7 +15,7 @@ type TablesFlags = GlobalFlags & { all?: boolean; delta?: string };
 
 export const about =
   "With a name, shows the columns, their types, the number of rows with a value, and an example query. " +
-  "Tables contain current records; removed records are in `TABLE_removed`. Needs no key and no network.";
+  "Tables contain current records; removed records are in `TABLE_removed`. Requires no key or network access.";
 
 export const examples = {
   "brandapi tables": "list all tables and views",

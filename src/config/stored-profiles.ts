@@ -17,7 +17,7 @@ export interface Profile {
   baseUrl?: string;
   key?: string;
   db?: string | undefined;
-  /** `login` stores the brand and the key's expiry, so that `status` and `profiles` need no network access. */
+  /** `login` stores the brand and the key's expiry, so that `status` and `profiles` require no network access. */
   brandId?: string;
   brandName?: string;
   keyExpiresAt?: string | undefined;
