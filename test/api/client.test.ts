@@ -27,9 +27,9 @@ it("a request sends the key only in the Authorization header and returns both th
 });
 
 it.each([
-  ["1 item", { per_page: 1 }, "the 1 item"],
-  ["200,000 items from a request without per_page", {}, "the 200,000 items"],
-])("the client rejects a response with more than %s", async (_, query, maximum) => {
+  ["more items than the requested `per_page`", { per_page: 1 }, "the 1 item"],
+  ["more than 200,000 items to a request without `per_page`", {}, "the 200,000 items"],
+])("the client rejects a response with %s", async (_, query, maximum) => {
   const items = JSON.stringify(Array(200_001).fill(0));
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));

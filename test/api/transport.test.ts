@@ -119,12 +119,12 @@ it.each(["http:", "https:"])("HTTPS_PROXY accepts a URL that starts with %s", as
 });
 
 it.each([
-  ["gzip", gzipSync],
-  ["X-GZIP", gzipSync],
-  ["deflate", deflateSync],
-  ["br", brotliCompressSync],
-  ["aws-chunked", (text: string) => text],
-])("the transport decompresses a body with Content-Encoding: %s", async (coding, pack) => {
+  ["decompresses", "gzip", gzipSync],
+  ["decompresses", "X-GZIP", gzipSync],
+  ["decompresses", "deflate", deflateSync],
+  ["decompresses", "br", brotliCompressSync],
+  ["does not change", "aws-chunked", (text: string) => text],
+])("the transport %s a body with Content-Encoding: %s", async (_, coding, pack) => {
   const server = await serve((_request, response) =>
     response.writeHead(200, { "content-encoding": coding }).end(pack("text")),
   );

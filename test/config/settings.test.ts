@@ -9,6 +9,7 @@ import type { BrandapiError } from "../../src/errors.js";
 import { asBrandapiError } from "../../src/util/system-errors.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, testDeps } from "../support/program.js";
+import { visible } from "../support/visible.js";
 
 const url = (host: string) => `https://${host}.example/api/brand/v1`;
 
@@ -232,24 +233,25 @@ test.each([
   expect(readSettings({ baseUrl }, world()).baseUrl).toBe(expected);
 });
 
-test.each(["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"])(
-  "the key %j is rejected with exit code 3 and not printed",
-  async (key) => {
-    const error = failure({}, world({ env: { BRANDAPI_KEY: key } }));
-    expect(error.exitCode).toBe(3);
-    expect(error.message).toContain("The key from BRANDAPI_KEY contains a space");
-    expect(error.message + error.hint).not.toContain("brk_");
-  },
-);
+test.each(
+  ["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"].map((key) => [visible(key), key]),
+)("the key %s is rejected with exit code 3 and not printed", async (_, key) => {
+  const error = failure({}, world({ env: { BRANDAPI_KEY: key } }));
+  expect(error.exitCode).toBe(3);
+  expect(error.message).toContain("The key from BRANDAPI_KEY contains a space");
+  expect(error.message + error.hint).not.toContain("brk_");
+});
 
-test.each(["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n", "brk_a ", " brk_a\n\n"])(
-  "a key file with the content %j provides the key brk_a",
-  async (text) => {
-    const deps = world();
-    write(join(deps.home, "key"), text);
-    expect(readSettings({ keyFile: "~/key" }, deps).key).toBe("brk_a");
-  },
-);
+test.each(
+  ["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n", "brk_a ", " brk_a\n\n"].map((text) => [
+    visible(text),
+    text,
+  ]),
+)("a key file with the content %s provides the key brk_a", async (_, text) => {
+  const deps = world();
+  write(join(deps.home, "key"), text);
+  expect(readSettings({ keyFile: "~/key" }, deps).key).toBe("brk_a");
+});
 
 test("a key file in UTF-16, the encoding that Windows PowerShell uses, can be read", async () => {
   const deps = world();
@@ -349,7 +351,7 @@ test.each([
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
   [`{"brands": {}}`, "it has no object `profiles`"],
   [`{"profiles": `, "fix its JSON"],
-])("the error for the config file %j names the setting to fix", async (config, hint) => {
+])("the hint for the config file %s contains: %s", async (config, hint) => {
   expect(failure({}, world({ config })).hint).toContain(hint);
 });
 
@@ -434,7 +436,7 @@ test.each([
     "omit `--profile` to use",
   ],
   [
-    "names an empty BRANDAPI_CONFIG_DIR",
+    "states that BRANDAPI_CONFIG_DIR contains no profiles",
     { BRANDAPI_CONFIG_DIR: "/nowhere" },
     {},
     "There are no profiles in BRANDAPI_CONFIG_DIR: /nowhere/config.json.",

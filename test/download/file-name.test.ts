@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { fileName, foldName, type NamedFile } from "../../src/download/file-name.js";
 import fc, { anyText } from "../support/property.js";
+import { visible } from "../support/visible.js";
 
 const file: NamedFile = {
   source: "upload",
@@ -72,7 +73,7 @@ test("a file name consists of the date, the ID and the original name", () => {
   expect(nameFor({})).toBe(`${prefix}reel final.mp4`);
 });
 
-test.each([
+const names = [
   ["../../etc/passwd", "etc_passwd"],
   ["C:\\boot.ini", "C_boot.ini"],
   ["a\u0000b.jpg", "a_b.jpg"],
@@ -86,9 +87,14 @@ test.each([
   ["", "file.mp4"],
   ["...", "file.mp4"],
   [null, "file.mp4"],
-])("the original file name %j becomes %j", (filename, expected) => {
-  expect(nameFor({ filename })).toBe(prefix + expected);
-});
+] as const;
+
+test.each(names.map(([filename, expected]) => [visible(filename), expected, filename] as const))(
+  "the original file name %s becomes %j",
+  (_, expected, filename) => {
+    expect(nameFor({ filename })).toBe(prefix + expected);
+  },
+);
 
 test("a long file name is truncated between characters and keeps its extension", () => {
   const name = nameFor({ filename: `${"🏔".repeat(200)}.jpeg` });

@@ -126,17 +126,23 @@ test("a download does not resume a partial file whose version is unknown", async
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test.each<[string, Record<string, string>, string | undefined]>([
-  ["a strong ETag", { etag: '"v1"' }, '"v1"'],
-  ["a weak ETag", { etag: 'W/"v1"' }, undefined],
-  ["neither ETag nor Last-Modified", {}, undefined],
-  ["a Last-Modified", { "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT" }, "Fri, 20 Nov 2026 10:00:00 GMT"],
+test.each<[string, string, Record<string, string>, string | undefined]>([
+  ["a strong ETag", "is resumed", { etag: '"v1"' }, '"v1"'],
+  ["a weak ETag", "is downloaded again from the start", { etag: 'W/"v1"' }, undefined],
+  ["neither ETag nor Last-Modified", "is downloaded again from the start", {}, undefined],
   [
-    "a Last-Modified from the current second",
+    "a Last-Modified before its Date",
+    "is resumed",
+    { "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT" },
+    "Fri, 20 Nov 2026 10:00:00 GMT",
+  ],
+  [
+    "a Last-Modified equal to its Date",
+    "is downloaded again from the start",
     { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT" },
     undefined,
   ],
-])("a partial file is resumed only if its version is known: %s", async (_, headers, ifRange) => {
+])("a partial file from a response with %s %s", async (_label, _outcome, headers, ifRange) => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 8 } });
   const dated = { date: "Sat, 21 Nov 2026 12:00:00 GMT", ...headers };
   const requests: Headers[] = [];

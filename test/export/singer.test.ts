@@ -315,32 +315,35 @@ test.each([
   ["orders --csv --state s", 2, "`--state <file>` cannot be used with option `--csv`"],
   ["sales_by_month --singer", 2, "not `sales_by_month`"],
   [
-    "orders --singer --state bad.json",
+    "orders --singer --state json-list.json",
     3,
-    "The file does not contain a state written by `brandapi export --singer`: ",
+    "The file does not contain a state written by `brandapi export --singer`",
   ],
   [
-    "orders --singer --state other.json",
+    "orders --singer --state bookmark-of-another-program.json",
     3,
-    "The file does not contain a state written by `brandapi export --singer`: ",
+    "The file does not contain a state written by `brandapi export --singer`",
   ],
   [
-    "orders --singer --state config.json",
+    "orders --singer --state object-without-bookmarks.json",
     3,
-    "The file does not contain a state written by `brandapi export --singer`: ",
+    "The file does not contain a state written by `brandapi export --singer`",
   ],
-  ["orders --singer --state empty.json", 3, "The state file is empty: "],
-  ["orders --singer --state none.json", 3, "The state file does not exist: "],
-  ["orders --singer --state .", 3, "The state file cannot be read (it is a folder): "],
-])("`export %s` is rejected and writes nothing", async (words, code, message) => {
+  ["orders --singer --state empty.json", 3, "The state file is empty"],
+  ["orders --singer --state nonexistent.json", 3, "The state file does not exist"],
+  ["orders --singer --state .", 3, "The state file cannot be read (it is a folder)"],
+])("`export %s` exits with code %i, writes nothing and reports: %s", async (words, code, message) => {
   const home = makeHome();
-  writeFileSync(join(home, "bad.json"), "[]");
-  writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');
-  writeFileSync(join(home, "config.json"), '{"start_date":"2026-01-01"}');
+  writeFileSync(join(home, "json-list.json"), "[]");
+  writeFileSync(
+    join(home, "bookmark-of-another-program.json"),
+    '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}',
+  );
+  writeFileSync(join(home, "object-without-bookmarks.json"), '{"start_date":"2026-01-01"}');
   writeFileSync(join(home, "empty.json"), "\n");
   const run = await brandapi(["export", ...words.split(" "), "--db", await mirrorOfOrders(1)], {
     home,
   });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
-  expect(readFileSync(join(home, "bad.json"), "utf8")).toBe("[]");
+  expect(readFileSync(join(home, "json-list.json"), "utf8")).toBe("[]");
 });

@@ -8,6 +8,7 @@ import { knownTableNames } from "../../src/query/readable-tables.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { visible } from "../support/visible.js";
 
 const hostile = [
   "=1+1",
@@ -73,7 +74,7 @@ test("an XLSX sheet contains typed cells without formulas, below a frozen header
   for (const text of ["soon", "1850-01-01T00:00:00Z"]) expect(sheet).toContain(`preserve">${text}</t>`);
 });
 
-test.each([
+const texts = [
   ["a<b>&\"c'", "text", "a&#60;b&#62;&#38;&#34;c'"],
   ["_x0041_", "text", "_x005F_x0041_"],
   ["_x", "any", "_x"],
@@ -88,10 +89,15 @@ test.each([
   [2, "boolean", "2"],
   [7, "json", "7"],
   [7, "text", "7"],
-] as const)("an XLSX export writes %o from a column of type %s as the text %j", (value, type, text) => {
-  const cell = ` t="inlineStr" s="1"><is><t xml:space="preserve">${text}</t></is></c>`;
-  expect(formatCell(value, { type })).toBe(cell);
-});
+] as const;
+
+test.each(texts.map(([value, type, text]) => [visible(value), type, visible(text), value, text] as const))(
+  "an XLSX export writes %s from a column of type %s as the text %s",
+  (_value, type, _text, value, text) => {
+    const cell = ` t="inlineStr" s="1"><is><t xml:space="preserve">${text}</t></is></c>`;
+    expect(formatCell(value, { type })).toBe(cell);
+  },
+);
 
 test.each([
   ["2026-10-01", "date", 46296, "date", 2],

@@ -3,16 +3,18 @@ import { findReads } from "../../src/query/statement-reads.js";
 import { makeMirror } from "../support/mirror.js";
 
 const { db } = await makeMirror();
-db.exec("CREATE VIEW own AS SELECT o.id FROM orders AS o JOIN hosts AS h ON h.id = o.host_id");
-db.exec("CREATE VIEW own_qualified AS SELECT id FROM main.orders");
+db.exec(
+  "CREATE VIEW view_of_orders_and_hosts AS SELECT o.id FROM orders AS o JOIN hosts AS h ON h.id = o.host_id",
+);
+db.exec("CREATE VIEW view_of_main_orders AS SELECT id FROM main.orders");
 db.exec("CREATE TABLE dropped (a); CREATE VIEW broken AS SELECT a FROM dropped; DROP TABLE dropped");
-db.exec("CREATE VIRTUAL TABLE words USING fts5(word)");
+db.exec("CREATE VIRTUAL TABLE virtual_table USING fts5(word)");
 db.unsafeMode().exec(`PRAGMA writable_schema = ON;
   INSERT INTO sqlite_schema VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING missing_module(a)');
   PRAGMA writable_schema = RESET`);
 
 test.each([
-  ["SELECT 1 FROM words", ["words"]],
+  ["SELECT 1 FROM virtual_table", ["virtual_table"]],
   ["SELECT 1 FROM orders, roster", ["orders", "roster"]],
   ['SELECT 1 FROM [orders] a, `roster` b, "content" c', ["content", "orders", "roster"]],
   ["SELECT 1 FROM (orders CROSS JOIN (SELECT host_id FROM Roster))", ["orders", "roster"]],
@@ -24,7 +26,7 @@ test.each([
   ],
   ["WITH orders AS (SELECT 'FROM content' AS id FROM roster) SELECT id FROM orders", ["roster"]],
   ["SELECT net_amount FROM sales_by_month", ["sales_by_month"]],
-  ["SELECT id FROM own", ["hosts", "orders"]],
+  ["SELECT id FROM view_of_orders_and_hosts", ["hosts", "orders"]],
   ["SELECT value FROM orders, json_each(net_by_currency), hosts", ["hosts", "orders"]],
   ["SELECT name FROM sqlite_master", ["sqlite_schema"]],
   ["SELECT r.json FROM records r", ["records"]],
@@ -37,13 +39,16 @@ test.each([
 test.each([
   ["SELECT count(*) FROM main.orders", ["orders"]],
   ["SELECT count(*) FROM roster, main . [orders]", ["orders"]],
-  ["SELECT * FROM own_qualified", ["orders"]],
-])("findReads lists tables that a statement names with their schema: %s", (sql, qualified) => {
-  expect(findReads(db, sql)?.qualified).toEqual(qualified);
-});
+  ["SELECT * FROM view_of_main_orders", ["orders"]],
+])(
+  "findReads lists tables that a statement, or a view that it reads, names with a schema: %s",
+  (sql, qualified) => {
+    expect(findReads(db, sql)?.qualified).toEqual(qualified);
+  },
+);
 
 test.each(["EXPLAIN SELECT 1 FROM orders", "SELECT main.orders.id FROM orders"])(
-  "findReads returns undefined for %s",
+  "findReads returns undefined for a statement that SQLite cannot explain: %s",
   (sql) => {
     expect(findReads(db, sql)).toBeUndefined();
   },
@@ -63,12 +68,26 @@ test.each([
   ["SELECT 1 FROM orders WHERE order_date BETWEEN '2026' AND datetime('now')", ["order_date"]],
   ["SELECT 1 FROM orders_net WHERE order_date > datetime('now')", ["order_date"]],
   ["SELECT 1 FROM roster WHERE synced_at < datetime('now')", ["synced_at"]],
-  ["SELECT 1 FROM orders WHERE datetime(order_date) >= datetime('now', '-7 days')", []],
-  ["SELECT datetime(order_date) || 'x' FROM orders WHERE order_date >= '2026-10-01'", []],
-  ["SELECT 1 FROM orders_net WHERE ordered_at >= datetime('now', '-7 days')", []],
-  ["SELECT 1 FROM orders WHERE day >= date('now', '-7 days')", []],
 ])("findReads lists timestamp columns that a statement compares with datetime(): %s", (sql, columns) => {
   expect(findReads(db, sql)?.datetimeComparisons).toEqual(columns);
+});
+
+test.each([
+  [
+    "a timestamp converted by datetime()",
+    "SELECT 1 FROM orders WHERE datetime(order_date) >= datetime('now', '-7 days')",
+  ],
+  [
+    "a timestamp compared with a string",
+    "SELECT datetime(order_date) || 'x' FROM orders WHERE order_date >= '2026-10-01'",
+  ],
+  [
+    "a column in the format of datetime()",
+    "SELECT 1 FROM orders_net WHERE ordered_at >= datetime('now', '-7 days')",
+  ],
+  ["a day compared with date()", "SELECT 1 FROM orders WHERE day >= date('now', '-7 days')"],
+])("findReads does not list %s as a column that is compared with datetime(): %s", (_, sql) => {
+  expect(findReads(db, sql)?.datetimeComparisons).toEqual([]);
 });
 
 test("findReads does not leave temporary tables behind", () => {

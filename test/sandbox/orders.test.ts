@@ -96,10 +96,17 @@ test.each([
   ["sorting by ID", "o0,o1,o2,o3,o4,o5", { order: "id" }],
   ["sorting by attribution", "o0,o1,o2,o3,o4,o5", { order: "attribution" }],
   ["two orders per page", "o0,o1,o2,o3,o4,o5", { maxPerPage: 2 }],
-  ["two orders per page and a total of at most three", "o0,o1,o2,o3", { maxTotal: 3, maxPerPage: 2 }],
-] as const)("the API variant with %s lists the orders as %s", (_, order, variants) => {
-  expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
-});
+  [
+    "two orders per page and `total_items` limited to 3 (two pages)",
+    "o0,o1,o2,o3",
+    { maxTotal: 3, maxPerPage: 2 },
+  ],
+] as const)(
+  "the API variant with %s lists three pairs of orders with equal dates (o0 to o5) as %s",
+  (_, order, variants) => {
+    expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
+  },
+);
 
 test.each([
   ["seconds", "2026-11-21T12:01:30Z"],

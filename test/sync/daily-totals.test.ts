@@ -130,7 +130,7 @@ test("sync re-reads a day after a refund of a tenth of a cent", async () => {
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
 
-describe("drifting daily amounts", () => {
+describe("drifting amounts, which the API changes on most days without a change to the orders", () => {
   const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
     changePoints(brand, (point, request) => ({
       ...point,
@@ -185,7 +185,7 @@ describe("drifting daily amounts", () => {
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
-  test("sync does not treat amounts as drifting if an order in the sample has changed as well", async () => {
+  test("sync reports changed daily totals instead of a drift, and exits with code 8, if some of the orders that it re-reads as a sample have changed as well", async () => {
     const brand = makeBrand({ orders: hourly });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
@@ -194,7 +194,7 @@ describe("drifting daily amounts", () => {
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("sync compares the amounts despite a drift if all orders are in the window", async () => {
+  test("sync verifies the amounts despite a drift if it re-reads all orders because they are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");

@@ -43,7 +43,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
     [],
   ],
   [
-    "a gap is read with the window before it",
+    "a run with a gap reads the gap and as many days before it as the window is long",
     before({ coverage: [read(first, 800), read(850, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000), days(770, 850)],
@@ -78,7 +78,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
     [days(850, 900)],
   ],
   [
-    "--until limits the dates of a plain run",
+    "--until limits the dates of a run without other options",
     before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
     { until: 950 * day - 1 },
     [days(870, 950)],

@@ -31,7 +31,7 @@ test("a range includes every fraction of its last millisecond", () => {
   expect(findLastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
-test("merging, subtracting and clipping ranges return the expected instants", () => {
+test("merged ranges contain the same instants, subtracted ranges the difference, clipped ranges the intersection, and gaps the instants between ranges", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
       const joined = mergeRanges(some);

@@ -8,8 +8,9 @@ import {
   truncate,
 } from "../../src/util/terminal-text.js";
 import fc, { anyText } from "../support/property.js";
+import { visible } from "../support/visible.js";
 
-test.each([
+const escapes = [
   ["\u001b[31mred\u001b[0m", "\\u001b[31mred\\u001b[0m"],
   ["\u001b]0;title\u0007", "\\u001b]0;title\\u0007"],
   ["\u009b2J", "\\u009b2J"],
@@ -25,9 +26,14 @@ test.each([
   ["\u3164", "\\u3164"],
   ["\u200f\u061c", "\\u200f\\u061c"],
   ["a\ufff9b", "a\\ufff9b"],
-])("characters that a terminal would interpret or hide are escaped: %j", (text, escaped) => {
-  expect(escapeText(text)).toBe(escaped);
-});
+] as const;
+
+test.each(escapes.map((row) => [visible(row[0]), ...row]))(
+  "characters that a terminal would interpret or hide are escaped: %s",
+  (_, text, escaped) => {
+    expect(escapeText(text)).toBe(escaped);
+  },
+);
 
 test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳🇴 1️⃣", "می‌خواهم", "क्‍ष", "שלום", 'a\\b "c"'])(
   "text in any script is printed unchanged: %s",
@@ -50,16 +56,26 @@ test("escaped text contains no control character, lone surrogate or bidirectiona
   );
 });
 
-test.each([
-  ["a,b\r\n1\t2\n", "a,b\r\n1\t2\n"],
+const dataEscapes = [
   ["honest\rmask\n", "honest\\u000dmask\n"],
   ["\u001b[2J\u0007\u007f", "\\u001b[2J\\u0007\\u007f"],
   ["\u009b2J\u202e", "\\u009b2J\\u202e"],
   ["\u{e0041}", "\\udb40\\udc41"],
-  ["Zoë 北京 👩‍👩‍👧", "Zoë 北京 👩‍👩‍👧"],
-])("control characters in data are escaped, except line breaks and tabs: %j", (text, escaped) => {
-  expect(escapeData(text)).toBe(escaped);
-});
+] as const;
+
+test.each(dataEscapes.map((row) => [visible(row[0]), ...row]))(
+  "control and invisible characters in data are escaped: %s",
+  (_, text, escaped) => {
+    expect(escapeData(text)).toBe(escaped);
+  },
+);
+
+test.each(["a,b\r\n1\t2\n", "Zoë 北京 👩‍👩‍👧"])(
+  "line breaks, tabs and text in any script are unchanged in data: %j",
+  (text) => {
+    expect(escapeData(text)).toBe(text);
+  },
+);
 
 test("escaped JSON is parsed to the same value as the original", () => {
   fc.assert(
