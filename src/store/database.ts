@@ -186,7 +186,7 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
   }
 }
 
-/** A read-only file system may have no writable folder for temporary files. */
+/** Keeps temporary data in memory, because a read-only file system may have no writable folder for temporary files. */
 function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }

@@ -76,7 +76,7 @@ async function* requestNewestFirst(
     const hasMore = (): boolean => reached > from && budget.remaining > 0;
     if (response.kind === "covering") {
       next = hasMore() ? requestAndCheck(run, { from, to: reached - 1 }, response) : null;
-      // Prevents an unhandled rejection if the request fails before it is awaited.
+      // Prevent an unhandled rejection if the request fails before it is awaited.
       next?.catch(() => {});
       yield { response, next };
     } else {

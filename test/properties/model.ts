@@ -77,7 +77,7 @@ export function hashNumbers(...numbers: number[]): number {
 export function createRecords(listName: TestedList, start: StartingRecords, now: number): Fields[] {
   const { seed, perSecond, undated = 0 } = start;
   let date = "";
-  // Every run reads the complete lists that have no dates, so these lists are kept short.
+  // Lists without dates are read completely by every run, so they are kept short.
   const length = isDated(listName) ? start.records : start.records % 61;
   const records = Array.from({ length }, (_, n) => {
     const age = (hashNumbers(seed, n, 1) % (n % 2 === 0 ? 60 : 700)) * day + (hashNumbers(seed, n, 3) % day);

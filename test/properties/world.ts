@@ -121,7 +121,10 @@ export class World {
     this.clock = this.createClock(1 + (start.seed % 3));
   }
 
-  /** @param turns the number of event loop turns per sleep, so that responses arrive before or after timers */
+  /**
+   * @param turns the number of event loop turns per sleep, which determines whether responses arrive before or after
+   * timers
+   */
   private createClock(turns: number): Clock {
     return {
       now: () => this.time,

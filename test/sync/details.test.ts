@@ -70,7 +70,7 @@ describe("campaign details", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("status reports campaigns as not read yet if only the list of campaigns was read", async () => {
+  test("status reports that campaigns have not been read yet if only the list of campaigns was read", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await brand.stopped("sync opportunities", detail("owing"));
     expect((await brand.run("status")).out).toMatch(/^opportunities +\d+ +not yet +never/m);
