@@ -113,7 +113,7 @@ it.each([
     /has the same items on pages 1 and 2/,
   ],
   [
-    "a next page after the last one",
+    "`has_next: true` on the last page",
     (page: number) => ({ data: [page], pagination: { ...pagination(page, 10, 30), has_next: true } }),
     /page 3 of 3 has a next page/,
   ],

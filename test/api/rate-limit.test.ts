@@ -146,7 +146,7 @@ it.each([
   ["with", 60],
   ["without", null],
 ])(
-  "rate-limit headers that report no remaining requests delay a run %s a configured limit until the reset, but for at most a minute",
+  "after a response without remaining requests, a run %s a configured limit waits until the reset, but at most a minute",
   async (_, rateLimit) => {
     for (const [resetMs, expected] of [
       [12_000, 12_000],

@@ -70,8 +70,8 @@ it.each([
 });
 
 it.each([
-  ["one page too few", list({ total_pages: 2 })],
-  ["one page too many", list({ total_pages: 4 })],
+  ["a `total_pages` that is one too low", list({ total_pages: 2 })],
+  ["a `total_pages` that is one too high", list({ total_pages: 4 })],
   ["no items and no pages", list({ total_items: 0, total_pages: 0 })],
   ["no items and one page", list({ total_items: 0, total_pages: 1 })],
   ["an unknown field in `pagination`", list({ more: "members" })],

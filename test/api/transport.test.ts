@@ -81,7 +81,7 @@ it.each([
     "http://user:secret@127.0.0.1:",
     /^cannot connect to the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\)/,
   ],
-])("a stopped proxy %s is reported as the cause", async (_, url, reason) => {
+])("the error for a proxy %s that is not running names the proxy and HTTPS_PROXY", async (_, url, reason) => {
   const error = await rejection(
     createFetch({ HTTPS_PROXY: url + (await freePort()) })("https://api.test/me"),
   );

@@ -182,7 +182,7 @@ test.each([
   ["--profile=login sync --bad", "sync"],
   ["--quiet --db sync verify --bad", "verify"],
   ["export orders --where login --bad", "export"],
-])("the error for `brandapi %s` refers to the command's help", async (command, name) => {
+])("the error for `brandapi %s` refers to `brandapi %s --help`", async (command, name) => {
   const { code, err } = await brandapi(command);
   expect([code, err]).toEqual([2, expect.stringContaining(`see \`brandapi ${name} --help\``)]);
 });

@@ -109,7 +109,7 @@ test.each([
   ["-o out.csv.zip --csv", "Only gzip compression is supported: `out.csv.zip`"],
   ["-o out.csv.zst", "Only gzip compression is supported: `out.csv.zst`"],
   ["-o exports/ --singer", "`--singer` writes all tables to one file: `exports/` is a folder"],
-])("contradictory output flags are rejected with exit code 2: %s", async (flags, message) => {
+])("`export orders %s` exits with code 2 and an error that contains %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags.split(" "), "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);

@@ -32,7 +32,7 @@ test("demo rejects a folder with files that an earlier demo did not create", asy
   expect(readFileSync(path, "utf8")).toBe("mine");
 });
 
-test("demo explains its purpose before the first command, and its numbers are consistent", async () => {
+test("demo prints an introduction before its first command, and sync and status report the same number of surveys", async () => {
   const { code, out, err } = await brandapi("demo --orders 100", { home: makeHome() });
   expect(code, err).toBe(0);
   const [introduction = "", ...commands] = out.split("\n$ ");

@@ -350,7 +350,7 @@ test("brandapi changes does not list a field that is stored again after having b
   expect(changes().at(-1)).toEqual({ kind: "changed", field: "host_last_name", new: "Murray" });
 });
 
-test("if a more general rule omits a field, sync does not report the field as no longer omitted", async () => {
+test("sync does not report a field as no longer omitted if a more general rule now omits the field", async () => {
   const brand = makeBrand({ history: 30, listLimit: 10 });
   await logIn(brand, "--omit host.last_name,roster:host.first_name");
   await brand.run("sync roster");
@@ -411,7 +411,7 @@ test.each([
   ["gifts:", "a field that a sync needs"],
   ["gifts:orders:currency", "a field that a sync needs"],
   ["host", "did you mean `host.username`?"],
-])("login --omit rejects %s with exit code 2: %s", async (omit, hint) => {
+])("login --omit rejects %j with exit code 2 and an error that contains %j", async (omit, hint) => {
   const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });
   expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
 });

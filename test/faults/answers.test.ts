@@ -81,7 +81,7 @@ test.each(temporary)(
 
 /** Faults after which the request is not retried, and nothing from the response is stored. */
 const permanent: [name: string, fault: Fault, code: number, message: RegExp][] = [
-  ["400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
+  ["HTTP 400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
   [
     "HTTP 401",
     { status: 401 },

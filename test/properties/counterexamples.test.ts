@@ -245,7 +245,8 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API denies access after a response that happens to be sorted",
+    title:
+      "the API sorts by ID, and denies access after a response whose dates are in the expected order by chance",
     list: "orders",
     seed: 4,
     records: 14,
@@ -261,7 +262,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "an undated order is added to every range while a run reads no new dates",
+    title: "the API adds an undated order to every date range, and a run reads no new dates",
     list: "orders",
     records: 1,
     perSecond: 2,

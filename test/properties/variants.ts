@@ -37,7 +37,9 @@ const lacking = "two consecutive identical wrong responses, or one for a list th
 
 export const apiVariants: readonly ApiVariant[] = [
   variant("outdated daily totals", "orders", { lags: "dailyTotals" }),
-  variant("drifting daily totals", "orders", { variants: { dailyTotalsDrift: true } }),
+  variant("daily totals with amounts that change on most days", "orders", {
+    variants: { dailyTotalsDrift: true },
+  }),
   variant(
     "outdated total_items",
     "orders",

@@ -33,7 +33,7 @@ test("late_refunds contains a lower and an upper bound for the time between each
   ]);
 });
 
-test("late_refunds contains a negative amount for a revoked refund, and omits cancelled orders and changes from null to 0", async () => {
+test("late_refunds contains a negative amount for a revoked refund, but neither cancelled orders nor changes from null to 0", async () => {
   const ordersOf = (refund_amount: number | null, cancelled: number) => [
     order(1, { refund_amount }),
     order(2, { refund_amount: cancelled, is_cancelled: cancelled > 0 }),

@@ -13,9 +13,10 @@ async function errorOf(...words: string[]): Promise<string> {
 }
 
 test.each([
-  ["SELECT net_amount FROM orders", /no such column: net_amount.\n.*is a column of `orders_net`, /],
-  ["SELECT o.net_amount FROM orders AS o", /is a column of `orders_net`, /],
-  ["SELECT clicks FROM orders", /`clicks` is a column of `analytics_hosts`, /],
+  ["SELECT net_amount FROM orders", "no such column: net_amount"],
+  ["SELECT net_amount FROM orders", "`net_amount` is a column of `orders_net`, "],
+  ["SELECT o.net_amount FROM orders AS o", "is a column of `orders_net`, "],
+  ["SELECT clicks FROM orders", "`clicks` is a column of `analytics_hosts`, "],
   ["SELECT sku FROM orders", "`sku` is a column of `order_line_items`\n"],
   ["SELECT id FROM orders WHERE removed_at IS NULL", "removed ones are in `orders_removed`\n"],
   ["SELECT id FROM orders_remove", "did you mean `orders_removed`?"],
@@ -32,7 +33,7 @@ test.each([
     "did you mean `joined_at` or `joined_at_utc`?",
   ],
   ["WITH x AS (SELECT id FROM orders) SELECT curency FROM x", "did you mean `currency`?"],
-  ["SELECT _amount FROM orders", /did you mean `total_amount` or `refund_amount` or /],
+  ["SELECT _amount FROM orders", "did you mean `total_amount` or `refund_amount` or "],
   [
     "SELECT campaigns FROM roster",
     "did you mean `campaigns_status` or `campaigns_active` or `campaigns_invited`?",
@@ -85,15 +86,13 @@ test.each([
   ["SELECT extract(year FROM order_date) FROM orders", "use `strftime('%Y-%m', order_date)`"],
   ["SELECT id FROM orders WHERE order_date > date '2026-10-01'", "write a date as text only"],
   ["SELECT isnull(currency, 'x') FROM orders", "use `coalesce(a, b)`"],
-  ["SHOW TABLES", /`brandapi tables .*lists the tables/],
+  ["SHOW TABLES", "lists the tables, and `brandapi tables NAME "],
   ["UPDATE orders SET curency = 'EUR'", "`query` runs only read-only statements."],
   ["WITH x AS (SELECT 1) INSERT INTO orders SELECT * FROM y", "`query` runs only read-only statements."],
   ["SELECT 1; SELECT 2", "The SQL contains several statements.\n  hint: run one statement at a time"],
   ["-- nothing", "The SQL contains no statements."],
-])("an error from query explains the mistake: %s", async (sql, text) => {
-  const err = await errorOf("query", sql);
-  expect(err).toMatch(text instanceof RegExp ? text : "");
-  if (typeof text === "string") expect(err).toContain(text);
+])("the error for the query `%s` contains %j", async (sql, text) => {
+  expect(await errorOf("query", sql)).toContain(text);
 });
 
 test("query reports which parameter has no value, even if a different parameter is set", async () => {
@@ -109,7 +108,7 @@ test.each([
   ["currency = EUR", "write text in single quotes: `'EUR'`"],
   ["WHERE currency = 'EUR'", "omit WHERE"],
   ["id IN (SELECT order_id FROM line_items)", "did you mean `order_line_items`?"],
-])("an error from --where explains the mistake: %s", async (where, text) => {
+])("the error for --where %j contains %j", async (where, text) => {
   expect(await errorOf("export", "orders", "--csv", "--where", where)).toContain(text);
 });
 

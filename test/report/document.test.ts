@@ -140,7 +140,7 @@ test("the HTML page and the text report have the same summary and tables", async
   expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("every amount on a phone has a currency, even though some columns are hidden", () => {
+test("every row with an amount shows a currency on a phone, where the report hides some columns", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);

@@ -15,16 +15,21 @@ const month = (name: string, reached: string) => period(name, name, reached);
 const days = (one: { since: string; until: string } | null) => one && `${one.since} ${one.until}`;
 
 test.each([
-  ["the 23rd at noon", "2026-11", "2026-11-23T12:00:00Z", "2026-11-22", "2026-10-01 2026-10-22"],
-  ["the 1st at 05:00", "2026-12", "2026-12-01T05:00:00Z", "2026-12-01", null],
-  ["the 2nd at 05:00", "2026-12", "2026-12-02T05:00:00Z", "2026-12-01", "2026-11-01 2026-11-01"],
-  ["a month's last day", "2026-11", "2026-11-30T12:00:00Z", "2026-11-29", "2026-10-01 2026-10-29"],
-  ["a month's last instant", "2026-11", "2026-11-30T23:59:59.999Z", "2026-11-30", "2026-10-01 2026-10-31"],
-  ["a March longer than February", "2026-03", "2026-03-31T12:00:00Z", "2026-03-30", "2026-02-01 2026-02-28"],
-  ["a past February", "2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01 2026-01-31"],
-])("a month and its comparison contain only complete days: %s", (_, name, reached, through, before) => {
-  const one = month(name, reached);
-  expect([one.through, days(one.before)]).toEqual([through, before]);
+  ["2026-11", "2026-11-23T12:00:00Z", "2026-11-22", "2026-10-01", "2026-10-22"],
+  ["2026-12", "2026-12-02T05:00:00Z", "2026-12-01", "2026-11-01", "2026-11-01"],
+  ["2026-11", "2026-11-30T12:00:00Z", "2026-11-29", "2026-10-01", "2026-10-29"],
+  ["2026-11", "2026-11-30T23:59:59.999Z", "2026-11-30", "2026-10-01", "2026-10-31"],
+  ["2026-03", "2026-03-31T12:00:00Z", "2026-03-30", "2026-02-01", "2026-02-28"],
+  ["2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01", "2026-01-31"],
+])(
+  "the month %s, with orders read up to %s, ends on %s and is compared with %s to %s",
+  (name, reached, through, since, until) => {
+    expect(month(name, reached)).toMatchObject({ through, before: { since, until } });
+  },
+);
+
+test("a month has no comparison on its first day", () => {
+  expect(month("2026-12", "2026-12-01T05:00:00Z")).toMatchObject({ through: "2026-12-01", before: null });
 });
 
 test("the default period is the month of the last complete day", () => {

@@ -96,7 +96,7 @@ test.each([
   ["an API that omits old days", 1, 6, { dailyTotals: "recent" }],
   ["an API that returns outdated totals", 1, 40, { dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }],
 ] as const)(
-  "the daily totals of %s have an order count of %i and a revenue of %i",
+  "given a recent order of 10 with a refund of 4, a cancelled order of 20 and an old order of 40, the daily totals of %s have an order count of %i and a revenue of %i",
   (_, count, revenue, variants) => {
     const { timeseries } = clicks("", { brand, variants });
     expect(sum(timeseries, "orders")).toBe(count * 100);
@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test("API variants can omit the totals, omit empty days or return drifting totals", () => {
+test("API variants can omit the daily totals, omit empty days or return a revenue that changes with each hour", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
   expect(clicks("", { brand, variants: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
   const drift = (now: number) =>

@@ -129,7 +129,7 @@ test("every endpoint rejects unknown parameters, including those from other endp
         expect([path, name, ask(`${path}?${name}=${value}`).status]).toEqual([path, name, 400]);
 });
 
-test("the page size is 25 by default and does not affect the complete list, and pages past the end are empty", () => {
+test("the page size is 25 by default, any page size returns the same records in total, and pages past the end are empty", () => {
   for (const path of ["/orders", "/content", "/roster", "/gifts", "/analytics/hosts", "/opportunities"]) {
     const { data, pagination } = ask(path);
     const total = pagination.total_items;

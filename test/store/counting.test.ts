@@ -53,7 +53,7 @@ test.each([
   ["all records", never],
   ["all records up to a day", { ...never, to: first + 6 * day }],
   ["all records, starting with the oldest", { ...never, from: first }],
-  ["records from before the oldest record to a day", { from: first - day, to: first + 3 * day }],
+  ["a range that starts before the oldest record", { from: first - day, to: first + 3 * day }],
   ["a range with older records before it", { from: first + 2 * day, to: first + 5 * day }],
   ["all records except those on the oldest day", { ...never, from: first + 1 }],
   ["a range before all records", { ...never, to: first - 1 }],

@@ -16,7 +16,7 @@ async function withUndatedOrder() {
   return state;
 }
 
-test("a partially read slice keeps the undated records of the slices that it replaces", async () => {
+test("if a partially read slice replaces other slices, their undated records become records of the new slice", async () => {
   const state = await withUndatedOrder();
   state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: null });
   expect(state.markedSlices()).toEqual([

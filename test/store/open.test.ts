@@ -128,7 +128,7 @@ function foreign(path: string) {
 test.each([
   ["a folder", () => makeHome(), /must be a file, not a folder or a device/],
   ["a device", () => "/dev/null", /must be a file, not a folder or a device/],
-  ["a full device", () => "/dev/full", /must be a file, not a folder or a device/],
+  ["a device file", () => "/dev/full", /must be a file, not a folder or a device/],
 ])("opening %s as a mirror fails and creates no file", async (_, make, message) => {
   const path = make();
   for (const open of [openMirror, migrateAndOpenReadOnly, openMirrorOrEmpty, () => lockMirror(path, options)])

@@ -12,7 +12,12 @@ import { order, rows, write } from "./record-mirror.js";
 test.each([
   ["the ID", orders, { id: "o1" }, "o1"],
   ["the ID as a string if the ID is a number", orders, { id: 17 }, "17"],
-  ["both parts of an ID, separated by a slash", content, { source: "upload", id: "c1" }, "upload/c1"],
+  [
+    "the source and the ID, separated by a slash, if the resource is `content`",
+    content,
+    { source: "upload", id: "c1" },
+    "upload/c1",
+  ],
   [
     "unambiguous if a part of the ID contains a slash",
     content,

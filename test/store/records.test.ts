@@ -31,7 +31,7 @@ const cases: [string, Json, Json, object[]][] = [
     [{ field: "refund_amount", old: "0", new: "4.5" }],
   ],
   [
-    "a difference in a nested object has the column's name",
+    "a difference in a nested object is reported with the name of the nested field's column",
     before,
     { ...before, host: { id: "h1", username: "bo" } },
     [{ field: "host_username", old: "ada", new: "bo" }],
@@ -78,20 +78,20 @@ const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: t
 const attached = (url: string, filename = "brief.pdf") => ({ id: "p1", attachments: [{ url, filename }] });
 
 test.each([
-  ["in a photo's URL", orders, photo("https://cdn.test/a.jpg?sig=1"), photo("https://cdn.test/a.jpg?sig=2")],
+  ["a photo's URL", orders, photo("https://cdn.test/a.jpg?sig=1"), photo("https://cdn.test/a.jpg?sig=2")],
   [
-    "in the URL of a photo that was not signed before",
+    "the URL of a photo that was not signed before",
     orders,
     photo("https://cdn.test/a.jpg"),
     photo("https://cdn.test/a.jpg?s"),
   ],
   [
-    "in a URL in a list",
+    "a URL in a list",
     opportunities,
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2"),
   ],
-])("a new signature is not a difference: %s", (_, resource, before, after) => {
+])("a new signature in %s is not a difference", (_, resource, before, after) => {
   expect(diffRecords(before, after, resource)).toEqual([]);
 });
 

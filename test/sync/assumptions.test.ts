@@ -58,7 +58,7 @@ describe("record counts after a sync", () => {
   });
 });
 
-test("sync reports a wrong status filter once, and ignores it until its count is correct", async () => {
+test("sync reports a status filter with a wrong count once, and ignores the filter until its count is correct", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });

@@ -88,7 +88,7 @@ describe("an imprecise date", () => {
 
 describe("an unreadable date", () => {
   test.each(["2026-02-30T11:00:00Z", "2026-11-20T24:00:00Z", "yesterday", null])(
-    "sync stores an order dated %s unchanged, warns, and leaves the orders unverified",
+    "sync stores an order with the unreadable date %j unchanged, warns, and leaves the orders unverified",
     async (date) => {
       const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
       showDates(brand, { odd: date });
@@ -243,7 +243,7 @@ describe("a date outside the requested range", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("sync marks a dense second if an order on its second page has an unexpected date", async () => {
+  test("sync marks a second that needs several pages if an order on its second page has an unexpected date", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -314,7 +314,7 @@ describe("an order that the API lists twice", () => {
     },
   );
 
-  test("sync keeps the newer copy of each duplicate order, even if a response contains too many duplicates to look up", async () => {
+  test("sync keeps the newer copy of each duplicate order, even if a response contains more than ten duplicates, the limit for single requests", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));
@@ -340,7 +340,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("sync includes the orders from the audit's last requests in its row count", async () => {
+test("sync's row count includes the orders that an audit reads with its last requests", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

@@ -59,7 +59,7 @@ describe("rounding differences in amounts", () => {
     expect([verified.code, verified.out]).toEqual([0, expect.not.stringContaining("different")]);
   });
 
-  test("sync ignores rounding differences from daily totals that an earlier version stored", async () => {
+  test("sync ignores rounding differences between new daily totals and the daily totals of the previous run", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --audit 0");
     changeLastDigits(brand);
@@ -115,7 +115,7 @@ test.each([
   expect(isSameJson({ value: a }, { value: b })).toBe(isSame);
 });
 
-test("sync re-reads a day after a refund of a tenth of a cent", async () => {
+test("sync re-reads a day whose revenue changed by a tenth of a cent", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders --audit 0");
   brand.pass(day);

@@ -299,7 +299,7 @@ describe("a list's totals in `sync_runs`", () => {
     return { api_total, mirror_total, differing };
   };
 
-  test("sync stores the totals of a complete list", async () => {
+  test("sync stores equal totals for the API and the mirror after it has read a list completely", async () => {
     const brand = makeBrand({ history: 200, gifts });
     await brand.run("sync roster gifts opportunities surveys analytics-hosts");
     for (const resource of ["roster", "gifts", "opportunities", "surveys", "analytics-hosts"]) {

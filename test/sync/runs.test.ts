@@ -222,9 +222,9 @@ describe("resources to which the API denies access", () => {
   });
 
   test.each([
-    ["before the run", (brand: TestBrand) => brand.setKey({ revoked: true })],
+    ["before the sync", (brand: TestBrand) => brand.setKey({ revoked: true })],
     [
-      "in the middle of the run",
+      "in the middle of the sync",
       (brand: TestBrand) => brand.once(asks("/content"), () => void brand.setKey({ revoked: true })),
     ],
   ])("status --max-age reports stale data if the API rejected the key %s", async (_, revoke) => {

@@ -59,9 +59,12 @@ test.each([
   ["this-month", "end", "2026-11-30T23:59:59.999Z"],
   ["last-month", "start", "2026-10-01T00:00:00.000Z"],
   ["last-month", "end", "2026-10-31T23:59:59.999Z"],
-] as const)("parseInstant parses %s, as the %s of a range, as %s in any time zone", (text, edge, instant) => {
-  expect(formatInstant(parseInstant(text, edge, now))).toBe(instant);
-});
+] as const)(
+  "at 2026-11-21T12:00Z, parseInstant parses %s, as the %s of a range, as %s in any time zone",
+  (text, edge, instant) => {
+    expect(formatInstant(parseInstant(text, edge, now))).toBe(instant);
+  },
+);
 
 test.each([
   ["2027-01-01T00:00:00.000Z", "yesterday", "2026-12-31T00:00:00.000Z", "2026-12-31T23:59:59.999Z"],
@@ -94,12 +97,12 @@ test.each([
   );
 });
 
-test("timestamps with different precision are parsed as the same instant", () => {
+test("parseTimestamp parses timestamps with different precision as the same instant", () => {
   const instants = ["2026-01-31T12:30:00Z", "2026-01-31T12:30:00.000Z", "2026-01-31T12:30:00.000000+00:00"];
   expect(new Set(instants.map(parseTimestamp)).size).toBe(1);
 });
 
-test("a date without a time is parsed as the start of the day, and text in other formats is rejected", () => {
+test("parseTimestamp parses a date without a time as the start of the day, and rejects other formats", () => {
   expect(parseTimestamp("2026-01-31")).toBe(Date.UTC(2026, 0, 31));
   for (const text of ["2026-01", "2026-13-01", "31.01.2026", "soon", ""])
     expect(parseTimestamp(text), text).toBeUndefined();
