@@ -372,7 +372,7 @@ test("restoring a backup preserves the mirror's record of the backups made after
   expect((await backUp(brand, "--keep 1")).removed).toHaveLength(2);
 });
 
-test("backup --keep does not remove backups of a different mirror from which this mirror was restored", async () => {
+test("backup --keep does not remove the backups of a different mirror, even if this mirror was restored from one of them", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);

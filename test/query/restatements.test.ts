@@ -155,7 +155,7 @@ test("reported_at is the end of the run that read the missing part of a month", 
   ]);
 });
 
-test("reported_at ignores runs that began before the end of the month, and --as-of ignores runs that ended after the given time", async () => {
+test("a run that began before the end of a month does not set reported_at, and --as-of ignores a run that ended after the given time", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
   const first = await syncOrders(brand);
   expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);

@@ -314,7 +314,7 @@ describe("an order that the API lists twice", () => {
     },
   );
 
-  test("sync keeps the newer copy of each duplicate order, even if a response contains more than ten duplicates, the limit for single requests", async () => {
+  test("sync keeps the newer copy of each duplicate order, even if a response contains more than the ten duplicates that sync checks individually", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));

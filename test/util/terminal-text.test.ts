@@ -35,12 +35,14 @@ test.each(escapes.map((row) => [visible(row[0]), ...row]))(
   },
 );
 
-test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳🇴 1️⃣", "می‌خواهم", "क्‍ष", "שלום", 'a\\b "c"'])(
-  "text in any script is printed unchanged: %s",
-  (text) => {
-    expect(escapeText(text)).toBe(text);
-  },
-);
+test.each(
+  ["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳🇴 1️⃣", "می‌خواهم", "क्‍ष", "שלום", 'a\\b "c"'].map((text) => [
+    visible(text),
+    text,
+  ]),
+)("text in any script is printed unchanged: %s", (_, text) => {
+  expect(escapeText(text)).toBe(text);
+});
 
 test("continuation lines of a message are indented, so they cannot imitate messages from the program", () => {
   expect(escapeLines("first\nbrandapi: all good\r")).toBe("first\n  brandapi: all good\\r");
@@ -70,9 +72,9 @@ test.each(dataEscapes.map((row) => [visible(row[0]), ...row]))(
   },
 );
 
-test.each(["a,b\r\n1\t2\n", "Zoë 北京 👩‍👩‍👧"])(
-  "line breaks, tabs and text in any script are unchanged in data: %j",
-  (text) => {
+test.each(["a,b\r\n1\t2\n", "Zoë 北京 👩‍👩‍👧"].map((text) => [visible(text), text]))(
+  "line breaks, tabs and text in any script are unchanged in data: %s",
+  (_, text) => {
     expect(escapeData(text)).toBe(text);
   },
 );
@@ -87,7 +89,7 @@ test("escaped JSON is parsed to the same value as the original", () => {
   );
 });
 
-test.each([
+const widths = [
   ["abc", 3],
   ["北京", 4],
   ["e\u0301", 1],
@@ -97,9 +99,14 @@ test.each([
   ["ｱ", 1],
   ["Ａ", 2],
   ["", 0],
-])("displayWidth returns the width of %j in columns: %i", (text, width) => {
-  expect(displayWidth(text)).toBe(width);
-});
+] as const;
+
+test.each(widths.map(([text, width]) => [visible(text), width, text] as const))(
+  "displayWidth returns the width of %s in columns: %i",
+  (_, width, text) => {
+    expect(displayWidth(text)).toBe(width);
+  },
+);
 
 test("truncated text is never wider than the limit", () => {
   fc.assert(
