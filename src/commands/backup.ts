@@ -16,6 +16,7 @@ import {
   backupName,
   copyMirror,
   explainCopyError,
+  findBackup,
   isBackupName,
   readOrigin,
   replaceMirror,
@@ -153,6 +154,15 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
   const reporter = new TerminalReporter(deps, output);
   const from = expandPath(file, deps);
+  if (!pathExists(from)) {
+    const last = await findBackup(resolveMirrorPath(dbPath));
+    throw new MirrorUnusable(`The backup does not exist: ${from}`, {
+      hint:
+        last === null
+          ? "pass the path of a file that `brandapi backup` wrote"
+          : `restore the last backup: \`brandapi backup --restore ${quoteShellWord(last)}\``,
+    });
+  }
   if (!statSync(from).isFile())
     throw new MirrorUnusable(`The backup is not a file: ${from}`, { hint: "pass a file to `--restore`" });
   const db = resolveMirrorPath(dbPath);

@@ -63,22 +63,55 @@ export function commandFor(command: string, profile: string): string {
 export function checkBaseUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const path = url?.pathname.replace(/\/+$/, "") ?? "";
+  const unresolved = findUnresolvedText(text);
+  if (unresolved !== null)
+    throw new ConfigurationError(`The base URL from ${source} ${unresolved.fault}.`, {
+      hint: unresolved.hint,
+    });
+  const meant = correctAddress(text);
   const refuse = (fault: string) =>
     new ConfigurationError(`The base URL from ${source} ${fault}.`, {
-      hint: `use an address such as https://platform.example${versionedRoot}`,
+      hint:
+        meant === null
+          ? `use an address such as https://platform.example${versionedRoot}`
+          : `did you mean ${meant}?`,
     });
   if (!url && /^https?:/.test(text)) throw refuse("is not a URL");
   if (url?.protocol === "http:" && !isLoopback(url.hostname))
     throw refuse(`uses plain http, which would expose the key to the network: ${url.origin}`);
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    // The text is printed only if it looks like an address, because any other text may be a key or contain a password.
-    const isAddress = /^[\w-]+(?:\.[\w-]+)+(?::\d+)?\/[\w./-]*$/.test(text);
-    throw refuse(`does not start with https://${isAddress ? `: ${abbreviate(text)}` : ""}`);
-  }
+  if (url?.protocol !== "https:" && url?.protocol !== "http:")
+    throw refuse(`does not start with https://${meant === null ? "" : `: ${abbreviate(text)}`}`);
   if (url.username || url.password || /[?#]/.test(text))
     throw refuse("must not have a user name, a password, a query or a fragment");
   if (!path.endsWith(versionedRoot)) throw refuse(`does not end in ${versionedRoot}: ${url.origin}${path}`);
   return url.origin + path;
+}
+
+/**
+ * Corrects the scheme and the end of an address, such as `localhost:4010/api/brand/v1` or `https//platform.example/`.
+ * Returns null for text that does not look like an address, because it may be a key or contain a password.
+ */
+function correctAddress(text: string): string | null {
+  const [, address = "", host = "", path = ""] =
+    /^(?:https?[:;]?\/\/?)?((localhost|\[::1\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(\/[\w./-]*))$/i.exec(text) ?? [];
+  const scheme = isLoopback(host.toLowerCase()) ? "http" : "https";
+  if (host === "" || !URL.canParse(`${scheme}://${address}`)) return null;
+  const prefix = path.replace(/\/+$|\/api(?:\/.*)?$/, "");
+  return new URL(`${scheme}://${address}`).origin + prefix + versionedRoot;
+}
+
+/**
+ * Detects a setting that the shell or an .env file did not resolve: a value that still has its quotes, or the name of a
+ * variable instead of its value. Returns null for any other text.
+ */
+export function findUnresolvedText(text: string): { fault: string; hint: string } | null {
+  if (/^(["']).*\1$/.test(text)) return { fault: "is in quotation marks", hint: "remove the quotes" };
+  const [variable] = /^\$(?:\w+|\{\w+\})/.exec(text) ?? [];
+  if (variable === undefined) return null;
+  return {
+    fault: `is a variable that was not expanded: \`${variable}\``,
+    hint: "write the value instead of the variable's name",
+  };
 }
 
 /**

@@ -5,7 +5,7 @@ import { pathExists } from "../util/files.js";
 import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
-import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
+import { checkBaseUrl, checkKey, findUnresolvedText, readKeyFile } from "./credentials.js";
 import { configPath } from "./folders.js";
 import {
   findMisspelledField,
@@ -69,6 +69,7 @@ export function readSettings(
   deps: Deps,
   purpose: "run" | "ask" | "login" = "run",
 ): Settings {
+  checkVariables(flags, deps.env);
   const name = chooseProfile(flags, deps.env);
   const profiles = readProfiles(deps);
   if (purpose !== "login") refuseMistyped(name, profiles, deps);
@@ -111,6 +112,18 @@ export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
+}
+
+/** @throws ConfigurationError if a variable that applies has quotes around its value or was not expanded */
+function checkVariables(flags: GlobalFlags, env: Env): void {
+  const overridden = [flags.db !== undefined && "BRANDAPI_DB", flags.rateLimit && "BRANDAPI_RATE_LIMIT"];
+  const used = brandEnv(flags, env);
+  const names = ["BRANDAPI_CONFIG_DIR", "BRANDAPI_DB", "BRANDAPI_PING", "BRANDAPI_RATE_LIMIT"];
+  for (const name of flags.profile === undefined ? [...names, "BRANDAPI_PROFILE"] : names) {
+    const unresolved = overridden.includes(name) ? null : findUnresolvedText(used[name] ?? "");
+    if (unresolved !== null)
+      throw new ConfigurationError(`${name} ${unresolved.fault}.`, { hint: unresolved.hint });
+  }
 }
 
 /** @param source describes the profile in error messages */

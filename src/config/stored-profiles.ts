@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { createFolder, pathExists, readTextFile, resolveLinks } from "../util/files.js";
+import { findJsonFault } from "../util/json-fault.js";
 import { isObject, parseJson } from "../util/json-value.js";
 import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
@@ -49,7 +50,14 @@ function hasStoredKey(profiles: Profiles): boolean {
  */
 function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   const path = configPath(deps);
-  const root = pathExists(path) ? parseJson<unknown>(readTextFile(path)) : { profiles: {} };
+  const text = pathExists(path) ? readTextFile(path) : '{"profiles": {}}';
+  const root = parseJson<unknown>(text);
+  const fault = root === undefined ? findJsonFault(text) : null;
+  if (fault !== null)
+    throw new ConfigurationError(
+      `The config file is not valid JSON (line ${fault.line}: ${fault.reason}): ${path}`,
+      { hint: `fix the line, ${orStartOver}` },
+    );
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
@@ -58,6 +66,9 @@ function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   });
 }
 
+// The file contains the keys of all profiles, so the hint does not suggest deleting it.
+const orStartOver = "or move the file away and run `brandapi login` for each profile";
+
 const profileFields = ["baseUrl", "key", "db", "brandId", "brandName", "keyExpiresAt", "ping", "omit"];
 
 /**
@@ -65,8 +76,7 @@ const profileFields = ["baseUrl", "key", "db", "brandId", "brandName", "keyExpir
  * secret.
  */
 function configFileHint(root: unknown, stored: unknown): string {
-  const orStartOver = "or delete the file and run `brandapi login` again";
-  if (!isObject(root)) return `fix its JSON, ${orStartOver}`;
+  if (!isObject(root)) return `put the profiles in an object, \`{"profiles": {…}}\`, ${orStartOver}`;
   const misspelled = Object.keys(root).find((name) => closestName(name, ["profiles"]) !== undefined);
   if (stored === undefined && misspelled !== undefined) return `rename \`${misspelled}\` to \`profiles\``;
   if (!isObject(stored)) return `it has no object \`profiles\`: add one, ${orStartOver}`;

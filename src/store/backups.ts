@@ -184,7 +184,8 @@ export async function explainMirrorError(error: unknown, path: string): Promise<
   return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
-async function findBackup(path: string): Promise<string | null> {
+/** Returns the path of a mirror's last known backup, even if the mirror is damaged or missing. */
+export async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
   if (last) return last.path;
   const folder = backupFolder(path);

@@ -237,6 +237,18 @@ test("backup names its files after the mirror, so backups of two mirrors have di
   ]);
 });
 
+test("backup --restore names the last backup if the file does not exist", async () => {
+  const brand = makeBrand({ history: 3 });
+  await brand.run("sync roster");
+  const missing = await brand.run("backup --restore latest");
+  expect([missing.code, missing.err]).toEqual([3, expect.stringContaining("The backup does not exist: ")]);
+  expect(missing.err).toContain("pass the path of a file that `brandapi backup` wrote");
+
+  const { path } = JSON.parse((await brand.run("backup --json")).out);
+  const { code, err } = await brand.run("backup --restore latest");
+  expect([code, err]).toEqual([3, expect.stringContaining(`\`brandapi backup --restore ${path}\``)]);
+});
+
 test("backup --restore warns about a backup from a different mirror of the same brand", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
@@ -399,7 +411,7 @@ test("status does not list a backup that has been deleted", async () => {
 test("backup --restore exits with code 3 for a missing file and for a folder", async () => {
   const brand = await mirrored();
   const gone = await brand.run("backup --restore nosuch");
-  expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("no such file or folder")]);
+  expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("The backup does not exist")]);
   const folder = await brand.run("backup --restore .");
   expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });

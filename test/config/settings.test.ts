@@ -350,7 +350,7 @@ test.each([
   [`{"profiles": {"acme": {"pign": 30}}}`, "rename it to `ping`"],
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
   [`{"brands": {}}`, "it has no object `profiles`"],
-  [`{"profiles": `, "fix its JSON"],
+  [`{"profiles": `, "fix the line, or move the file away and run `brandapi login` for each profile"],
 ])("the hint for the config file %s contains: %s", async (config, hint) => {
   expect(failure({}, world({ config })).hint).toContain(hint);
 });
@@ -374,6 +374,61 @@ test("the error for missing credentials names misspelled environment variables",
       hint: "did you mean `BRANDAPI_KEY` and `BRANDAPI_BASE_URL`?",
     }),
   );
+});
+
+test.each([
+  ["127.0.0.1:4010/api/brand/v1", "http://127.0.0.1:4010/api/brand/v1"],
+  ["localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
+  ["[::1]:4010/api/brand/v1", "http://[::1]:4010/api/brand/v1"],
+  ["api.example/eu/api/brand/v1", "https://api.example/eu/api/brand/v1"],
+  ["https//api.example/api/brand/v1", "https://api.example/api/brand/v1"],
+  ["http//localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
+  ["http://api.example/api/brand/v1", "https://api.example/api/brand/v1"],
+  ["https://api.example/api/brand/v2", "https://api.example/api/brand/v1"],
+])("the hint for the base URL %s suggests %s, which is accepted", async (baseUrl, meant) => {
+  expect(failure({ baseUrl }, world()).hint).toBe(`did you mean ${meant}?`);
+  expect(readSettings({ baseUrl: meant }, world()).baseUrl).toBe(meant);
+});
+
+test.each([
+  ["BRANDAPI_BASE_URL", `"${url("a")}"`, "is in quotation marks", "remove the quotes"],
+  ["BRANDAPI_BASE_URL", `'${url("a")}'`, "is in quotation marks", "remove the quotes"],
+  ["BRANDAPI_BASE_URL", "$API_URL", "is a variable that was not expanded: `$API_URL`", "write the value"],
+  ["BRANDAPI_DB", '"brand.sqlite"', "is in quotation marks", "remove the quotes"],
+  ["BRANDAPI_DB", "$DATA/brand.sqlite", "is a variable that was not expanded: `$DATA`", "write the value"],
+  ["BRANDAPI_PROFILE", '"acme"', "is in quotation marks", "remove the quotes"],
+  ["BRANDAPI_CONFIG_DIR", "$HOME/config", "is a variable that was not expanded: `$HOME`", "write the value"],
+])("the setting %s=%s is rejected with exit code 3 because it %s", async (name, value, fault, hint) => {
+  const error = failure({}, world({ env: { [name]: value } }));
+  expect([error.exitCode, error.message, error.hint]).toEqual([
+    3,
+    expect.stringContaining(`${name} ${fault}`),
+    expect.stringContaining(hint),
+  ]);
+});
+
+test("a flag overrides an environment variable whose value is in quotation marks", async () => {
+  const env = { BRANDAPI_DB: '"brand.sqlite"', BRANDAPI_RATE_LIMIT: '"60"' };
+  expect(readSettings({ db: "other.sqlite", rateLimit: 30 }, world({ env })).rateLimit).toBe(30);
+});
+
+test.each([
+  ['{\n  "profiles": {\n    "a": {"key": "brk_secret",}\n  }\n}', "line 3: a comma before a closing bracket"],
+  ['{\n  "profiles": {"a": {"key": "brk_secret"\n    "db": "x"}}}', "line 2: a comma is missing"],
+  ['{\n  "profiles": {\n    a: {}}}', "line 3: an unexpected character, or text without double quotes"],
+  ["{\n  'profiles': {}}", "line 2: text is not in straight double quotes"],
+  ['{\n  // brands\n  "profiles": {}}', "line 2: JSON does not allow comments"],
+  ['{"profiles":\n  {"a": {"key": "brk_secret"}\n', "line 2: the file ends too early"],
+  ['{"profiles": {"a": {"key": "brk_secret}}}', "line 1: a quote is not closed"],
+  ['{"profiles" {}}', "line 1: a colon is missing after a name"],
+  ['{"profiles": {"a": ]}', "line 1: a value is missing"],
+  ['{"profiles": {"a": {}]}', "line 1: a closing bracket of the wrong kind"],
+  ['{"profiles": {}}\n}', "line 2: unexpected text after the end"],
+  ["", "line 1: the file ends too early"],
+])("the error for the config file %j contains: %s", async (config, fault) => {
+  const error = failure({}, world({ config }));
+  expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining(`not valid JSON (${fault}`)]);
+  expect(`${error.message}${error.hint}`).not.toMatch(/brk_|delete/);
 });
 
 test("the error for a base URL without a scheme prints the address, but not a key", async () => {
