@@ -25,6 +25,8 @@ export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
   /** Called when a request has to wait for the rate limit or the server, but at most once per request. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
+  /** Called before each request. */
+  onSend?(event: { host: string }): void;
   /** The status is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;
@@ -74,6 +76,7 @@ export class ApiClient {
       const sentAt = clock.monotonic();
       firstSentAt ??= sentAt;
       this.stats.requests += 1;
+      this.events.onSend?.({ host: this.#baseUrl.host });
       const result = await sendRequest(request, remainingMs(), this.deps, {
         onHeaders: (headers) =>
           this.#limiter.recordResponse(permit, headers && readServerLimit(headers, clock.now())),

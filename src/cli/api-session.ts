@@ -70,6 +70,7 @@ export async function openApiForCommand(
       reporter.waiting(ms, waitReasons[reason]);
       reporter.detail(`waiting ${Math.round(ms)} ms: ${waitReasons[reason]}`);
     },
+    onSend: ({ host }) => reporter.startRequest(host),
     onRequest({ path, status, ms }) {
       reporter.countRequest();
       reporter.detail(`GET ${path}: ${status || "no response"}, ${Math.round(ms)} ms`);

@@ -122,6 +122,8 @@ export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "col
 
 /** The minimum length of a wait that is reported. */
 const minReportedWaitMs = 2_000;
+/** The time after which a request without a response is reported. */
+const slowRequestMs = 3_000;
 /** The minimum interval between calls to the progress listener during a task. */
 const progressIntervalMs = 2_000;
 
@@ -148,6 +150,9 @@ export class TerminalReporter implements Reporter {
   #requests = 0;
   #perMinute: number | null = null;
   #wait = { reason: "", until: Number.NEGATIVE_INFINITY };
+  /** The unanswered requests, and the time of the last response or of the first request; null if all were answered. */
+  #request: { host: string; count: number; since: number } | null = null;
+  #cancelSlowRequest: (() => void) | undefined;
   #onProgress: ((progress: Progress) => void) | null = null;
   #notifiedAt = Number.NEGATIVE_INFINITY;
 
@@ -226,8 +231,22 @@ export class TerminalReporter implements Reporter {
     else if (isNew) this.#print(this.#waitText() ?? "");
   }
 
+  /** Reports the host on a terminal if the response takes more than a few seconds. */
+  startRequest(host: string): void {
+    const { count = 0, since = this.#deps.clock.monotonic() } = this.#request ?? {};
+    this.#request = { host, count: count + 1, since };
+    if (!this.#line.isEnabled) return;
+    this.#cancelSlowRequest?.();
+    this.#cancelSlowRequest = this.#deps.setTimer?.(slowRequestMs, () => {
+      if (!this.#task) this.#line.show((width) => truncate(this.#waitText() ?? "", width));
+    });
+  }
+
   countRequest(): void {
     this.#requests += 1;
+    const { host = "", count = 0 } = this.#request ?? {};
+    this.#request = count > 1 ? { host, count: count - 1, since: this.#deps.clock.monotonic() } : null;
+    if (this.#request === null) this.#cancelSlowRequest?.();
     this.#wait.until = Number.NEGATIVE_INFINITY;
     if (!this.#task) this.#line.hide();
   }
@@ -238,6 +257,7 @@ export class TerminalReporter implements Reporter {
 
   close(): void {
     this.#deps.signal.removeEventListener("abort", this.#hideLine);
+    this.#cancelSlowRequest?.();
     this.#line.hide();
   }
 
@@ -276,11 +296,14 @@ export class TerminalReporter implements Reporter {
 
   #waitText(): string | null {
     const ms = this.#wait.until - this.#deps.clock.monotonic();
-    return ms <= 0 ? null : `waiting ${formatDuration(ms)}: ${this.#clean(this.#wait.reason)}`;
+    if (ms > 0) return `waiting ${formatDuration(ms)}: ${this.#clean(this.#wait.reason)}`;
+    if (this.#request === null || this.#deps.clock.monotonic() - this.#request.since < slowRequestMs)
+      return null;
+    return `waiting for ${this.#clean(this.#request.host)}`;
   }
 }
 
-type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys">;
+type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys" | "setTimer">;
 
 /** Returns true if the progress line can be drawn. JSON lines printed to the same terminal would disrupt it. */
 function showsProgress({ stderr, stdout, env }: ReporterDeps, options: ReporterOptions): boolean {

@@ -1,12 +1,17 @@
 import { expect, test, vi } from "vitest";
 import { type Progress, type ReporterOptions, TerminalReporter } from "../../src/cli/progress.js";
+import type { Deps } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "./screen.js";
 
-function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {}) {
+function reporterFor(
+  output: ReporterOptions = {},
+  options: ProgramOptions = {},
+  timer: Pick<Deps, "setTimer"> = {},
+) {
   let time = 0;
-  const deps = testDeps({ clock: { monotonic: () => time }, ...options });
+  const deps = { ...testDeps({ clock: { monotonic: () => time }, ...options }), ...timer };
   const notified: Progress[] = [];
   const reporter = new TerminalReporter(deps, output);
   reporter.onProgress((progress) => void notified.push(progress));
@@ -56,6 +61,30 @@ test("with --quiet, the reporter prints only warnings, and each warning only onc
   seen.reporter.waiting(60_000, "rate limit");
   seen.reporter.close();
   expect(seen.text).toBe("warning: the key expires\n");
+});
+
+test("the progress line names the host of a request without a response, even before the first task", async () => {
+  const timers: (() => void)[] = [];
+  const setTimer = (_ms: number, call: () => void) => {
+    timers.push(call);
+    return () => timers.splice(timers.indexOf(call), 1);
+  };
+  const seen = reporterFor({}, terminal, { setTimer });
+  seen.reporter.startRequest("api.example");
+  seen.pass(3_000);
+  for (const call of timers) call();
+  await vi.waitUntil(() => seen.screen[0] === "waiting for api.example");
+  seen.reporter.countRequest();
+  expect(timers).toEqual([]);
+
+  const orders = seen.reporter.begin({ name: "orders" });
+  seen.reporter.startRequest("api.example");
+  await vi.waitUntil(() => seen.screen[0]?.startsWith("orders  1 request done"));
+  expect(seen.screen[0]).not.toContain("waiting");
+  seen.pass(3_000);
+  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting for api.example"));
+  orders.end(null);
+  seen.reporter.close();
 });
 
 test("the progress line shows the number of requests sent, the number remaining and the remaining time", async () => {
