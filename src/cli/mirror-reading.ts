@@ -13,6 +13,8 @@ import { TerminalReporter } from "./progress.js";
 /** The resources of a read-only command: the open mirror, and the settings for its output. */
 export interface ReadSession {
   deps: Deps;
+  /** The command's flags, which `completeHint` adds to suggested commands. */
+  flags: GlobalFlags;
   mirror: Mirror;
   reporter: TerminalReporter;
   style: Style;
@@ -36,7 +38,7 @@ export async function readMirror<T>(
   const style = styleFor(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);
   const read = (mirror: Mirror) =>
-    withReadTransaction(mirror, () => work({ deps, mirror, reporter, style, width }));
+    withReadTransaction(mirror, () => work({ deps, flags, mirror, reporter, style, width }));
   try {
     return await deps.runKillable(() =>
       withMirror(

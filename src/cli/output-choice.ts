@@ -154,13 +154,23 @@ function isFolderPath(path: string, allowed: readonly Format[], deps: PathDeps):
   return statSync(expandPath(path, deps), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
+const similarExtensions: Readonly<Record<string, string>> = {
+  ".pq": ".parquet",
+  ".xls": ".xlsx",
+  ".xlsm": ".xlsx",
+};
+
 /** Creates the error for a missing or unknown format. @param path the file whose extension is unknown */
 export function noFormatError(allowed: readonly Format[] = formats, path?: string): UsageError {
   const flags = allowed.map(({ flag }) => `\`${flag}\``).join(", ");
   const extensions = allowed.flatMap((format) => format.extensions).join(", ");
   const problem =
     path === undefined ? "No output format was specified." : `No format has this file extension: ${path}`;
-  const hint = `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
+  const [, stem = "", typed = ""] = /^(.*)(\.\w+)$/.exec(path ?? "") ?? [];
+  const meant = similarExtensions[typed.toLowerCase()];
+  const isAllowed = allowed.some((format) => format.extensions.some((extension) => extension === meant));
+  const suggestion = isAllowed ? `did you mean \`-o ${quoteShellWord(stem + meant)}\`? Otherwise, ` : "";
+  const hint = `${suggestion}add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
   return new UsageError(problem, { hint });
 }
 

@@ -16,6 +16,7 @@ import type { Mirror } from "../store/database.js";
 import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/times.js";
+import { completeHint } from "./error-output.js";
 import { parseTime, refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
@@ -115,13 +116,17 @@ export function warnAboutWrongDates(reporter: Pick<Reporter, "warn">, sql: strin
   );
 }
 
-export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
+export function warnAboutUnreadTables(
+  { flags, mirror, reporter }: ReadSession,
+  names: readonly string[],
+): void {
   for (const name of names) {
     const resources = resourcesOf([name]);
     const [first] = resources;
     if (!first || resources.some((resource) => wasResourceRead(mirror, resource))) continue;
     const toSync = syncingResource(first).name;
-    reporter.warn(`\`${name}\` is empty because it has never been read: run \`brandapi sync ${toSync}\``);
+    const warning = `\`${name}\` is empty because it has never been read: run \`brandapi sync ${toSync}\``;
+    reporter.warn(completeHint(warning, flags));
   }
 }
 

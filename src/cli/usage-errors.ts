@@ -11,6 +11,11 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
   const command = program.commands.find((each) => each.name() === name);
   const help = `see \`brandapi ${command ? `${name} ` : ""}--help\``;
   const fail = (message: string, hint = help) => new UsageError(message, { hint, cause });
+  if (name === "login" && cause.code === "commander.excessArguments" && argv.some(isAddress))
+    return fail(
+      "`login` does not take the address as an argument.",
+      "use `--base-url`: `brandapi login --base-url URL`",
+    );
   const isKeyOption =
     cause.code === "commander.unknownOption" && /'--?(?:api-?)?(?:key|token)\b/i.test(cause.message);
   if (isKeyOption || (name === "login" && cause.code === "commander.excessArguments"))
@@ -33,7 +38,7 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
       const [flag = option] = option.split("=");
       return fail(
         `Unknown option: \`${option}\`.`,
-        otherOption(flag, names) ?? didYouMean(flag.replace(/^-(?=\w\w)/, "--"), names),
+        otherOption(flag, name, names) ?? didYouMean(flag.replace(/^-(?=\w\w)/, "--"), names),
       );
     }
     case "commander.missingArgument":
@@ -49,6 +54,10 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
   }
 }
 
+function isAddress(word: string): boolean {
+  return /^https?:|\/api\/brand\//.test(word);
+}
+
 /**
  * Returns a hint for a command name that is common in other programs, or for a resource's name that was typed as a
  * command.
@@ -57,7 +66,11 @@ function otherCommand(name: string): string | undefined {
   const commands: Readonly<Record<string, string>> = {
     list: "tables",
     ls: "tables",
+    pull: "sync",
+    repair: "verify --repair",
+    restore: "backup --restore FILE",
     sql: "query",
+    update: "sync",
     version: "--version",
   };
   if (resources.some((resource) => resource.name === name))
@@ -65,11 +78,24 @@ function otherCommand(name: string): string | undefined {
   return commands[name] && `use \`brandapi ${commands[name]}\``;
 }
 
+/** Hints for options that users expect, by command and option. */
+const expectedOptions: Readonly<Record<string, string>> = {
+  "backup --list":
+    "`brandapi status` prints the last backup; backups are ordinary files in the backup folder",
+  "export --table": "omit `--table`, as in `brandapi export roster --csv`",
+  "sync --omit":
+    "use `brandapi login --omit FIELD`, which stores the list in the profile; then run `brandapi sync`",
+  "verify --fix": "use `--repair`",
+};
+
 /**
  * Returns a hint for an option that is common in other programs.
  * @param names the command's options
  */
-function otherOption(option: string, names: readonly string[]): string | undefined {
+function otherOption(option: string, command: string, names: readonly string[]): string | undefined {
+  const expected = expectedOptions[`${command} ${option}`];
+  if (expected !== undefined) return expected;
+  if (option === "-q") return "use `--quiet`";
   if (option === "-v") return "use `--verbose` for more output, or `-V` to print the version";
   if (option === "-p") return "use `--profile`";
   if (option === "--all" && names.includes("--csv"))

@@ -16,8 +16,8 @@ import {
   backupName,
   copyMirror,
   explainCopyError,
-  findBackup,
   isBackupName,
+  lastBackupHint,
   readOrigin,
   replaceMirror,
   shortCopyBytes,
@@ -155,12 +155,9 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   const reporter = new TerminalReporter(deps, output);
   const from = expandPath(file, deps);
   if (!pathExists(from)) {
-    const last = await findBackup(resolveMirrorPath(dbPath));
+    const hint = await lastBackupHint(resolveMirrorPath(dbPath));
     throw new MirrorUnusable(`The backup does not exist: ${from}`, {
-      hint:
-        last === null
-          ? "pass the path of a file that `brandapi backup` wrote"
-          : `restore the last backup: \`brandapi backup --restore ${quoteShellWord(last)}\``,
+      hint: hint ?? "pass the path of a file that `brandapi backup` wrote",
     });
   }
   if (!statSync(from).isFile())

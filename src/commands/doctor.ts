@@ -11,7 +11,7 @@ import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusabl
 import { typedTables } from "../query/readable-tables.js";
 import { detailResources, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
-import { explainMirrorError, findLastBackup } from "../store/backups.js";
+import { explainMirrorError, findLastBackup, lastBackupHint } from "../store/backups.js";
 import { findDamage, type Mirror, readInfo, withReadTransaction } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, readOwner } from "../store/owner.js";
@@ -148,7 +148,9 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
   try {
     const damage = await deps.runKillable(async () => findDamage(mirror));
     if (damage !== null)
-      throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
+      throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, {
+        hint: (await lastBackupHint(dbPath)) ?? damagedHint,
+      });
     const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
     return { text: `${dbPath}: undamaged, ${brand}`, value: mirror };
   } catch (error) {

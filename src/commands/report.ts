@@ -15,6 +15,7 @@ import { createReport } from "../report/sales-report.js";
 import { findCurrentRun } from "../store/lock.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes, quoteShellWord } from "../util/text.js";
+import { parseInstant } from "../util/time-input.js";
 
 interface ReportFlags extends GlobalFlags {
   month?: string;
@@ -56,6 +57,10 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
   if (open && out === "-")
     throw new UsageError("`--open` needs a file, but `-o -` writes to stdout.", {
       hint: "omit `--open` or `-o -`",
+    });
+  if (month !== undefined && parseInstant(month, "start", deps.clock.now()) > deps.clock.now())
+    throw new UsageError(`\`--month ${month}\` is in the future.`, {
+      hint: "choose an earlier month, or `this-month`",
     });
   const period = month === undefined ? flags : { since: month, until: month };
   const range = parseRange(period, deps.clock.now());

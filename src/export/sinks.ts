@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import type { Deps, OutputStream } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
 import { resolveLinks } from "../util/files.js";
-import { errorCode, errorReason } from "../util/system-errors.js";
+import { errorCode, errorReason, writeHint } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { escapeData } from "../util/terminal-text.js";
 import { quoteShellWord } from "../util/text.js";
@@ -163,10 +163,7 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
   if (errorCode(cause) === "EISDIR") return failed("it is a folder", "choose a different file name");
   if (errorCode(cause) === "ENOTDIR") return failed(errorReason(cause), "choose a different folder");
   if (errorCode(cause) !== "ENOENT")
-    return failed(
-      errorReason(cause),
-      "check the folder's permissions and the free disk space; any existing file is unchanged",
-    );
+    return failed(errorReason(cause), `${writeHint(cause)}; any existing file is unchanged`);
   return existsSync(folder)
     ? failed(`no files can be created in ${folder}`, "choose a different folder")
     : failed(

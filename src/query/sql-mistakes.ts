@@ -42,7 +42,7 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/\blen\s*\(/i, "use `length(text)`"],
   [/\b(?:greatest|least)\s*\(/i, "use `max(a, b)` or `min(a, b)`"],
   [
-    /^\s*(?:show|desc|describe)\b/i,
+    /^\s*(?:(?:show|desc|describe)\b|\.(?:tables|schema)\b|\\d)/i,
     "`brandapi tables` lists the tables, and `brandapi tables NAME` the columns",
   ],
 ];
@@ -103,6 +103,10 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
     return { hint: `write a statement, such as \`SELECT * FROM ${sql.trim()} LIMIT 10\`` };
   if (near !== undefined)
     return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
+  if (error.startsWith("misuse of aggregate"))
+    return {
+      hint: "WHERE tests single rows; to test a sum or a count, use HAVING after GROUP BY: `GROUP BY host_id HAVING sum(total_amount) > 5`",
+    };
   if (error.startsWith("ambiguous column name: "))
     return { hint: "write the table's name or alias before it, as in `o.id`" };
   if (error.startsWith("no such function: "))

@@ -36,6 +36,11 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
     "`brandapi tables` lists the tables and views, and `brandapi tables NAME` lists the columns of one table or view";
   if (writingStatement.test(sql)) throw notReadOnly();
   const statement = compile(db, sql, "SQLite cannot parse this", hint);
+  const pragma = /^\s*pragma\s+\w+\s*(?:\(\s*['"]?(\w+))?/i.exec(sql);
+  if (pragma)
+    throw notReadOnly(
+      `use \`brandapi tables${pragma[1] === undefined ? "" : ` ${pragma[1]}`}\` instead of PRAGMA`,
+    );
   if (!readingStatement.test(sql) || !statement.readonly || !statement.reader) throw notReadOnly();
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));
   const missing = findMissingParameter(db, sql, values);
@@ -60,10 +65,10 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
   }
 }
 
-function notReadOnly(): UsageError {
-  return new UsageError("`query` runs only read-only statements.", {
-    hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
-  });
+function notReadOnly(
+  hint = "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
+): UsageError {
+  return new UsageError("`query` runs only read-only statements.", { hint });
 }
 
 /**

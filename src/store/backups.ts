@@ -13,7 +13,7 @@ import { dirname, join, parse } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
-import { damageKind, errorCode, errorReason, explainSqlite } from "../util/system-errors.js";
+import { damageKind, errorCode, errorReason, explainSqlite, writeHint } from "../util/system-errors.js";
 import { reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 import {
@@ -100,7 +100,7 @@ function createEmptyFile(path: string): void {
     closeSync(openSync(path, "wx", 0o600));
   } catch (cause) {
     throw new ConfigurationError(`Cannot write to the folder ${dirname(path)}: ${errorReason(cause)}`, {
-      hint: "check its permissions and free space, or choose a different folder",
+      hint: writeHint(cause),
       cause,
     });
   }
@@ -178,14 +178,21 @@ export async function explainMirrorError(error: unknown, path: string): Promise<
   const cause = error instanceof MirrorUnusable ? error.cause : error;
   if (damageKind(cause) === null) return explainSqlite(error, path) ?? error;
   const mirrorError = asMirrorError(error, path);
-  const backup = await findBackup(path);
-  if (backup === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;
-  const hint = `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backup)}\``;
+  const hint = await lastBackupHint(path);
+  if (hint === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;
   return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
-/** Returns the path of a mirror's last known backup, even if the mirror is damaged or missing. */
-export async function findBackup(path: string): Promise<string | null> {
+/**
+ * Returns the hint to restore a mirror's last known backup, even if the mirror is damaged or missing. Returns null if
+ * no backup is known.
+ */
+export async function lastBackupHint(path: string): Promise<string | null> {
+  const backup = await findBackup(path);
+  return backup && `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backup)}\``;
+}
+
+async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
   if (last) return last.path;
   const folder = backupFolder(path);

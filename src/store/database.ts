@@ -253,7 +253,7 @@ function damageError(path: string, reason: string, cause: unknown): MirrorUnusab
  */
 export function findDamage({ db }: Pick<Mirror, "db">): string | null {
   const first = String(db.pragma("integrity_check(1)", { simple: true }));
-  return first === "ok" ? null : first;
+  return first === "ok" ? null : first.replace(/\s+/g, " ");
 }
 
 /**

@@ -63,6 +63,16 @@ const hints: Readonly<Record<string, string>> = {
   EADDRINUSE: "choose a different port, or omit it",
 };
 
+/** Returns the hint for an error that prevents a file from being written. */
+export function writeHint(cause: unknown): string {
+  const code = errorCode(cause);
+  if (code === "EROFS") return "choose another folder, because this file system is read-only";
+  if (code === "EACCES" || code === "EPERM")
+    return "choose another folder, or check the permissions of this folder";
+  if (code === "ENOSPC" || code === "EDQUOT") return "free some space, or choose another folder";
+  return "check the path, or choose another folder";
+}
+
 function explainSystem(cause: unknown): BrandapiError | undefined {
   const code = errorCode(cause);
   const reason = systemReason(cause);

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { completeHint, reportError } from "../../src/cli/error-output.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
-import { asBrandapiError } from "../../src/util/system-errors.js";
+import { asBrandapiError, errorReason, writeHint } from "../../src/util/system-errors.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>
@@ -60,6 +60,16 @@ test("operating system errors are reported as configuration errors, not as bugs"
     expect(message).toMatch(/^Cannot use \/d\/x: (?!E[A-Z0-9]+\b)\w/);
     expect(hint).toBeTruthy();
   }
+});
+
+test.each([
+  ["EACCES", "permission denied", "choose another folder, or check the permissions"],
+  ["EROFS", "read-only file system", "choose another folder, because this file system is read-only"],
+  ["ENOSPC", "the disk is full", "free some space, or choose another folder"],
+])("the hint for an output file that cannot be written because of %s fits the reason", (code, text, hint) => {
+  const cause = withCode(`${code}: ${text}, open`, code, { syscall: "open", path: "/d/x" });
+  expect(errorReason(cause)).toBe(text);
+  expect(writeHint(cause)).toContain(hint);
 });
 
 test("the error for a privileged port suggests a higher port", () => {

@@ -263,9 +263,9 @@ test("query warns about tables that have never been synced", async () => {
   const path = await mirrorOfOrders();
   const warned = async (table: string) => (await ask(path, `SELECT count(*) FROM ${table}`)).err;
   expect(await warned("roster")).toContain(
-    "`roster` is empty because it has never been read: run `brandapi sync roster`",
+    `\`roster\` is empty because it has never been read: run \`brandapi sync roster --db ${path}\``,
   );
-  expect(await warned("content_by_host")).toContain("run `brandapi sync content`");
+  expect(await warned("content_by_host")).toContain("run `brandapi sync content ");
   expect([await warned("orders"), await warned("hosts")]).toEqual(["", ""]);
   expect(await warned("orders, [roster]")).toContain("`roster` is empty because it has never been read");
   expect(await warned("(SELECT 'FROM roster') JOIN orders")).toBe("");

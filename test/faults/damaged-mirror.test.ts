@@ -39,6 +39,9 @@ test("if the mirror is damaged, sync names the last backup and exits with code 3
   expect(err).toMatch(/^brandapi: The mirror is damaged \(.+\): /);
   expect(err).toContain(`restore the last backup: \`brandapi backup --restore ${path}\``);
   expect(err.trim().split("\n")).toHaveLength(2);
+  const doctor = await brand.run("doctor");
+  expect([doctor.code, doctor.out]).toEqual([3, expect.stringContaining(`--restore ${path}\``)]);
+  expect(doctor.out).not.toContain("\\n");
   const sql = "SELECT sum(price) FROM order_line_items";
   for (const command of [
     ["export", "order_line_items", "--csv"],
