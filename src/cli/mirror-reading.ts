@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { refuseUnknownProfile } from "../config/credentials.js";
-import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+import {
+  type GlobalFlags,
+  noteMisspelledVariables,
+  readSettings,
+  type Settings,
+} from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { explainMirrorError } from "../store/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
@@ -35,6 +40,7 @@ export async function readMirror<T>(
   const { dbPath } = settings;
   if (flags.db === undefined && !pathExists(dbPath)) refuseUnknownProfile(settings);
   const reporter = new TerminalReporter(deps, flags);
+  noteMisspelledVariables(settings, reporter.note);
   const style = styleFor(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);
   const read = (mirror: Mirror) =>

@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
-import type { GlobalFlags, Settings } from "../config/settings.js";
+import { type GlobalFlags, noteMisspelledVariables, type Settings } from "../config/settings.js";
 import { unknownFieldHint } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
 import {
@@ -186,6 +186,7 @@ async function withApi(
     );
   try {
     const api = await openApiForCommand(settings, deps, reporter);
+    noteMisspelledVariables(settings, reporter.note);
     await work({ ...command, reporter, api }).finally(() => api.close());
   } catch (error) {
     throw await explainMirrorError(error, settings.dbPath);

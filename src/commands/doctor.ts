@@ -120,6 +120,13 @@ async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Se
   const settings = readSettings(flags, deps, "ask");
   const { baseUrl = "no base URL", profile } = settings;
   const text = `profile \`${profile}\`, ${baseUrl}`;
+  const [misspelled] = settings.misspelledVariables;
+  if (misspelled !== undefined)
+    return {
+      text: `${text}; the environment variable ${misspelled.written} is not used`,
+      hint: `did you mean ${misspelled.meant}?`,
+      value: settings,
+    };
   const [unknown] = settings.unknownFields;
   if (unknown === undefined) return { text, value: settings };
   return {

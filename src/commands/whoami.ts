@@ -1,6 +1,6 @@
 import { fetchIdentity, printIdentity, warnBeforeExpiry } from "../cli/api-session.js";
 import { TerminalReporter } from "../cli/progress.js";
-import { type GlobalFlags, readSettings } from "../config/settings.js";
+import { type GlobalFlags, noteMisspelledVariables, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
 
 export const about = "Sends one request that needs no scope, so it works with any valid key.";
@@ -14,6 +14,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const settings = readSettings(flags, deps, "ask");
   const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity(settings, deps, reporter);
+  noteMisspelledVariables(settings, reporter.note);
   printIdentity(deps, settings, identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
   if (identity.clockWarning) reporter.warn(identity.clockWarning);

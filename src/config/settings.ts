@@ -52,6 +52,8 @@ export interface Settings {
   /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a command rather than to a profile. */
   ping: string | undefined;
   omit: readonly string[];
+  /** Environment variables that resemble the program's variables but are not used, with the name that was meant. */
+  misspelledVariables: readonly MisspelledVariable[];
   /** Fields of the profile that the program does not use. */
   unknownFields: readonly string[];
   output: GlobalFlags;
@@ -83,6 +85,7 @@ export function readSettings(
   const limit =
     flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "BRANDAPI_RATE_LIMIT");
   const { brandId, brandName = brandId } = profile;
+  const misspelledVariables = findMisspelledVariables(flags, deps.env);
   return {
     profile: name,
     baseUrl,
@@ -91,7 +94,7 @@ export function readSettings(
     missingReason:
       (key === undefined ? explainForeignUrl(profile, baseUrl) : undefined) ??
       explainMisspelledField(profile, deps) ??
-      explainMisspelledVariables(flags, deps.env) ??
+      explainMisspelledVariables(misspelledVariables) ??
       (profiles.has(name) ? undefined : explainUnknownProfile(name, profiles, flags, deps)),
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
@@ -99,6 +102,7 @@ export function readSettings(
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
+    misspelledVariables,
     unknownFields: findUnknownFields(profile),
     output: flags,
   };
@@ -114,12 +118,24 @@ export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
   return rest;
 }
 
+function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: GlobalFlags): string[] {
+  const values = {
+    BRANDAPI_BASE_URL: baseUrl,
+    BRANDAPI_DB: db,
+    BRANDAPI_KEY: keyFile,
+    BRANDAPI_PROFILE: profile,
+    BRANDAPI_RATE_LIMIT: rateLimit,
+  };
+  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : name));
+}
+
 /** @throws ConfigurationError if a variable that applies has quotes around its value or was not expanded */
 function checkVariables(flags: GlobalFlags, env: Env): void {
-  const overridden = [flags.db !== undefined && "BRANDAPI_DB", flags.rateLimit && "BRANDAPI_RATE_LIMIT"];
+  const overridden = overriddenVariables(flags);
   const used = brandEnv(flags, env);
-  const names = ["BRANDAPI_CONFIG_DIR", "BRANDAPI_DB", "BRANDAPI_PING", "BRANDAPI_RATE_LIMIT"];
-  for (const name of flags.profile === undefined ? [...names, "BRANDAPI_PROFILE"] : names) {
+  // `checkBaseUrl` and `checkKey` check the other variables.
+  const names = ["CONFIG_DIR", "DB", "PING", "PROFILE", "RATE_LIMIT"].map((suffix) => `BRANDAPI_${suffix}`);
+  for (const name of names) {
     const unresolved = overridden.includes(name) ? null : findUnresolvedText(used[name] ?? "");
     if (unresolved !== null)
       throw new ConfigurationError(`${name} ${unresolved.fault}.`, { hint: unresolved.hint });
@@ -185,29 +201,55 @@ function explainMisspelledField(profile: Profile, deps: Deps): MissingReason {
   };
 }
 
-const variables = ["BASE_URL", "CONFIG_DIR", "DB", "KEY", "PING", "PROFILE", "RATE_LIMIT"].map(
-  (name) => `BRANDAPI_${name}`,
-);
+const suffixes = ["base_url", "config_dir", "db", "key", "ping", "profile", "rate_limit"];
+const variables = suffixes.map((suffix) => `BRANDAPI_${suffix.toUpperCase()}`);
 /** Words in the name of an unknown variable, with the variable that the user probably meant. */
 const variableWords: readonly [pattern: RegExp, meant: string][] = [
   [/KEY|TOKEN|SECRET/, "BRANDAPI_KEY"],
   [/URL|HOST|ENDPOINT|SERVER/, "BRANDAPI_BASE_URL"],
+  [/^DB|_DB|DATABASE|MIRROR|SQLITE/, "BRANDAPI_DB"],
+  [/LIMIT/, "BRANDAPI_RATE_LIMIT"],
 ];
 
-/** Explains that variables such as `BRANDAPI_API_KEY` are not used. */
-function explainMisspelledVariables({ profile }: GlobalFlags, env: Env): MissingReason {
-  const misspelled = Object.keys(env)
+interface MisspelledVariable {
+  written: string;
+  meant: string;
+}
+
+/**
+ * Finds variables such as `BRANDAPI_API_KEY`, unless the variable that was meant is also set or a flag overrides it. A
+ * script may pass its own variable to a flag, as in `--key-file "$BRANDAPI_KEY_FILE"`.
+ */
+function findMisspelledVariables(flags: GlobalFlags, env: Env): MisspelledVariable[] {
+  if (flags.profile !== undefined) return [];
+  const overridden = overriddenVariables(flags);
+  return Object.keys(env)
     .filter((name) => name.startsWith("BRANDAPI_") && !variables.includes(name) && env[name])
     .flatMap((written) => {
-      const meant = variableWords.find(([pattern]) => pattern.test(written))?.[1];
-      return meant === undefined || env[meant] ? [] : { written: `\`${written}\``, meant: `\`${meant}\`` };
+      const suffix = written.slice("BRANDAPI_".length);
+      const meant =
+        variableWords.find(([pattern]) => pattern.test(suffix))?.[1] ??
+        variables.find((name) => name === `BRANDAPI_${closestName(suffix, suffixes)?.toUpperCase()}`);
+      return meant === undefined || env[meant] || overridden.includes(meant) ? [] : { written, meant };
     });
-  if (profile !== undefined || misspelled.length === 0) return undefined;
-  const written = misspelled.map((one) => one.written).join(" and ");
+}
+
+function explainMisspelledVariables(misspelled: readonly MisspelledVariable[]): MissingReason {
+  if (misspelled.length === 0) return undefined;
+  const written = misspelled.map((variable) => `\`${variable.written}\``).join(" and ");
   return {
     text: `${written} ${misspelled.length === 1 ? "is" : "are"} not used.`,
-    hint: `did you mean ${misspelled.map(({ meant }) => meant).join(" and ")}?`,
+    hint: `did you mean ${misspelled.map(({ meant }) => `\`${meant}\``).join(" and ")}?`,
   };
+}
+
+/** Prints a note for each misspelled variable. If the key or the base URL is missing, the error names the variables. */
+export function noteMisspelledVariables(
+  { misspelledVariables }: Pick<Settings, "misspelledVariables">,
+  note: (text: string) => void,
+): void {
+  for (const { written, meant } of misspelledVariables)
+    note(`\`${written}\` is not used: did you mean \`${meant}\`?`);
 }
 
 /**

@@ -97,8 +97,20 @@ function configFileHint(root: unknown, stored: unknown): string {
 /** Returns a hint that explains how to fix an unknown field in a profile. */
 export function unknownFieldHint(field: string): string {
   if (/^rate_?limit$/i.test(field)) return "remove it, and use `--rate-limit` or BRANDAPI_RATE_LIMIT";
-  const meant = closestName(field, profileFields);
+  const meant = similarField(field, profileFields);
   return meant === undefined ? "remove it" : `rename it to \`${meant}\``;
+}
+
+/** Words in the name of an unknown field, with the field that the user probably meant. */
+const fieldWords: readonly [pattern: RegExp, meant: string][] = [
+  [/^(?:api|access|secret|brand)?_?(?:key|token|secret)$/i, "key"],
+  [/url|host|endpoint|server/i, "baseUrl"],
+  [/mirror|database|sqlite/i, "db"],
+];
+
+function similarField(written: string, fields: readonly string[]): string | undefined {
+  const meant = fieldWords.find(([pattern]) => pattern.test(written))?.[1];
+  return meant !== undefined && fields.includes(meant) ? meant : closestName(written, fields);
 }
 
 /** Returns the names of fields in a profile that the program does not use. */
@@ -110,7 +122,7 @@ export function findUnknownFields(profile: Profile): string[] {
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {
-    const meant = profileFields.includes(written) ? undefined : closestName(written, missing);
+    const meant = profileFields.includes(written) ? undefined : similarField(written, missing);
     if (meant !== undefined) return { written, meant };
   }
   return undefined;

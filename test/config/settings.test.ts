@@ -4,9 +4,11 @@ import { expect, test } from "vitest";
 import { requireCredentials } from "../../src/config/credentials.js";
 import { configPath, platformFolder } from "../../src/config/folders.js";
 import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
+import { unknownFieldHint } from "../../src/config/stored-profiles.js";
 import type { Deps, Env } from "../../src/deps.js";
 import type { BrandapiError } from "../../src/errors.js";
 import { asBrandapiError } from "../../src/util/system-errors.js";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, testDeps } from "../support/program.js";
 import { visible } from "../support/visible.js";
@@ -436,6 +438,40 @@ test("the error for a base URL without a scheme prints the address, but not a ke
   expect(address.message).toContain("does not start with https://: api.example/api/brand/v1.");
   for (const baseUrl of ["brk_a", "brk_a/b", "me:secret@api.example/api/brand/v1"])
     expect(failure({ baseUrl }, world()).message).toMatch(/https:\/\/\.$/);
+});
+
+test("commands note environment variables whose names resemble the program's variables", async () => {
+  const brand = makeBrand({ history: 3 });
+  const env = {
+    ...brand.env,
+    BRANDAPI_RATE_LIMIT: "",
+    BRANDAPI_RATELIMIT: "30",
+    BRANDAPI_PROFIL: "acme",
+    BRANDAPI_OTHER: "x",
+  };
+  // The script's own variable for a flag is not reported.
+  const scripted = { ...brand.env, BRANDAPI_MIRROR: brand.db, BRANDAPI_DB: "" };
+  expect((await brand.run(["sync", "roster", "--db", brand.db], { env: scripted })).err).not.toContain(
+    "not used",
+  );
+  for (const command of ["sync roster", "status", "whoami", "export roster --csv"]) {
+    const { code, err } = await brand.run(command, { env });
+    expect(code).toBe(0);
+    expect(err).toContain("`BRANDAPI_RATELIMIT` is not used: did you mean `BRANDAPI_RATE_LIMIT`?");
+    expect(err).toContain("`BRANDAPI_PROFIL` is not used: did you mean `BRANDAPI_PROFILE`?");
+    expect(err).not.toContain("OTHER");
+  }
+  const { out } = await brand.run("doctor", { env });
+  expect(out).toMatch(/settings: .*BRANDAPI_RATELIMIT is not used\n +did you mean BRANDAPI_RATE_LIMIT\?/s);
+});
+
+test.each([
+  ["apiKey", "key"],
+  ["api_key", "key"],
+  ["url", "baseUrl"],
+  ["mirror", "db"],
+])("the hint for the profile field %s suggests %s", (written, meant) => {
+  expect(unknownFieldHint(written)).toBe(`rename it to \`${meant}\``);
 });
 
 test.each(["'brk_a'", '"brk_a"', "'brk_a"])(
