@@ -149,8 +149,8 @@ export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGrac
 const startedIn = readOrEmpty(() => process.cwd());
 
 /**
- * Returns an empty string instead of throwing. Commands that need the folder report it as missing, in
- * `config/folders.ts`.
+ * Returns an empty string, rather than throwing, if there is no such folder. `config/folders.ts` reports the missing
+ * folder when a command needs it.
  */
 function readOrEmpty(ask: () => string): string {
   try {

@@ -70,7 +70,7 @@ function noteKeys(argv: readonly string[], deps: Deps): void {
   for (const key of readKeysInUse(argv, deps)) deps.keys.add(key);
 }
 
-/** Exits without an error when the reader of stdout, such as `head`, closes the pipe. Ignores errors on stderr. */
+/** Exits without an error when the reader of stdout, such as `head`, closes the pipe. Ignores errors when writing to stderr. */
 function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (cause.code === "EPIPE")

@@ -23,7 +23,7 @@ interface Endings {
  *
  * Node runs signal handlers between turns of the event loop, and SQLite is synchronous, so no handler runs during a
  * long statement. Such work runs in killable mode: the handlers are removed, so the operating system ends the process
- * at the first signal, without a message. SQLite rolls back an open transaction when the file is next opened. Parts of
+ * on the first signal, without a message. SQLite rolls back an open transaction when the file is next opened. Parts of
  * killable work that must clean up after themselves, such as replacing a file, run in graceful mode. Calls can be
  * nested, but work in different modes must not run concurrently.
  */
@@ -35,7 +35,7 @@ export class ProcessSignals {
   #endings: Endings | undefined;
   #mode: Mode = "graceful";
 
-  /** Aborts at the first signal. The reason is a `Stopped` error. */
+  /** Aborts on the first signal. The reason is a `Stopped` error. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }

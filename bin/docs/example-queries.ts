@@ -8,7 +8,7 @@ export interface ExampleQuery {
 export const pageQueries = [
   {
     name: "hosts",
-    question: "Which hosts sold most last month, with their clicks and conversion rate?",
+    question: "Which hosts sold the most last month, and what were their clicks and conversion rates?",
     sql: `SELECT host_username, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month')
 ORDER BY net_amount DESC LIMIT 10`,

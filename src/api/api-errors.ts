@@ -69,7 +69,7 @@ export function statusError(
     );
   return new UnexpectedResponse(`The API responded to ${path} with an undocumented status: ${status}.`, {
     status,
-    hint: "check that the base URL belongs to the brand API and ends in /api/brand/v1",
+    hint: "check that the base URL points to the brand API and ends in /api/brand/v1",
   });
 }
 

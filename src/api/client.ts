@@ -142,8 +142,8 @@ export class ApiClient {
 }
 
 /**
- * @throws UnexpectedResponse if the URL is outside the base URL, because an ID from the API could otherwise send the
- * key to another server
+ * @throws UnexpectedResponse if the URL is outside the base URL; otherwise, a malicious ID could cause the key to be
+ * sent to another server
  */
 function buildUrl(base: URL, path: string, query: QueryParameters): URL {
   const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);

@@ -92,7 +92,7 @@ async function readBody({ body }: HttpResponse, path: string): Promise<string> {
     if (size > responseLimits.bytes)
       throw new UnsafeResponse(
         `The API's response to ${path} is larger than ${responseLimits.bytes / 2 ** 20} MiB; it was rejected.`,
-        { hint: "check that the base URL belongs to the brand API" },
+        { hint: "check that the base URL points to the brand API" },
       );
     chunks.push(chunk);
   }

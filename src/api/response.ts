@@ -38,7 +38,7 @@ export function maxItemsFor({ per_page }: QueryParameters): number {
 /** Thrown if a body is not JSON. The request is retried, because the body may come from a proxy. */
 export class InvalidBody extends Error {}
 
-const baseUrlHint = "check that the base URL belongs to the brand API and ends in /api/brand/v1";
+const baseUrlHint = "check that the base URL points to the brand API and ends in /api/brand/v1";
 
 /** The message never quotes a response, because it may contain the key. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
@@ -115,7 +115,7 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
   return false;
 }
 
-/** The minimum length of a key that responses are searched for. A response could contain a shorter key by chance. */
+/** Responses are searched for a key only if it has at least this many characters. A shorter key could occur by chance. */
 const minSearchedKeyLength = 8;
 
 function containsKey(text: string, envelope: Json, key: string): boolean {

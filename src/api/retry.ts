@@ -3,7 +3,7 @@ import type { Outage } from "./request-failure.js";
 
 /**
  * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
- * Once it has expired, each further request is retried for a tenth of `--max-wait`, because the outage may affect only
+ * After that time is up, each further request is retried for a tenth of `--max-wait`, because the outage may affect only
  * one endpoint.
  */
 export class OutageTimer {
@@ -42,7 +42,7 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** The minimum remaining time for another attempt. Timers are not precise enough for shorter waits. */
+/** The minimum time that must remain for another attempt to be made. Timers are not precise enough for shorter waits. */
 const timerPrecisionMs = 5;
 
 /**

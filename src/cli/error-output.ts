@@ -15,7 +15,7 @@ const errorOptions = {
 } as const;
 
 /**
- * Prints an error on stderr and, with `--json`, also on stdout. Text from outside is escaped, and keys are redacted. In
+ * Prints an error to stderr and, with `--json`, also to stdout. Text from outside is escaped, and keys are redacted. In
  * a usage error, long arguments are abbreviated because they may be keys.
  * @param profile the profile that failed, if the command is running for all profiles
  * @returns the error's exit code

@@ -22,7 +22,7 @@ export function addGlobalOptions(program: Command): Command {
         parseDuration,
       ),
     )
-    .option("--json", "print JSON on stdout")
+    .option("--json", "print JSON to stdout")
     .addOption(new Option("--quiet", "print only warnings and errors").conflicts("verbose"))
     .option("--verbose", "print every request, and stack traces for errors")
     .option("--no-color", "disable colors (or NO_COLOR)")

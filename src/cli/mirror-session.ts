@@ -47,7 +47,7 @@ interface ApiCommand {
 
 /** The steps of opening a mirror that only some commands need. */
 interface MirrorSteps {
-  /** True to reject a missing mirror instead of creating one. */
+  /** True to fail if the mirror does not exist, instead of creating it. */
   requiresMirror?: boolean;
   /** True to check the file for damage, at most once a day. */
   checksForDamage?: boolean;

@@ -16,8 +16,8 @@ export function parsePingUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
   if (isSafe && url?.username === "" && url.password === "") return text;
-  throw new UsageError("The ping URL must be an https address without a user name and password.", {
-    hint: "copy the complete address from the service, such as https://hc-ping.com/UUID",
+  throw new UsageError("The ping URL must be an HTTPS URL without a username or password.", {
+    hint: "copy the complete URL from the service, such as https://hc-ping.com/UUID",
   });
 }
 

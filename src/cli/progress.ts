@@ -134,7 +134,7 @@ interface CurrentTask {
 }
 
 /**
- * Prints progress and messages on stderr. On a terminal, progress is a single line that is redrawn; elsewhere, one line
+ * Prints progress and messages to stderr. On a terminal, progress is a single line that is redrawn; elsewhere, one line
  * is printed per task. With `--quiet`, only warnings are printed. Control characters are escaped because text may come
  * from the API, and keys are redacted. The reporter must be closed when the command ends.
  */

@@ -6,7 +6,7 @@ import { Stopped, UsageError } from "../errors.js";
 /** Asks questions on a terminal, one at a time. Close the prompt before printing anything else. */
 export interface Prompt {
   /**
-   * Prints a question on stderr and reads a line. A hidden answer is not echoed.
+   * Prints a question to stderr and reads a line. A hidden answer is not echoed.
    * @throws Stopped on Ctrl-C; the abort signal's reason; UsageError at the end of the input
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;

@@ -94,7 +94,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     renameSync(copy, path);
     return copied;
   };
-  // A small mirror is copied in graceful mode, so that a signal does not leave an incomplete copy behind.
+  // A signal does not interrupt the copying of a small mirror, so it cannot leave an incomplete copy behind.
   const isShort = existsSync(dbPath) && statSync(dbPath).size < shortCopyBytes;
   const records = await (isShort ? deps.runGracefully(makeBackup) : makeBackup()).catch((error: unknown) => {
     // The copy gets its final name in the last step, so it is complete even if a signal arrived.

@@ -39,7 +39,7 @@ export function define(command: Command): void {
   command
     .addArgument(withChoices(new Argument("<resource>"), "resource", ["content"]))
     .option("-o, --out <dir>", `folder to write to (default: ./${defaultFolder})`)
-    .option("--where <condition>", "only files that match this SQL condition, as in `export content`")
+    .option("--where <condition>", "only files that match this SQL condition on the `content` table")
     .option("--since <time>", "only files added since TIME")
     .option("--until <time>", "only files added up to TIME")
     .addOption(parsedOption("--limit <n>", "maximum number of files, newest first", parseCount))

@@ -221,7 +221,7 @@ function selectRows(names: readonly string[], request: RowRequest, session: Read
   const tables = names.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
   if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
     throw new UsageError(`\`--include-removed\` makes no difference to ${names.join(", ")}.`, {
-      hint: "omit the flag, because only tables built from API records have removed records",
+      hint: "omit the flag: only tables built from API records keep track of removed records",
     });
   for (const table of tables) {
     checkColumns(table, columns ?? []);

@@ -19,7 +19,7 @@ import { formatInstant } from "../util/times.js";
 type ForgetFlags = GlobalFlags & { host: string; yes?: boolean };
 
 export const about =
-  "Erases the host's names, links, photo and texts from records, history and tables, and omits them from all future syncs. " +
+  "Erases the host's name, links, photo and text fields from records, history and tables, and omits them from all future syncs. " +
   "The ID and all totals are kept. Shows the host and asks for confirmation. Existing backups and exports are not changed.";
 
 export const examples = {

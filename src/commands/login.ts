@@ -187,7 +187,7 @@ const allResources = [...resources, ...detailResources];
  * Parses a list such as `host.last_name,roster:host.socials`. A path, or the last part of a path, applies to all
  * resources unless it starts with a resource's name. Only text can be omitted, because a sync needs IDs, dates and
  * numbers.
- * @throws UsageError if a field is unknown or needed
+ * @throws UsageError if a field is unknown or cannot be omitted
  */
 function parseOmit(list: string): string[] {
   const fields = allResources.flatMap(tablesOf).flatMap(listFields);

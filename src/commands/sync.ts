@@ -230,7 +230,7 @@ function selectAllowed(
     }));
   if (allowed.length === 0 && !withoutScope.some(({ isLost }) => isLost))
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {
-      hint: "create a key that has scopes in the brand's console: Settings > Integrations > Brand API",
+      hint: "in the brand's console (Settings > Integrations > Brand API), create a key that has scopes",
     });
   return { allowed, withoutScope, named };
 }

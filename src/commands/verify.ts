@@ -47,7 +47,7 @@ export function define(command: Command): void {
   );
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
-    .option("--repair", "re-read differences, and rebuild inconsistent tables")
+    .option("--repair", "re-read data that differs, and rebuild inconsistent tables")
     .option("--evidence", "print each number with the request and the SQL query that reproduce it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"] satisfies (keyof VerifyFlags)[]))
     .option("--full", "with --delta, also compare all rows, to find damaged files")

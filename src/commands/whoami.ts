@@ -7,7 +7,8 @@ export const about = "Sends one request that needs no scope, so it works with an
 
 export const examples = {
   "brandapi whoami": "check the key and its expiry",
-  "brandapi whoami --json | jq .key.days_left": "print the days left, for monitoring",
+  "brandapi whoami --json | jq .key.days_left":
+    "print only the number of days until the key expires, for monitoring",
 };
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {

@@ -187,8 +187,8 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // A config file is not executable, but a file system that does not support permissions reports every file as
-  // executable.
+  // A file that contains a key is never executable, so an executable one means that the file system does not support
+  // permissions.
   const hasNoPermissions = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {

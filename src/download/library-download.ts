@@ -109,8 +109,8 @@ export async function downloadFiles(
 }
 
 /**
- * Returns the path of a downloaded file if the output folder still contains it with the same size. A file whose size
- * differs from the library's counts as complete until the library's record changes.
+ * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. If the size
+ * differs from the one in the library, the file is considered complete until the library's record changes.
  */
 function findCompleteFile(
   { size, sinceAt }: LibraryFile,
@@ -202,7 +202,7 @@ async function downloadWithRetries(
   }
 }
 
-/** System error codes that affect only a single file. */
+/** System error codes for problems that affect only one file. */
 const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",

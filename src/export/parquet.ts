@@ -16,7 +16,7 @@ export interface ColumnType {
    * Converts a value to the form in which the file stores it. Returns undefined if the type cannot represent the value.
    */
   convert(value: Value): unknown;
-  /** Converts a stored value back to its original form, with the type's precision. */
+  /** Converts a stored value back to its original form, rounded to the precision of the column's type. */
   revert(stored: unknown): Value;
 }
 

@@ -40,7 +40,7 @@ export interface ResourceHealth {
    */
   covered: DateRange[];
   gaps: DateRange[];
-  /** The start time of the last sync that read the complete resource. */
+  /** The start time of the last sync that read the entire resource. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;

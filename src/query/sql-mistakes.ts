@@ -19,7 +19,7 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/\bwhere\s*\(\s*where\b/i, "omit WHERE: `--where` takes only the condition"],
   [/\bselect\s+(?:distinct\s+)?top\b/i, "SQLite has no TOP; end the statement with `LIMIT 10`"],
   [/\bfetch\s+(?:first|next)\b/i, "SQLite has no FETCH; end the statement with `LIMIT 10`"],
-  [/\bilike\b/i, "SQLite has no ILIKE; use LIKE, which ignores the case of English letters"],
+  [/\bilike\b/i, "SQLite has no ILIKE; use LIKE, which is case-insensitive for ASCII letters"],
   [/\bregexp\b|\bsimilar\s+to\b/i, "SQLite has no regular expressions; use LIKE with `%`, or GLOB with `*`"],
   [/\binterval\b|\bdate_?(?:add|sub)\s*\(/i, "SQLite has no INTERVAL; use `date('now', '-7 days')`"],
   [/\bdatediff\s*\(/i, "SQLite has no DATEDIFF; use `julianday(a) - julianday(b)`"],

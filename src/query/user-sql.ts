@@ -72,7 +72,7 @@ function notReadOnly(
 }
 
 /**
- * Returns the name of a parameter without a value. Binds a copy of the statement, because a statement can be bound only
+ * Returns the name of a parameter that has no value. Binds a copy of the statement, because a statement can be bound only
  * once.
  */
 function findMissingParameter(db: Database, sql: string, values: SqlParameters): string | undefined {

@@ -14,7 +14,7 @@ import { formatDay, formatTime } from "./formatting.js";
 import { Html, html, renderName, renderSentence } from "./html-template.js";
 import { stylesheet } from "./stylesheet.js";
 
-/** The maximum number of rows in a table that must fit on one printed page. */
+/** A table with at most this many rows is kept on one printed page. */
 const maxRowsKept = 14;
 
 /** Renders the report as a single HTML file. Its Content-Security-Policy forbids scripts and external resources. */

@@ -54,7 +54,7 @@ export function createReport(
 }
 
 /**
- * Returns the start of the newest order's day, or null if there are no orders. This fallback is needed if the API
+ * Returns the start of the day of the newest order, or null if there are no orders. This fallback is needed if the API
  * returns an order with an unreadable date in every date range, because then no range counts as read.
  */
 function guessOrdersEnd(mirror: Mirror): number | null {

@@ -63,7 +63,7 @@ export const analyticsClicks = {
       integer("total_clicks", "every tracked click on the brand's products"),
       integer("product_clicks", "clicks on a product card"),
       integer("product_views", "product page views"),
-      integer("buy_now_clicks", "clicks through to the brand's store"),
+      integer("buy_now_clicks", "click-throughs to the brand's store"),
       integer("unique_buy_now_clicks", "buy-now clicks, counted once per session"),
       integer("profile_views", "views of host profiles that feature the brand"),
       integer("list_views", "views of gear lists that feature the brand"),

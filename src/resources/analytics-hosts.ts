@@ -23,7 +23,7 @@ export const analyticsHosts = {
     requestParameter("position", "integer", "0-based position in the ranking"),
     object("host", baseHost),
     integer("clicks", "clicks on the brand's products from this host"),
-    integer("buy_now_clicks", "clicks through to the store"),
+    integer("buy_now_clicks", "click-throughs to the store"),
     integer("orders", "attributed orders"),
     amount("sales", "attributed sales in the store's currency"),
   ],

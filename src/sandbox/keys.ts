@@ -34,7 +34,7 @@ export function createKeys(seed: number, now: number): ApiKey[] {
     key("expired", "expired yesterday: 401", { expiresAt: now - dayMs }),
     key("revoked", "revoked: 401", { revoked: true }),
     key("ip-blocked", "allowed only from 203.0.113.7: 403", { allowlist: ["203.0.113.7"] }),
-    key("no-plan", "all scopes, but a plan without Analytics: 402", { hasAnalyticsPlan: false }),
+    key("no-plan", "all scopes, on a plan without Analytics: 402", { hasAnalyticsPlan: false }),
     key("only-me", "no scope, only for /me", { scopes: [] }),
     ...scopes.map((scope) => key(`only-${scope.split(":")[0]}`, `${scope} only`, { scopes: [scope] })),
   ];

@@ -13,7 +13,7 @@ export interface Pace {
   speed: number;
 }
 
-/** Returns the pace that continues a history of `orders` orders, multiplied by `speed`. */
+/** Returns the pace of a brand that has a history of `orders` orders. `speed` multiplies the frequency of all events. */
 export function naturalPace(orders: number, speed = 1): Pace {
   // At the end of the history, the number of orders per day is a third above average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };

@@ -70,7 +70,7 @@ function lockFileError(path: string, cause: unknown): ConfigurationError {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const reason = isFolder ? "it is a folder" : errorReason(cause);
   return new ConfigurationError(`Cannot use the mirror's lock file ${path}: ${reason}`, {
-    hint: isFolder ? "move the folder away" : "check the permissions of this file and its folder",
+    hint: isFolder ? "move the folder out of the way" : "check the permissions of this file and its folder",
     cause,
   });
 }

@@ -224,8 +224,8 @@ function utcDates(date: TableRow[number] | undefined): [string | null, string | 
 }
 
 /**
- * Converts a value to its column's type. Reports a value of a different type and returns null for it, unless it is a
- * string that contains a number.
+ * Converts a value to its column's type. Every value of a different type is reported. A string that contains a number is
+ * converted; any other such value becomes null.
  */
 function toColumnValue(
   column: TableColumn,

@@ -76,7 +76,7 @@ interface KnownRecord {
 }
 
 interface WriteOptions extends ResponseOptions {
-  /** True to skip copies, and records whose date is older than their date in the mirror. */
+  /** True to skip copies and any record whose date is older than in the mirror. */
   newestOnly: boolean;
 }
 

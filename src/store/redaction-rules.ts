@@ -69,7 +69,7 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   return (stored, sent, resource) => complete(stored, sent, resource, "");
 }
 
-/** Returns a function that is true if any rule matches a field's path, such as `.host.last_name`. */
+/** Returns a predicate that tests whether any rule matches a field's path, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
   const parsed = rules.map(parseRule);
   return (path, resource) =>

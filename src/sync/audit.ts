@@ -43,9 +43,9 @@ export async function audit(run: DatedRun): Promise<UnsettledLists> {
 type AuditStep = { kind: "slice"; slice: Range } | { kind: "range"; range: Range } | { kind: "done" };
 
 /**
- * Chooses the newest covered range that is not newer than the cursor, or the marked slice that was read longest ago,
- * whichever was read earlier. The range includes all contiguous older coverage, because `readRange` stops when the
- * budget runs out.
+ * Chooses between the newest covered range that is not newer than the cursor and the least recently read marked slice,
+ * and takes the one that was read earlier. The range can include all contiguous older coverage, because `readRange`
+ * stops when the budget runs out.
  */
 function chooseStep(
   coverage: readonly CoveredRange[],

@@ -132,8 +132,8 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
 }
 
 /**
- * A change in the amounts of most days at the same time, while their record counts stay the same. Amounts that the API
- * converts from another currency drift with the exchange rate, even if no record changes.
+ * The amounts for most days changed at once, but their record counts did not. Amounts that the API converts from another
+ * currency drift with the exchange rate even if no record changes.
  */
 export interface AmountDrift {
   days: string[];
@@ -176,5 +176,5 @@ export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string
 }
 
 export function describeDrift({ compared, days }: AmountDrift): string {
-  return `amounts were not compared, because they changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no record on the oldest of these days changed`;
+  return `amounts were not compared, because those for ${days.length} of ${pluralize(compared, "day")} changed at once, although no record from the oldest of these days did`;
 }

@@ -41,7 +41,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const hasRepeated = repeated.length > 0;
   if (hasRepeated)
     reporter.warn(
-      `${resource.name}: the API lists ${formatIds(repeated)} more than once: one copy is kept, nothing is removed, and the run is not verified`,
+      `${resource.name}: the API lists ${formatIds(repeated)} more than once; one copy is kept, nothing is removed, and the run is not verified`,
     );
   else if (!isComplete)
     incompleteReasons.push({ text: `the list of ${resource.name} ${describeIncompleteList(list)}` });

@@ -21,8 +21,8 @@ type RecordsById = ReadonlyMap<string, ListRecord>;
 export interface List {
   records: RecordsById;
   /**
-   * The IDs from all readings. There can be more of them than `records`, because a complete reading replaces earlier
-   * readings, which may contain records that have since been removed.
+   * The IDs from all reads. There can be more IDs than `records`: a complete read replaces earlier ones, whose records
+   * may since have been removed.
    */
   ids: ReadonlySet<string>;
   requestedAt: number;
@@ -55,8 +55,8 @@ interface Reading {
 
 const maxReadings = 3;
 /**
- * The maximum number of readings if the API sorts the list randomly. Reading continues while `total_items` stays the
- * same and one of the last three readings found new records.
+ * The maximum number of reads if the API sorts the list randomly. Reading continues while `total_items` stays the
+ * same and one of the last three reads found new records.
  */
 const maxReadingsInRandomOrder = 12;
 
@@ -103,7 +103,7 @@ interface MergedReadings {
   requestedAt: number;
   steadyTotal: number | null;
   steadyOrder: readonly string[] | null;
-  /** The number of the last reading that found new records. */
+  /** The number of the last read that found new records. */
   lastGrowth: number;
 }
 
@@ -129,7 +129,7 @@ function mergeReading(earlier: MergedReadings | null, reading: Reading): MergedR
 
 /**
  * Decides whether to stop reading.
- * @param merged all readings, including the newest
+ * @param merged all reads, including the newest
  * @returns a complete list, an incomplete list if reading it again would not help, or null to read it again
  */
 function decideList(merged: MergedReadings, newest: Reading): List | null {
@@ -150,7 +150,7 @@ function decideList(merged: MergedReadings, newest: Reading): List | null {
   return { ids, total, records, requestedAt, isComplete: false, repeated };
 }
 
-/** Merges two readings. If both contain a record, the newer version is kept. */
+/** Merges two reads. If both contain a record, the newer version is kept. */
 function mergeRecords(older: RecordsById, newer: RecordsById): RecordsById {
   const merged = new Map(newer);
   for (const [id, record] of older) if (!merged.has(id)) merged.set(id, record);
@@ -216,7 +216,7 @@ async function readUndocumented(run: ListRun, wanted: Wanted): Promise<Reading> 
 }
 
 /**
- * Adds a page to a reading. A record without an ID is identified by its JSON text. If a response contains identical
+ * Adds a page to the records read so far. A record without an ID is identified by its JSON text. If a response contains identical
  * records without IDs, they count as separate records.
  */
 function addPage(

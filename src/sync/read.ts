@@ -172,8 +172,8 @@ class WriteQueue {
   }
 
   /**
-   * Writes a response. Records from the second before its range are also in the next response, so they are counted only
-   * once, and their copies are resolved with the next response.
+   * Writes a response. Records that are older than its range also appear in the next response. They are counted once,
+   * and their copies are resolved when the next response is written.
    */
   #writeRecords({ records, requestedAt, range }: CoveringResponse) {
     const { progress, resource, state, writer } = this.run;
@@ -187,7 +187,7 @@ class WriteQueue {
   }
 
   /**
-   * True if the next response arrives within `batchWaitMs`. Returns false if the request fails, so that earlier
+   * Returns true if the next response arrives within `batchWaitMs`. Returns false if the request fails, so that earlier
    * responses are written before the error is thrown.
    */
   async #arrivesSoon(next: Promise<NewestResponse>): Promise<boolean> {

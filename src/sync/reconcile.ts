@@ -156,8 +156,8 @@ function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared
   const at = formatInstant(clock.now());
   if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
     reporter.warn(
-      `${resource.name}: the API's amounts changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no ` +
-        "record on the oldest of these days changed. This happens if the API converts amounts from another currency. " +
+      `${resource.name}: the API's amounts for ${days.length} of ${pluralize(compared, "day")} changed at once, although no ` +
+        "record from the oldest of these days did. This happens when the API converts amounts from another currency. " +
         "Runs then compare counts instead, and detect a change to an old amount only when the audit re-reads the record " +
         "(`--audit`)",
     );
@@ -188,9 +188,9 @@ async function compareAllCounts(run: DatedRun): Promise<{ differing: CountCompar
 }
 
 /**
- * Re-reads the differing parts of a range, within the budget. If the cause is a wrong status filter (A7), marks the
- * filter as distrusted.
- * @returns a reason for a wrong filter, and for each list that never settled (A9)
+ * Re-reads the differing parts of a range, within the budget. If the cause is a wrong status filter (A7), the filter is
+ * ignored until its counts agree.
+ * @returns the reasons why the run is incomplete: a wrong filter, and each list that never settled (A9)
  */
 async function readDiffering(
   run: DatedRun,

@@ -109,7 +109,7 @@ export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">
  * kind of resource is assignable to `SyncStrategy`.
  */
 export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Estimates the requests that `read` would send. Sends requests only for counts and daily totals. */
+  /** Estimates how many requests `read` would send. The estimate itself requests only counts and daily totals. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   read(run: SyncRun<How>): Promise<SyncResult>;
 }

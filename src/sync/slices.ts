@@ -59,7 +59,7 @@ interface WrittenSlice {
  * | ---------- | ------ | ------------------------------------------------------------------------------ |
  * | complete   | none   | the slice is covered, and mirrored records that it lacks are marked as missing |
  * | complete   | some   | the slice is marked: it is not covered, and nothing in it is removed           |
- * | incomplete | some   | the slice is marked, and keeps the undated records of earlier readings         |
+ * | incomplete | some   | the slice is marked, and keeps the undated records of earlier reads            |
  * | incomplete | none   | only the records are stored                                                    |
  *
  * @returns the older copies of records that the list contains twice, and a reason if the list never settled (A9)

@@ -29,8 +29,8 @@ export function suggestName(typed: string, names: readonly string[]): string | u
 }
 
 /**
- * Finds a column whose name was typed with or without the table's noun. In `orders`, `order_id` means `id`, and `date`
- * means `order_date`.
+ * Finds the intended column if the table's noun was added to its name or left out. In `orders`, `order_id` means `id`,
+ * and `date` means `order_date`.
  */
 export function findOwnColumn(typed: string, table: string, columns: readonly string[]): string | undefined {
   const prefix = `${table.replace(/_.*/, "").replace(/s$/, "")}_`;

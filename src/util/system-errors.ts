@@ -19,7 +19,7 @@ export function asBrandapiError(error: unknown): BrandapiError {
 }
 
 export const damagedHint =
-  "restore a backup with `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
+  "restore a backup with `brandapi backup --restore FILE`, or move the file out of the way and run `brandapi sync --full`";
 const thenRetry = "then run the same command again; data that was already read is kept";
 const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
   [/^SQLITE_FULL/, `free some space, ${thenRetry}`],
@@ -56,9 +56,9 @@ const hints: Readonly<Record<string, string>> = {
   EDQUOT: `free some space, ${thenRetry}`,
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
-  EISDIR: "name a file, or move the folder away",
-  EEXIST: "choose a different name, or move the file away",
-  ENOTDIR: "choose a different path, or move the file away",
+  EISDIR: "choose a file, or move the folder out of the way",
+  EEXIST: "choose a different name, or move the existing file out of the way",
+  ENOTDIR: "choose a different path, or move the existing file out of the way",
   EROFS: "choose a file on a writable disk",
   EADDRINUSE: "choose a different port, or omit it",
 };

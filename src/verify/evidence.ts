@@ -80,7 +80,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** @param known the fields that are not null, with the plain SQL statement in `sql` */
+/** @param known the non-null fields; `sql` contains the SQL statement without the shell command */
 export function createEvidence(
   run: SyncRun,
   check: string,

@@ -53,7 +53,7 @@ export const salesByMonth: View = {
     ),
     amount(
       "net_before",
-      "net of the previous month; for the current month, net of the previous month through the same day",
+      "the previous month's net; for the current month, the previous month's net through the same day",
     ),
   ],
   date: "month",

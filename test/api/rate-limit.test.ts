@@ -146,7 +146,7 @@ it.each([
   ["with", 60],
   ["without", null],
 ])(
-  "after a response without remaining requests, a run %s a configured limit waits until the reset, but at most a minute",
+  "a run %s a configured limit waits for the reset, but at most a minute, if rate-limit headers report no remaining requests",
   async (_, rateLimit) => {
     for (const [resetMs, expected] of [
       [12_000, 12_000],

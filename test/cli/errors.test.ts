@@ -106,7 +106,7 @@ test("the program's own errors are passed through unchanged, and all other error
   expect(asBrandapiError("thrown text").message).toContain("thrown text");
 });
 
-test("--json prints an error on stdout as one line of JSON, whether or not it has a hint", async () => {
+test("--json prints an error to stdout as one line of JSON, whether or not it has a hint", async () => {
   const { code, out, err } = await brandapi("whoami --json");
   expect(code).toBe(3);
   expect(err).toContain("brandapi: No key and no base URL");
@@ -128,7 +128,7 @@ test("an argument `--json` after `--` does not enable JSON errors", () => {
   expect(deps.stdout.text).toBe("");
 });
 
-test("an error message escapes control characters from an argument", async () => {
+test("control characters in an argument are escaped in the error message", async () => {
   const { err } = await brandapi(["\u001b[2Jwhoami\u202e"]);
   expect(err).toContain("Unknown command: `\\u001b[2Jwhoami\\u202e`");
 });

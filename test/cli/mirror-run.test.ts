@@ -27,7 +27,7 @@ test("sync --dry-run does not change a mirror from an older version", async () =
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-test("sync --wait waits for another run on a mirror from an older version", async () => {
+test("sync --wait waits for another run even if the mirror was created by an older version", async () => {
   const { path, options } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { wait: false, clock: systemClock, signal });

@@ -45,7 +45,7 @@ record  what     was    is now  key
   );
 });
 
-test("brandapi changes groups changes with the same interval under one heading", async () => {
+test("`changes` lists changes from the same interval under one heading", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:10.000Z" });
   writeRead(mirror, "orders", [anOrder(2, { refund_amount: null })], { at: "2026-11-01T02:00:20.000Z" });

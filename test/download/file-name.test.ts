@@ -96,7 +96,7 @@ test.each(names.map(([filename, expected]) => [visible(filename), expected, file
   },
 );
 
-test("a long file name is truncated between characters and keeps its extension", () => {
+test("a long file name is truncated at a character boundary and keeps its extension", () => {
   const name = nameFor({ filename: `${"🏔".repeat(200)}.jpeg` });
   expect(name.endsWith("🏔.jpeg")).toBe(true);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);

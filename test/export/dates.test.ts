@@ -122,7 +122,7 @@ test("an unreadable date is exported as text and does not match any month or dat
   expect(months).toEqual([expect.objectContaining({ month: null, orders: unreadable.length })]);
 });
 
-test("a Delta export writes orders with unreadable dates to a file without a month", async () => {
+test("a Delta export writes orders with unreadable dates to a file outside the folders for months", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "soon", "2026-07-01T00:30:00+02:00"]);
   mirror.db.close();
   const home = makeHome();

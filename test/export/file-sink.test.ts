@@ -111,7 +111,7 @@ test.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as
     const path = await mirrorOfOrders(2_000);
     const home = makeHome();
     writeFileSync(join(home, "orders.csv"), "old");
-    // The condition runs forever, so the export continues until it is stopped.
+    // The condition never finishes evaluating, so the export continues until it is stopped.
     const forever =
       "(WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c) > 0";
     const condition = `CASE WHEN id < 'order-5' THEN 1 ELSE ${forever} END`;

@@ -40,7 +40,7 @@ test("removed records and their child rows are exported only with --include-remo
   expect(JSON.parse(whole.out)).toHaveLength(3);
 });
 
-test("--since and --until compare instants rather than strings, and include complete days", async () => {
+test("--since and --until compare instants rather than strings, and a date without a time means the entire day", async () => {
   const mirror = await makeMirror();
   const dates = [
     "2026-03-01T00:00:00Z",

@@ -64,7 +64,7 @@ test.each(temporary)(
 );
 
 test.each(temporary)(
-  "a sync gives up when a temporary fault lasts longer than --max-wait, and keeps the first pages: %s",
+  "a sync gives up when a temporary fault lasts longer than --max-wait, but keeps the pages it has already read: %s",
   async (_, fault, message, code) => {
     const brand = brandWith(fault);
     const begun = brand.now();
@@ -167,7 +167,7 @@ test("a sync waits only once, not once per resource, if the API is unreachable",
   expect(brand.now() - begun).toBeLessThan(11 * 60_000);
 });
 
-test("--json prints an error as an object on stdout", async () => {
+test("--json prints an error to stdout as an object", async () => {
   const { out, code } = await brandWith({ status: 401 }).run("sync orders --json");
   const last = JSON.parse(out.trim().split("\n").at(-1) ?? "");
   expect([code, last.error.code, Object.keys(last.error)]).toEqual([

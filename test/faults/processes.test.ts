@@ -6,7 +6,7 @@ import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 
 /**
- * Returns a brand that is served through real sockets. Responses are delayed so that a signal arrives during the sync.
+ * Returns a brand that is served over real sockets. Responses are delayed so that a signal arrives during the sync.
  */
 async function slowBrand() {
   const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 3_000, hour), now: Date.now() });
@@ -80,7 +80,7 @@ test("an export exits with code 0 and without an error when its reader closes th
   expect([code, err.replace(/^orders: .*\n/, "")]).toEqual([0, ""]);
 });
 
-test("sync exits with code 6 if nothing listens at the base URL, or if the server does not use HTTP", async () => {
+test("sync exits with code 6 if nothing is listening at the base URL, or if the server does not use HTTP", async () => {
   const other = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());

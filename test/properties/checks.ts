@@ -110,7 +110,7 @@ function checkUndated(
     const isLacking =
       Number.isNaN(second) && until > endedAt && claims.records.get(String(record.id))?.removedAt !== null;
     return isLacking
-      ? [`${record.id}: verified, but this record without a date is missing from the mirror`]
+      ? [`${record.id}: missing from the mirror, although the run is verified and the record has no date`]
       : [];
   });
 }

@@ -85,7 +85,7 @@ export function createRecords(listName: TestedList, start: StartingRecords, now:
     if (startsSecond) date = randomDate(now - 1_000 - age, seed + n);
     return createRecord(listName, `${listName[0]}${n}`, n < undated ? null : date, seed + n);
   });
-  // Shuffles the records, because the order in which orders are attributed is independent of their dates.
+  // Shuffles the records, because orders are not necessarily attributed in date order.
   return records
     .map((record, n) => ({ record, n }))
     .sort((a, b) => hashNumbers(seed, a.n) - hashNumbers(seed, b.n))

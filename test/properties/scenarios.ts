@@ -45,7 +45,7 @@ export interface Scenario {
 export interface ScenarioOptions {
   variants?: Partial<ApiVariants>;
   lags?: WorldOptions["lags"];
-  /** Additional types of events, which are as frequent as all other events together. */
+  /** Additional event types. Together, they occur as often as all the other types combined. */
   more?: readonly EventType[];
   wrong?: WrongResponse["wrong"];
   undated?: boolean;

@@ -81,7 +81,7 @@ test.each([
   ],
   ["SELECT id::text FROM orders", "SQLite has no `::`; use `CAST(id AS text)`"],
   ["SELECT TOP 10 * FROM orders", "end the statement with `LIMIT 10`"],
-  ["SELECT id FROM orders WHERE currency ILIKE 'eur'", "use LIKE, which ignores the case"],
+  ["SELECT id FROM orders WHERE currency ILIKE 'eur'", "use LIKE, which is case-insensitive"],
   [
     "SELECT id FROM orders WHERE order_date > CURRENT_DATE - INTERVAL '7 days'",
     "use `date('now', '-7 days')`",

@@ -159,7 +159,7 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
   return Boolean(point.orders || point.total_clicks || point.profile_views);
 }
 
-/** Changes the orders so that the documented API computes the variant's totals from them. */
+/** Changes the orders so that the documented API would report the same totals as the variant. */
 function countedOrders({ orders }: Brand, behavior: ApiVariants, now: number): readonly Order[] {
   const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behavior;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;

@@ -13,9 +13,9 @@ export interface Strikes {
 }
 
 export interface Report {
-  /** The number of strikes that hit a running process. */
+  /** The number of kill signals that were sent to a running process. */
   landed: number;
-  /** The number of strikes that came after the process had ended. */
+  /** The number of kill signals that were sent after the process had ended. */
   late: number;
   lost: string[];
 }
@@ -138,7 +138,7 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
       args,
       brand.env,
       (output) => {
-        // The program opens the mirror after `/me` and before the next request.
+        // The program opens the mirror after the request to `/me` and before the next request.
         isOpen = brand.served() > requestsBefore + 1 && !output.includes("verified") && existsSync(db);
         if (isOpen) strike?.();
       },

@@ -120,7 +120,7 @@ test("a change to a list item is logged with the item's new URL signature", () =
   ]);
 });
 
-test("a new query string in a campaign's target URL is a change, because it is not a signature", () => {
+test("a new query string in a campaign's target URL counts as a change, unlike a new signature", () => {
   const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
   expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
 });

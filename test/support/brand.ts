@@ -69,7 +69,7 @@ export interface TestBrand extends BrandEvents {
   requests: SentRequest[];
   /** Called before each response. If it returns a fault, the API responds with the fault instead. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
-  /** Calls `action` like `before`, but only for the first matching request. */
+  /** Like `before`, but calls `action` only for the first matching request. */
   once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
   /** @param name the name of a generated key, such as `expired` */

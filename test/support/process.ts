@@ -30,7 +30,7 @@ export interface RunningProgram {
   ended: Promise<ProcessResult>;
 }
 
-/** Starts the program as a process. Its environment contains only PATH, HOME and `options.env`. */
+/** Runs the program in a child process with only PATH, HOME and `options.env` in its environment. */
 export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {}): RunningProgram {
   const { home = makeHome(), node = [process.execPath] } = options;
   const [command, ...flags] = node;

@@ -52,7 +52,7 @@ test("sync --until 9999-12-31 reads up to the current time", async () => {
   expect((await brand.run(report)).out).toContain("1–21 Nov 2026");
 });
 
-test("sync --since accepts an age that reaches back to before 1970, but not to before the year 0", async () => {
+test("sync --since accepts an age that goes back past 1970, but not past the year 0", async () => {
   const brand = makeBrand({ orders: [...orders, orderAt("old", "1950-01-01T00:00:00Z")] });
   await brand.run("sync orders --since 5000w");
   expect(brand.mirrored()).toHaveLength(21);

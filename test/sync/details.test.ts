@@ -208,7 +208,7 @@ describe("survey results", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
-  test("sync prints a note if the API returns 404 for the results of a survey that never had results", async () => {
+  test("sync prints a note if the API returns 404 for the results of a survey that has never had any", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
     const { code, err, last } = await runSync(brand, "sync surveys");

@@ -105,10 +105,7 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
   }
 }
 
-/**
- * The maximum number of waits, and the length of each wait in milliseconds, while another process is creating the same
- * version.
- */
+/** How many times to wait, and for how many milliseconds each, if another process is creating the same version. */
 const [maxWaits, waitMs] = [100, 50];
 
 /**
