@@ -328,6 +328,18 @@ describe("an order that the API lists twice", () => {
     }
   });
 
+  test("the audit starts with the marked slice that was read longest ago", async () => {
+    const dateOf = (n: number) => noon - hour - n * 5 * hour;
+    const brand = makeBrand({ orders: [...orders, copy("o100", dateOf(100)), copy("o150", dateOf(150))] });
+    await synced(brand);
+    await runNextDay(brand, `sync orders --audit 0 --since ${at(dateOf(100) + 1_000)}`);
+    await runNextDay(brand, `sync orders --audit 0 --since ${at(dateOf(200))} --until ${at(dateOf(100))}`);
+    const { requests } = await runNextDay(brand, "sync orders --audit 1 --window 0d");
+    const startDates = requests.filter(readsOrders).map(({ query }) => query.start_date);
+    expect(startDates).toContain(at(dateOf(100)));
+    expect(startDates).not.toContain(at(dateOf(150)));
+  });
+
   test("sync verifies the orders again once the API no longer lists any ID twice", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);
