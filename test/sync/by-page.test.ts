@@ -352,6 +352,14 @@ describe("an order that the API lists twice", () => {
   });
 });
 
+test("an audit request returns a full page even if earlier runs read these dates separately", async () => {
+  const brand = makeBrand({ orders });
+  await brand.run("sync orders");
+  await runNextDay(brand, `sync orders --audit 0 --since ${at(noon - 5 * day)}`);
+  await runNextDay(brand, "sync orders --audit 1 --window 0d");
+  expect(brand.lastRun()).toMatchObject({ rows_read: 100 });
+});
+
 test("sync's row count includes the orders that an audit reads with its last requests", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
