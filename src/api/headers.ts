@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../deps.js";
-import { dayMs, parseTimestamp } from "../util/timestamp.js";
+import { dayMs, parseTimestamp } from "../util/times.js";
 
 /** Returns the headers to send with every request (see "Authentication" in the API documentation). */
 export function requestHeaders({

@@ -5,7 +5,7 @@ import { unlessAborted } from "../util/abort.js";
 import { formatDuration } from "../util/times.js";
 import type { ApiEvents } from "./client.js";
 import { readDateHeader } from "./headers.js";
-import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-failure.js";
+import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-errors.js";
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
 
 export interface ApiRequest {

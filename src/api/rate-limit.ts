@@ -6,9 +6,9 @@ import type { Clock } from "../deps.js";
 import { createFolder } from "../util/files.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
 import { damageKind, errorCode, errorReason } from "../util/system-errors.js";
-import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
+import { retryAfterTooLong } from "./request-errors.js";
 
 /** The interval at which a waiting process checks whether the rate-limit file has been deleted. */
 const pollMs = 1_000;

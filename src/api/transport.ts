@@ -3,7 +3,7 @@ import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
 import { type Dispatcher, EnvHttpProxyAgent, Pool, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { ProxyUnreachable } from "./request-failure.js";
+import { ProxyUnreachable } from "./request-errors.js";
 
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 

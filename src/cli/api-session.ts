@@ -6,11 +6,9 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import { asObject, type Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
-import { printJson, styleFor } from "../util/terminal.js";
-import { escapeText } from "../util/terminal-text.js";
+import { escapeText, printJson, styleFor } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
-import { formatDuration, formatMinute } from "../util/times.js";
-import { dayMs, parseTimestamp } from "../util/timestamp.js";
+import { dayMs, formatDuration, formatMinute, parseTimestamp } from "../util/times.js";
 import { readVersion } from "../version.js";
 import type { TerminalReporter } from "./progress.js";
 

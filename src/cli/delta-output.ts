@@ -10,13 +10,12 @@ import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.
 import { type BrandState, rejectDeltaTable } from "../export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../export/delta/monthly-rows.js";
 import { knownTableNames } from "../query/readable-tables.js";
-import { printJson, styleFor } from "../util/terminal.js";
+import { printJson, styleFor, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { terminalWidth } from "../util/terminal-text.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
-import { explainStop } from "./output-writing.js";
+import { explainStop } from "./output.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };

@@ -3,8 +3,7 @@ import type { Deps } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
 import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
 import { asBrandapiError } from "../util/system-errors.js";
-import { printJson } from "../util/terminal.js";
-import { escapeLines } from "../util/terminal-text.js";
+import { escapeLines, printJson } from "../util/terminal.js";
 import { quoteShellWord } from "../util/text.js";
 
 const errorOptions = {

@@ -1,6 +1,6 @@
 import { Argument, Command, Help } from "commander";
 import type { Deps } from "../deps.js";
-import { wrap } from "../util/terminal-text.js";
+import { wrap } from "../util/terminal.js";
 import { durationFormats, timeFormats } from "../util/time-input.js";
 import { withChoices } from "./flags.js";
 

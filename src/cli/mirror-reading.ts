@@ -11,8 +11,7 @@ import { explainMirrorError } from "../store/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
 import { migrateAndOpenReadOnly } from "../store/open.js";
 import { pathExists } from "../util/files.js";
-import { type Style, styleFor } from "../util/terminal.js";
-import { terminalWidth } from "../util/terminal-text.js";
+import { type Style, styleFor, terminalWidth } from "../util/terminal.js";
 import { TerminalReporter } from "./progress.js";
 
 /** The resources of a read-only command: the open mirror, and the settings for its output. */

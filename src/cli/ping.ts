@@ -1,4 +1,4 @@
-import { classifyError } from "../api/request-failure.js";
+import { classifyError } from "../api/request-errors.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Deps, FetchOptions } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";

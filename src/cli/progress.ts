@@ -2,8 +2,15 @@ import type { SingleBar } from "cli-progress";
 import type { Deps, OutputStream } from "../deps.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { ExpectedTask, Reporter, Task } from "../util/reporter.js";
-import { type Style, styleFor } from "../util/terminal.js";
-import { displayWidth, escapeLines, terminalWidth, truncate, wrapLines } from "../util/terminal-text.js";
+import {
+  displayWidth,
+  escapeLines,
+  type Style,
+  styleFor,
+  terminalWidth,
+  truncate,
+  wrapLines,
+} from "../util/terminal.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 

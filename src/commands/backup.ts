@@ -31,8 +31,7 @@ import { readRedactionRules } from "../store/redaction-rules.js";
 import { checkIdentity } from "../store/schema.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
-import { printJson } from "../util/terminal.js";
-import { escapeLines } from "../util/terminal-text.js";
+import { escapeLines, printJson } from "../util/terminal.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 

@@ -1,8 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput } from "../cli/output-choice.js";
-import { writeRows } from "../cli/output-writing.js";
+import { chooseOutput, writeRows } from "../cli/output.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";

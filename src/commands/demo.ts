@@ -10,7 +10,7 @@ import type { Context } from "../deps.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { quoteShellWord } from "../util/text.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 
 /** The simulated time between the two syncs. It is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;

@@ -25,11 +25,9 @@ import { compareTables, describeDifference } from "../store/table-check.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { asBrandapiError, damagedHint } from "../util/system-errors.js";
-import { printJson, styleFor } from "../util/terminal.js";
-import { escapeText, terminalWidth, wrapIndented } from "../util/terminal-text.js";
+import { escapeText, printJson, styleFor, terminalWidth, wrapIndented } from "../util/terminal.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
-import { formatInstant, formatMinute } from "../util/times.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs, formatInstant, formatMinute } from "../util/times.js";
 
 export const about =
   "Prints one line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed check. " +

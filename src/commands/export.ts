@@ -16,9 +16,12 @@ import {
   noFormatError,
   type OutputChoice,
   type OutputFlags,
+  readMirrorForOutput,
+  reportOutput,
   tableFilePath,
-} from "../cli/output-choice.js";
-import { readMirrorForOutput, reportOutput, type WrittenTables, writeRows } from "../cli/output-writing.js";
+  type WrittenTables,
+  writeRows,
+} from "../cli/output.js";
 import {
   checkTableName,
   filterableTables,

@@ -12,8 +12,7 @@ import { type NamedHost, readHosts } from "../store/host-names.js";
 import { lockMirror } from "../store/lock.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { beginRun, updateRun } from "../store/runs.js";
-import { printJson } from "../util/terminal.js";
-import { escapeLines } from "../util/terminal-text.js";
+import { escapeLines, printJson } from "../util/terminal.js";
 import { formatInstant } from "../util/times.js";
 
 type ForgetFlags = GlobalFlags & { host: string; yes?: boolean };

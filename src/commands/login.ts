@@ -24,7 +24,7 @@ import { openMirrorOrEmpty } from "../store/open.js";
 import { readOwner } from "../store/owner.js";
 import { isCovered, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
-import { escapeText } from "../util/terminal-text.js";
+import { escapeText } from "../util/terminal.js";
 
 type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string; omit?: string[] };
 

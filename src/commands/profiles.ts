@@ -7,9 +7,8 @@ import { findOldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { errorReason } from "../util/system-errors.js";
-import { printJson, styleFor } from "../util/terminal.js";
+import { printJson, styleFor, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { terminalWidth } from "../util/terminal-text.js";
 import { formatDuration } from "../util/times.js";
 
 export const about =

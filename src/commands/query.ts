@@ -4,8 +4,14 @@ import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output-choice.js";
-import { readMirrorForOutput, reportOutput, writeRows } from "../cli/output-writing.js";
+import {
+  chooseOutput,
+  createOutputOptions,
+  type OutputFlags,
+  readMirrorForOutput,
+  reportOutput,
+  writeRows,
+} from "../cli/output.js";
 import {
   parseAsOf,
   useDataAsOf,

@@ -9,7 +9,7 @@ import { createBrand } from "../sandbox/data/brand-data.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { serveSandbox } from "../sandbox/server.js";
 import { printJson } from "../util/terminal.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 
 interface SandboxFlags extends GlobalFlags {
   port?: number;

@@ -16,13 +16,11 @@ import { readRedactionRules } from "../store/redaction-rules.js";
 import { type FailedRun, verifyCompleted } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
-import { printJson, type Style } from "../util/terminal.js";
+import { escapeText, printJson, type Style, wrapLines } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { escapeText, wrapLines } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { parseDuration } from "../util/time-input.js";
-import { formatAge, formatDuration, formatMinute } from "../util/times.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs, formatAge, formatDuration, formatMinute } from "../util/times.js";
 
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 

@@ -25,7 +25,7 @@ import { planResource, type ResourceSelection, smallFirst, syncResources } from 
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/time-input.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 
 interface SyncFlags extends GlobalFlags {
   since?: string;

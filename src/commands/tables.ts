@@ -6,9 +6,8 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { listTableFacts, readTableFacts, type TableFacts } from "../query/table-facts.js";
-import { printJson } from "../util/terminal.js";
+import { printJson, wrap } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { wrap } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 
 type TablesFlags = GlobalFlags & { all?: boolean; delta?: string };

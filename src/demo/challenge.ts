@@ -4,13 +4,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { Context, Deps } from "../deps.js";
 import { Incomplete, UsageError } from "../errors.js";
 import type { Brand, Order } from "../sandbox/brand.js";
-import { createBrandEvents } from "../sandbox/events.js";
+import { createBrandEvents } from "../sandbox/live.js";
 import type { JsonObject } from "../util/json-value.js";
 import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatCount, pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs, formatInstant } from "../util/times.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 

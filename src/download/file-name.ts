@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { formatUtc, readTimestamp } from "../util/timestamp.js";
+import { formatUtc, readTimestamp } from "../util/times.js";
 import type { LibraryFile } from "./library-files.js";
 
 export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeType" | "createdAt">;

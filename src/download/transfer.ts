@@ -1,10 +1,10 @@
 import type { ApiClient } from "../api/client.js";
-import { classifyError } from "../api/request-failure.js";
+import { classifyError } from "../api/request-errors.js";
 import type { Deps, HttpResponse } from "../deps.js";
 import { BadRequest, NotFound } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { isObject, type Json } from "../util/json-value.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 import { encodePathSegment, isLoopback } from "../util/urls.js";
 import type { LibraryFile } from "./library-files.js";
 import type { FileVersion, PartialFile } from "./partial-file.js";

@@ -2,7 +2,7 @@ import { type Options, stringify } from "csv-stringify/sync";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowValue } from "../query/select.js";
 import { pluralize } from "../util/text.js";
-import { formatUtc, isTimestampText, readTimestamp } from "../util/timestamp.js";
+import { formatUtc, isTimestampText, readTimestamp } from "../util/times.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**

@@ -2,7 +2,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from "hyparque
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import type { Row, RowValue } from "../query/select.js";
-import { dayMs, daysSince1970, formatUtc, readTimestamp } from "../util/timestamp.js";
+import { dayMs, daysSince1970, formatUtc, readTimestamp } from "../util/times.js";
 import type { Chunk, RowSources } from "./formats.js";
 
 type Value = Exclude<RowValue, null>;

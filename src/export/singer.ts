@@ -6,8 +6,7 @@ import { readTextFile } from "../util/files.js";
 import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
-import { daysSince1970, readTimestamp } from "../util/timestamp.js";
+import { daysSince1970, formatInstant, readTimestamp } from "../util/times.js";
 import { type ChangedRow, type ChangedRows, openChangedRows } from "./changed-rows.js";
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 

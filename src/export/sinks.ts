@@ -7,7 +7,7 @@ import { BrandapiError, ConfigurationError } from "../errors.js";
 import { resolveLinks } from "../util/files.js";
 import { errorCode, errorReason, writeHint } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
-import { escapeData } from "../util/terminal-text.js";
+import { escapeData } from "../util/terminal.js";
 import { quoteShellWord } from "../util/text.js";
 
 /** The destination of an export. The caller must always call either `finish` or `discard`. */

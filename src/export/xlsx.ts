@@ -1,19 +1,11 @@
+import { constants, crc32, deflateRawSync } from "node:zlib";
+import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import { countRows, type RowSource, type RowValue } from "../query/select.js";
 import { pluralize } from "../util/text.js";
-import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
+import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/times.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
-import {
-  type Sheet,
-  sheetNamespace,
-  styles,
-  workbookParts,
-  workbookXml,
-  xmlHead,
-  xmlText,
-  ZipWriter,
-} from "./xlsx-package.js";
 
 /** The maximum number of rows in a sheet, including the header row. */
 const maxSheetRows = 1_048_576;
@@ -170,3 +162,164 @@ function textCell(text: string, style: number = styles.text): string {
   const xml = xmlText(text.slice(0, maxCellText));
   return ` t="inlineStr" s="${style}"><is><t xml:space="preserve">${xml}</t></is></c>`;
 }
+
+/** The maximum size of a ZIP entry without the ZIP64 extension. */
+const maxEntryBytes = 2 ** 32 - 1;
+/** Higher compression levels are much slower and save little space. */
+const compressionLevel = 3;
+
+/**
+ * Writes a ZIP file with fflate, but compresses its entries with Node's zlib, which is several times faster than
+ * fflate.
+ */
+export class ZipWriter {
+  #output: Uint8Array[] = [];
+  #entry: ZipInputFile | undefined;
+  readonly #zip = new Zip((error, data) => {
+    if (error) throw error;
+    this.#output.push(data);
+  });
+
+  begin(name: string): void {
+    this.#endEntry();
+    // A fixed modification time makes the file reproducible.
+    this.#entry = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
+    this.#zip.add(this.#entry);
+  }
+
+  write(text: string): void {
+    const entry = this.#entry;
+    if (!entry) throw new Error("no entry has been started");
+    const data = Buffer.from(text);
+    entry.size += data.length;
+    if (entry.size > maxEntryBytes)
+      throw new UsageError("A sheet is larger than 4 GB.", { hint: "write CSV: `-o FILE.csv`" });
+    entry.crc = crc32(data, entry.crc);
+    const compressed = deflateRawSync(data, {
+      level: compressionLevel,
+      finishFlush: constants.Z_SYNC_FLUSH,
+    });
+    entry.ondata?.(null, compressed, false);
+  }
+
+  end(): void {
+    this.#endEntry();
+    this.#zip.end();
+  }
+
+  /** Returns the bytes written since the previous call. */
+  take(): Uint8Array {
+    const bytes = Buffer.concat(this.#output);
+    this.#output = [];
+    return bytes;
+  }
+
+  #endEntry(): void {
+    this.#entry?.ondata?.(null, deflateRawSync(new Uint8Array()), true);
+  }
+}
+
+export const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+export const sheetNamespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+const packages = "http://schemas.openxmlformats.org/package/2006";
+const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml";
+
+/** The index of each cell style in the workbook's style sheet. */
+export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
+
+/** A sheet and the range that its filter covers, such as `A1:K10`. */
+export interface Sheet {
+  table: string;
+  range: string;
+}
+
+/** Returns the sheet name for a table. Excel allows 31 characters, and all table names differ within this length. */
+export function sheetName(table: string): string {
+  return table.slice(0, 31);
+}
+
+/** Returns `xl/workbook.xml`. Excel requires a hidden defined name for each filter. */
+export function workbookXml(sheets: readonly Sheet[]): string {
+  const list = sheets.map(({ table }, index) => {
+    const number = index + 1;
+    return `<sheet name="${xmlText(sheetName(table))}" sheetId="${number}" r:id="rId${number}"/>`;
+  });
+  const filters = sheets.map(({ table, range }, index) => {
+    const cells = range.replace(/([A-Z]+)(\d+)/g, "$$$1$$$2");
+    const head = `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">`;
+    return `${head}${xmlText(`'${sheetName(table)}'!${cells}`)}</definedName>`;
+  });
+  return (
+    `${xmlHead}<workbook xmlns="${sheetNamespace}" xmlns:r="${office}"><sheets>${list.join("")}</sheets>` +
+    `<definedNames>${filters.join("")}</definedNames></workbook>`
+  );
+}
+
+/**
+ * Returns the other files that a workbook must contain (ECMA-376).
+ * @param sheets the names of the tables
+ */
+export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
+  const forEachSheet = (part: (name: string, number: number) => string) =>
+    sheets.map((name, index) => part(name, index + 1)).join("");
+  const override = (part: string, type: string) =>
+    `<Override PartName="/xl/${part}.xml" ContentType="${contentType}.${type}+xml"/>`;
+  const relation = (id: number, type: string, target: string) =>
+    `<Relationship Id="rId${id}" Type="${office}/${type}" Target="${target}"/>`;
+  const relations = (inner: string) =>
+    `<Relationships xmlns="${packages}/relationships">${inner}</Relationships>`;
+  const parts = {
+    "[Content_Types].xml":
+      `<Types xmlns="${packages}/content-types">` +
+      `<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+      `<Default Extension="xml" ContentType="application/xml"/>` +
+      override("workbook", "sheet.main") +
+      override("styles", "styles") +
+      `${forEachSheet((_, number) => override(`worksheets/sheet${number}`, "worksheet"))}</Types>`,
+    "_rels/.rels": relations(relation(1, "officeDocument", "xl/workbook.xml")),
+    "xl/_rels/workbook.xml.rels": relations(
+      forEachSheet((_, number) => relation(number, "worksheet", `worksheets/sheet${number}.xml`)) +
+        relation(sheets.length + 1, "styles", "styles.xml"),
+    ),
+    "xl/styles.xml": styleSheet(),
+  };
+  return Object.entries(parts).map(([name, xml]) => [name, xmlHead + xml] as const);
+}
+
+function styleSheet(): string {
+  const xf = (format: number, fontId = 0) =>
+    `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
+  // The number formats, in the order of `styles`. Format 49 is text, and format 4 is `#,##0.00`.
+  const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166), xf(4)];
+  const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
+  return (
+    `<styleSheet xmlns="${sheetNamespace}"><numFmts count="3">` +
+    '<numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>' +
+    '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>' +
+    '<numFmt numFmtId="166" formatCode="&quot;true&quot;;&quot;true&quot;;&quot;false&quot;"/></numFmts>' +
+    `<fonts count="2">${font("")}${font("<b/>")}</fonts>` +
+    '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
+    '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+    '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
+    `<cellXfs count="${cells.length}">${cells.join("")}</cellXfs>` +
+    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+  );
+}
+
+/**
+ * Escapes text for XML. Characters that XML does not allow are written as `_x0000_`, with their code in hexadecimal.
+ */
+export function xmlText(text: string): string {
+  if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
+  return (
+    text
+      .toWellFormed()
+      .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 does not allow these
+      .replace(/[\0-\x08\x0b-\x1f\ufffe\uffff]/g, (sign) => `_x${hex(sign)}_`)
+      .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  );
+}
+
+const hex = (sign: string) => sign.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase();

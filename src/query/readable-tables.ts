@@ -5,12 +5,12 @@ import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { hasCompletedSync, wasRead } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
-import { readDiscovered } from "../store/table-columns.js";
 import {
   mainDateColumn,
   positionsPerRecord,
   quote,
   type RecordState,
+  readDiscovered,
   recordStates,
   rowIdColumn,
   tableName,

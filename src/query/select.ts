@@ -1,8 +1,7 @@
 import type { Mirror } from "../store/database.js";
 import type { SqlValue } from "../store/projection.js";
 import { quote } from "../store/table-sql.js";
-import { formatInstant } from "../util/times.js";
-import { formatUtc, maxTimestampMs } from "../util/timestamp.js";
+import { formatInstant, formatUtc, maxTimestampMs } from "../util/times.js";
 import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
 
 /** A value in a row. `bigint` occurs only in the results of user-supplied SQL. */

@@ -5,8 +5,7 @@ import { errorCode } from "../util/system-errors.js";
 import { uniqueName } from "../util/text.js";
 import { amountNames } from "../views/all-views.js";
 import type { ReadableTable } from "./readable-tables.js";
-import type { RowSource } from "./select.js";
-import { inBatches, type Row, type RowValue } from "./select.js";
+import { inBatches, type Row, type RowSource, type RowValue } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 

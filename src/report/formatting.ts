@@ -1,4 +1,4 @@
-import { escapeText, truncate } from "../util/terminal-text.js";
+import { escapeText, truncate } from "../util/terminal.js";
 
 /** A value and its formatted text. Only the value is included in JSON output. */
 export class FormattedValue {

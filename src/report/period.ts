@@ -1,6 +1,6 @@
 import type { DateRange } from "../query/health.js";
 import { dayRange, monthRange, utcDay } from "../util/ranges.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 import type { DayRange } from "./report-figures.js";
 

@@ -1,6 +1,5 @@
-import type { Style } from "../util/terminal.js";
+import { escapeText, pad, type Style, wrap } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { escapeText, pad, wrap } from "../util/terminal-text.js";
 import {
   type Block,
   type Chart,

@@ -5,13 +5,13 @@ import { dayRange, utcDay } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
-import { readReportData } from "./report-data.js";
 import {
   createFigureTables,
   readFirstDay,
   readLastDay,
   readOrdersEnd,
   readProof,
+  readReportData,
   readStoredRanges,
 } from "./report-figures.js";
 import { createSections, isProven, proofLine, summarizeNet } from "./sections.js";

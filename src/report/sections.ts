@@ -1,6 +1,5 @@
 import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs, formatInstant } from "../util/times.js";
 import {
   type Block,
   type Chart,
@@ -25,10 +24,11 @@ import {
   formatTime,
 } from "./formatting.js";
 import { addDays, type Comparison, monthsBefore } from "./period.js";
-import { inCurrency, type ReportData, sortByCurrency } from "./report-data.js";
 import {
+  inCurrency,
   type MonthFigures,
   type Proof,
+  type ReportData,
   readDays,
   readHostShares,
   readMonths,
@@ -36,6 +36,7 @@ import {
   readRestatedOrders,
   readRestatements,
   type SalesFigures,
+  sortByCurrency,
 } from "./report-figures.js";
 
 /** Returns the report's non-empty sections in order. */

@@ -1,10 +1,18 @@
 import { startOfDay, utcDay } from "../util/ranges.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 import type { Brand, Host, Order } from "./brand.js";
 import { toHost } from "./data/people-data.js";
 import { createHash } from "./data/random.js";
-import { type InstantRange, selectRange } from "./listing.js";
-import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
+import {
+  type InstantRange,
+  instant,
+  integerParameter,
+  oneOf,
+  ordersRange,
+  type ParsedQuery,
+  selectRange,
+  uuid,
+} from "./listing.js";
 
 /** Counts and amounts for a period. Amounts are in hundredths and summed across currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;

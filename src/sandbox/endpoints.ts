@@ -4,8 +4,18 @@ import type { ListName, Order } from "./brand.js";
 import { campaignStates } from "./data/campaign-data.js";
 import { contentSources, mediaTypes } from "./data/library-data.js";
 import { createDownloadUrl } from "./file-host.js";
-import { fullSlice, respondWithPage, selectRange } from "./listing.js";
-import { instant, oneOf, ordersRange, paging, readQuery, someOf, uuids } from "./parameters.js";
+import {
+  fullSlice,
+  instant,
+  oneOf,
+  ordersRange,
+  paging,
+  readQuery,
+  respondWithPage,
+  selectRange,
+  someOf,
+  uuids,
+} from "./listing.js";
 import { type Endpoint, type EndpointContext, ErrorResponse, type ResponseData } from "./protocol.js";
 
 const analytics = { scope: "analytics:read", needsAnalyticsPlan: true };

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { secondMs } from "../util/timestamp.js";
+import { secondMs } from "../util/times.js";
 import type { Brand, ContentItem } from "./brand.js";
 import { mixBits } from "./data/random.js";
 import type { SandboxRequest, SandboxResponse } from "./protocol.js";

@@ -1,4 +1,4 @@
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 import type { ApiKey, Brand } from "./brand.js";
 import { createRandom, randomHex, randomUuid } from "./data/random.js";
 import { endpoints } from "./endpoints.js";

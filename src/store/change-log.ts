@@ -3,8 +3,7 @@ import { asObject, type Json } from "../util/json-value.js";
 import { type CoveredRange, findLastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
-import { recordDate, recordMonth } from "./record-key.js";
-import { parseStoredRecord, type RecordRow } from "./records.js";
+import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./records.js";
 
 export interface ReadHistory {
   coverage: readonly CoveredRange[];

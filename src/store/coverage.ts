@@ -1,6 +1,5 @@
 import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
-import { formatInstant, formatInstantOrNull } from "../util/times.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { finishedCondition } from "./runs.js";
 

@@ -3,11 +3,10 @@ import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { numberFromText } from "../util/amounts.js";
 import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
-import { formatUtc, readTimestamp } from "../util/timestamp.js";
+import { formatUtc, readTimestamp } from "../util/times.js";
 import type { Mirror } from "./database.js";
 import { recordState, type StoredRecord } from "./records.js";
 import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
-import { TableColumns } from "./table-columns.js";
 import {
   columnNames,
   createIndexSql,
@@ -20,6 +19,7 @@ import {
   rowIdColumn,
   type SchemaName,
   type TableColumn,
+  TableColumns,
   tableName,
 } from "./table-sql.js";
 

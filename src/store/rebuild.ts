@@ -7,11 +7,9 @@ import { type View, viewQuery } from "../views/view.js";
 import { type Mirror, parseStoredJson, readInfo, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { indexTables, Projection } from "./projection.js";
-import { recordDate, recordMonth } from "./record-key.js";
-import { readRecords } from "./records.js";
+import { readRecords, recordDate, recordMonth } from "./records.js";
 import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
-import { forgetColumns } from "./table-columns.js";
-import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
+import { createTableSql, forgetColumns, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 
 const allResources = [...resources, ...detailResources];
 

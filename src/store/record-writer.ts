@@ -9,8 +9,14 @@ import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
 import { isSameRecord } from "./record-diff.js";
-import { createFlagReader, recordDate, recordKey } from "./record-key.js";
-import { parseRecord, parseStoredRecord, type RecordRow } from "./records.js";
+import {
+  createFlagReader,
+  parseRecord,
+  parseStoredRecord,
+  type RecordRow,
+  recordDate,
+  recordKey,
+} from "./records.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
 import { SchemaIssues } from "./schema-issues.js";

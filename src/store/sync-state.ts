@@ -9,7 +9,7 @@ import {
   startOfDay,
   utcDay,
 } from "../util/ranges.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 import {
   addCoverage,
   type CoveredRange,

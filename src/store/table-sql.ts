@@ -1,5 +1,9 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { Column, TableShape } from "../resources/table-shape.js";
+import type { JsonObject } from "../util/json-value.js";
+import { uniqueName } from "../util/text.js";
+import { type Mirror, parseStoredJson } from "./database.js";
+import type { SchemaIssue } from "./schema-issues.js";
 
 const sqlTypes: Record<ScalarType, string> = {
   text: " TEXT",
@@ -111,4 +115,160 @@ function indexName(shape: TableShape, state: RecordState, columns: readonly stri
 
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+const mixedType: ScalarType = "json";
+
+const maxDiscoveredColumns = 300;
+const maxNameLength = 63;
+/** The maximum depth of a field with a column. Fields that are nested more deeply are stored only in the record. */
+const maxDepth = 2;
+const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
+
+/**
+ * SQL reads these names as values unless they are quoted. In subqueries, SQLite cannot find columns named `true` or
+ * `false` even if the name is quoted.
+ */
+const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
+
+/**
+ * The columns of a table: the declared columns and, if the resource has no documented fields, the columns discovered in
+ * its records. Characters in a discovered name that would need quoting become `_`, and a suffix such as `_2` makes
+ * duplicate names unique.
+ */
+export class TableColumns {
+  readonly #columns: TableColumn[];
+  readonly #takenNames: Set<string>;
+  readonly #byPath = new Map<string, TableColumn>();
+
+  /** @param report receives columns whose name differs from the field's name, and fields without a column */
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly shape: TableShape,
+    private readonly report: (issue: SchemaIssue) => void = () => {},
+  ) {
+    const declared = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
+    this.#columns = [...declared, ...(shape.discoversColumns ? readDiscovered(mirror, shape.name) : [])];
+    const names = this.#columns.map(({ name }) => name.toLowerCase());
+    this.#takenNames = new Set([...names, ...reservedNames, ...sqlValueNames]);
+    for (const column of this.#columns)
+      if (column.from === "record") this.#byPath.set(pathKey(column.path), column);
+  }
+
+  all(): readonly TableColumn[] {
+    return this.#columns;
+  }
+
+  /** Adds columns for scalar values that have none. Request parameters in `context` already have columns. */
+  discover(item: JsonObject, context: JsonObject): void {
+    this.#scan(item, [], context);
+  }
+
+  #scan(object: JsonObject, parent: readonly string[], context: JsonObject): void {
+    for (const [member, value] of Object.entries(object)) {
+      if (value === null || Array.isArray(value)) continue;
+      const path = [...parent, member];
+      if (typeof value !== "object") {
+        const isParameter = Object.hasOwn(context, member) && String(context[member]) === String(value);
+        if (!isParameter) this.#addScalar(path, value);
+      } else if (path.length <= maxDepth) this.#scan(value, path, {});
+      else this.#reportNoColumn(path);
+    }
+  }
+
+  #addScalar(path: readonly string[], value: string | number | boolean): void {
+    const column = this.#byPath.get(pathKey(path));
+    const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
+    if (!column) this.#addColumn(path, type);
+    else if (column.isDiscovered && column.type !== mixedType && isMixture(column.type, type))
+      markMixed(this.mirror, this.shape.name, column);
+  }
+
+  #addColumn(path: readonly string[], type: ScalarType): void {
+    const position = this.#columns.length - this.shape.columns.length;
+    if (position >= maxDiscoveredColumns || !path.every(isReadable)) {
+      this.#reportNoColumn(path);
+      return;
+    }
+    const table = this.shape.name;
+    const name = uniqueName(columnName(path), this.#takenNames, maxNameLength);
+    if (name !== path.join("_")) this.report({ kind: "column", table, path: path.join("."), name });
+    const column = saveDiscovered(this.mirror, table, { name, path, type }, position);
+    this.#columns.push(column);
+    this.#takenNames.add(name.toLowerCase());
+    this.#byPath.set(pathKey(path), column);
+  }
+
+  #reportNoColumn(path: readonly string[]): void {
+    this.report({ kind: "column", table: this.shape.name, path: path.join("."), name: null });
+  }
+}
+
+/** True if a column would contain both booleans and other values, in which case a 1 could be `true` or a number. */
+function isMixture(columnType: ScalarType, type: ScalarType): boolean {
+  return (columnType === "boolean") !== (type === "boolean");
+}
+
+/** True if SQLite's JSON functions can find a field with this name. */
+function isReadable(member: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them
+  return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
+}
+
+function columnName(path: readonly string[]): string {
+  const name = path.join("_").replaceAll(/[^A-Za-z0-9_]/g, "_");
+  return name.replace(/^(?![A-Za-z_])/, "_");
+}
+
+function pathKey(path: readonly string[]): string {
+  return path.length === 1 ? (path[0] ?? "") : path.join("\u0000");
+}
+
+type Discovered = Pick<TableColumn, "name" | "path" | "type">;
+
+function discoveredColumn({ name, path, type }: Discovered): TableColumn {
+  return { name, path, type, about: "found in the API's responses", from: "record", isDiscovered: true };
+}
+
+export function readDiscovered(mirror: Mirror, table: string): TableColumn[] {
+  const rows = mirror.selectRows<{ name: string; path: string; type: ScalarType }>(
+    "SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position",
+    table,
+  );
+  return rows.map((row) =>
+    discoveredColumn({
+      ...row,
+      path: parseStoredJson<string[]>(mirror, row.path, `the path of the column ${row.name}`),
+    }),
+  );
+}
+
+/** Adds a discovered column to the tables for current and removed records, unless it exists, and stores its path. */
+function saveDiscovered(mirror: Mirror, table: string, column: Discovered, position: number): TableColumn {
+  for (const state of recordStates) {
+    const name = quote(tableName({ name: table }, state));
+    const columns = mirror.db.pragma(`table_info(${name})`) as { name: string }[];
+    if (!columns.some((one) => one.name.toLowerCase() === column.name.toLowerCase()))
+      mirror.db.exec(`ALTER TABLE ${name} ADD COLUMN ${quote(column.name)}`);
+  }
+  const insert = `INSERT OR REPLACE INTO open_columns (table_name, name, position, path, type)
+    VALUES (?, ?, ?, ?, ?)`;
+  mirror.run(insert, table, column.name, position, JSON.stringify(column.path), column.type);
+  return discoveredColumn(column);
+}
+
+function markMixed(mirror: Mirror, table: string, column: TableColumn): void {
+  const update = "UPDATE open_columns SET type = ? WHERE table_name = ? AND name = ?";
+  mirror.run(update, mixedType, table, column.name);
+  column.type = mixedType;
+}
+
+/**
+ * Deletes discovered columns whose names are now declared or are read as values by SQL. They are discovered again under
+ * new names.
+ */
+export function forgetColumns(mirror: Mirror, shape: TableShape): void {
+  const remove = "DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?";
+  const declared = shape.columns.map(({ name }) => name.toLowerCase());
+  for (const name of [...declared, ...sqlValueNames]) mirror.run(remove, shape.name, name);
 }

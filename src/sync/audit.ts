@@ -1,6 +1,6 @@
 import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
 import { mergeRanges, overlaps, type Range } from "../util/ranges.js";
-import { hourMs } from "../util/timestamp.js";
+import { hourMs } from "../util/times.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { Budget, type DatedRun, type UnsettledLists } from "./run.js";

@@ -1,8 +1,7 @@
 import { maxPerPage } from "../api/pagination.js";
-import { recordDate } from "../store/record-key.js";
-import { findNthDate } from "../store/records.js";
+import { findNthDate, recordDate } from "../store/records.js";
 import { type Range, startOfDay } from "../util/ranges.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
 import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
 import { Budget, type DatedRun, type UnsettledLists } from "./run.js";

@@ -1,6 +1,5 @@
-import { recordDate, recordKey } from "../store/record-key.js";
 import type { SkippedCopy } from "../store/record-writer.js";
-import { findDate } from "../store/records.js";
+import { findDate, recordDate, recordKey } from "../store/records.js";
 import { containsInstant, type Range, startOfSecond } from "../util/ranges.js";
 import type { DatedRun, UnsettledLists } from "./run.js";
 import { describeRepeatedId, readSlice, writeSlice } from "./slices.js";

@@ -1,7 +1,6 @@
 import { firstPage, pagesFor } from "../api/pagination.js";
 import { type CountedFilter, filterBits } from "../resources/resource.js";
-import { recordDate } from "../store/record-key.js";
-import { countCurrent, findNthDate } from "../store/records.js";
+import { countCurrent, findNthDate, recordDate } from "../store/records.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
 import { formatMinute } from "../util/times.js";

@@ -6,8 +6,7 @@ import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { contains, dayRange, mergeRanges, overlaps, type Range } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
-import { daysSince1970 } from "../util/timestamp.js";
+import { daysSince1970, formatInstant } from "../util/times.js";
 import type { DatedRun, PointsByDay, SyncRun } from "./run.js";
 
 interface DailyTotalsResponse {

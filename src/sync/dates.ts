@@ -1,8 +1,7 @@
 import type { DatedStrategy, Resource } from "../resources/resource.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { type Range, startOfSecond } from "../util/ranges.js";
-import { formatInstant } from "../util/times.js";
-import { readTimestamp, type Timestamp } from "../util/timestamp.js";
+import { formatInstant, readTimestamp, type Timestamp } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 
 interface DateCheck {

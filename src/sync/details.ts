@@ -1,8 +1,8 @@
 import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
-import { apiId, recordKey } from "../store/record-key.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
+  apiId,
   type CurrentRecord,
   isCurrentRecord,
   markDetailsOutdated,
@@ -10,17 +10,18 @@ import {
   readCurrentRecords,
   readDetailIds,
   readListItem,
+  recordKey,
 } from "../store/records.js";
 import { readFinishedRuns } from "../store/runs.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { encodePathSegment } from "../util/urls.js";
-import { countList, planList, readCompleteList } from "./full.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncRun, SyncStrategy } from "./run.js";
+import { countList, planList, readCompleteList } from "./undated.js";
 
 type DetailsRun = SyncRun<DetailsStrategy>;
 

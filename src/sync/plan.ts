@@ -1,6 +1,6 @@
 import type { CoveredRange } from "../store/coverage.js";
 import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
-import { hourMs, minTimestampMs } from "../util/timestamp.js";
+import { hourMs, minTimestampMs } from "../util/times.js";
 import type { SyncOptions } from "./run.js";
 
 /** The time for which an interrupted run's data is not re-read, in milliseconds. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { lastPage, maxPerPage, readPages } from "../api/pagination.js";
 import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { recordDate, recordKey } from "../store/record-key.js";
+import { recordDate, recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { SyncRun } from "./run.js";

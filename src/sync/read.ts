@@ -1,5 +1,5 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
-import { recordDate, recordKey } from "../store/record-key.js";
+import { recordDate, recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { type RangeResult, readAsList, readByPage } from "./by-page.js";

@@ -19,8 +19,7 @@ import type { Json } from "../util/json-value.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { type Reporter, silentReporter, type Task } from "../util/reporter.js";
-import { formatInstant } from "../util/times.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs, formatInstant } from "../util/times.js";
 
 // `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
 

@@ -1,5 +1,4 @@
-import { formatInstant, formatMinute } from "./times.js";
-import { dayMs } from "./timestamp.js";
+import { dayMs, formatInstant, formatMinute } from "./times.js";
 
 /**
  * A time range in milliseconds since the Unix epoch. It includes both ends, and the last millisecond completely. An

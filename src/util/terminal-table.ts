@@ -1,5 +1,4 @@
-import type { Style } from "./terminal.js";
-import { displayWidth, escapeText, pad, truncate, truncateStart, wrap } from "./terminal-text.js";
+import { displayWidth, escapeText, pad, type Style, truncate, truncateStart, wrap } from "./terminal.js";
 
 export type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];

@@ -1,14 +1,6 @@
 import { UsageError } from "../errors.js";
 import { dayRange, monthRange, type Range, utcDay, utcMonth } from "./ranges.js";
-import {
-  dayMs,
-  daysSince1970,
-  hourMs,
-  minTimestampMs,
-  minuteMs,
-  parseTimestamp,
-  secondMs,
-} from "./timestamp.js";
+import { dayMs, daysSince1970, hourMs, minTimestampMs, minuteMs, parseTimestamp, secondMs } from "./times.js";
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
 

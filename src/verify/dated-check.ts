@@ -1,5 +1,10 @@
-import { recordKey } from "../store/record-key.js";
-import { countCurrent, countUndated, findNthDate, openRecordComparison } from "../store/records.js";
+import {
+  countCurrent,
+  countUndated,
+  findNthDate,
+  openRecordComparison,
+  recordKey,
+} from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
 import {
   bisect,

@@ -9,8 +9,7 @@ import { subtractWindow } from "../sync/plan.js";
 import type { List } from "../sync/read-list.js";
 import type { DatedRun, SyncRun } from "../sync/run.js";
 import { allTime, clipToCompleteDays, mergeRanges, type Range, utcDay } from "../util/ranges.js";
-import { formatInstantOrNull } from "../util/times.js";
-import { dayMs } from "../util/timestamp.js";
+import { dayMs, formatInstantOrNull } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { DatedComparison } from "./dated-check.js";
 

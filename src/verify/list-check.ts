@@ -1,5 +1,4 @@
-import { recordKey } from "../store/record-key.js";
-import { countCurrent, openRecordComparison } from "../store/records.js";
+import { countCurrent, openRecordComparison, recordKey } from "../store/records.js";
 import { describeIncompleteList, readList } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/run.js";
 import { allTime } from "../util/ranges.js";

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import type { ApiEvents } from "../../src/api/client.js";
-import { classifyError } from "../../src/api/request-failure.js";
+import { classifyError } from "../../src/api/request-errors.js";
 import type { Deps } from "../../src/deps.js";
 import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { OutageTimer } from "../../src/api/retry.js";
+import { OutageTimer } from "../../src/api/client.js";
 import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
 const good = '{"success":true,"data":{}}';

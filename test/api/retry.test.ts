@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { type Outage, statusFailure } from "../../src/api/request-failure.js";
-import { retryDelay } from "../../src/api/retry.js";
+import { retryDelay } from "../../src/api/client.js";
+import { type Outage, statusFailure } from "../../src/api/request-errors.js";
 
 const unavailable = (status: number, retryAfterMs: number | null = null): Outage => ({
   kind: "unavailable",

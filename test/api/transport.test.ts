@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { classifyError } from "../../src/api/request-failure.js";
+import { classifyError } from "../../src/api/request-errors.js";
 import { createFetch } from "../../src/api/transport.js";
 import { freePort, rejection, sendJson, serve, serveBytes } from "./support.js";
 

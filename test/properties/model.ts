@@ -1,5 +1,5 @@
 import { type Brand, toMicroseconds } from "../../src/sandbox/brand.js";
-import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/events.js";
+import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/live.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
 export const testedLists = ["orders", "content", "roster", "opportunities", "gifts", "surveys"] as const;

@@ -8,8 +8,7 @@ import {
 import { type Brand, type Order, toMicroseconds } from "../../src/sandbox/brand.js";
 import { hash, mixBits } from "../../src/sandbox/data/random.js";
 import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/protocol.js";
-import { formatInstant } from "../../src/util/times.js";
-import { dayMs, hourMs } from "../../src/util/timestamp.js";
+import { dayMs, formatInstant, hourMs } from "../../src/util/times.js";
 
 /**
  * Ways in which a real server could differ from the sandbox. Some are other interpretations of the API documentation,

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { createBrandEvents } from "../../src/sandbox/events.js";
-import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
+import { createBrandEvents, naturalPace, simulateActivity } from "../../src/sandbox/live.js";
 import { at, day, hour, noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 

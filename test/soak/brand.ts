@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createSandboxApi } from "../../src/sandbox/api.js";
 import type { Brand, Order } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { createBrandEvents } from "../../src/sandbox/events.js";
+import { createBrandEvents } from "../../src/sandbox/live.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
 /** A brand that is served on loopback and changes between runs. It keeps every version of every order. */

@@ -4,7 +4,7 @@ import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Resource } from "../../src/resources/resource.js";
 import { gifts } from "../../src/resources/undocumented.js";
-import { recordKey } from "../../src/store/record-key.js";
+import { recordKey } from "../../src/store/records.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, rows, write } from "./record-mirror.js";

@@ -4,7 +4,7 @@ import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
 import { type PlanInput, planDated, subtractWindow } from "../../src/sync/plan.js";
 import { utcDay } from "../../src/util/ranges.js";
-import { minTimestampMs } from "../../src/util/timestamp.js";
+import { minTimestampMs } from "../../src/util/times.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
 

@@ -5,7 +5,7 @@ import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
 import { createRunRow, findLastRun } from "../../src/store/runs.js";
 import { defaultOptions, finishRun, type SyncSession, startRun } from "../../src/sync/run.js";
-import { formatRunLine } from "../../src/sync/run-line.js";
+import { formatRunLine } from "../../src/sync/sync-resources.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
 

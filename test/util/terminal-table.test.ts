@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { styleFor } from "../../src/util/terminal.js";
+import { displayWidth, styleFor } from "../../src/util/terminal.js";
 import { renderTable } from "../../src/util/terminal-table.js";
-import { displayWidth } from "../../src/util/terminal-text.js";
 import { testDeps } from "../support/program.js";
 
 const titles = ["id", "title", "total"];

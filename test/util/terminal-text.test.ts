@@ -1,12 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  displayWidth,
-  escapeData,
-  escapeLines,
-  escapeText,
-  pad,
-  truncate,
-} from "../../src/util/terminal-text.js";
+import { displayWidth, escapeData, escapeLines, escapeText, pad, truncate } from "../../src/util/terminal.js";
 import fc, { anyText } from "../support/property.js";
 import { visible } from "../support/visible.js";
 

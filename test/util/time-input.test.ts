@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.js";
 import { parseDuration, parseInstant, parseWindow } from "../../src/util/time-input.js";
-import { formatDuration, formatInstant } from "../../src/util/times.js";
-import { parseTimestamp } from "../../src/util/timestamp.js";
+import { formatDuration, formatInstant, parseTimestamp } from "../../src/util/times.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 

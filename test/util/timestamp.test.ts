@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { daysSince1970, parseTimestamp, readTimestamp } from "../../src/util/timestamp.js";
+import { daysSince1970, parseTimestamp, readTimestamp } from "../../src/util/times.js";
 
 test.each([
   ["2026-11-20T11:00:00Z", "2026-11-20T11:00:00.000Z"],

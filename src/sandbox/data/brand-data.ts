@@ -1,4 +1,4 @@
-import { dayMs } from "../../util/timestamp.js";
+import { dayMs } from "../../util/times.js";
 import { type Brand, type BrandMaterial, emptyBrand } from "../brand.js";
 import { createKeys } from "../keys.js";
 import { createCampaign } from "./campaign-data.js";

@@ -1,6 +1,5 @@
 import { utcDay } from "../../util/ranges.js";
-import { formatInstant } from "../../util/times.js";
-import { dayMs, secondMs } from "../../util/timestamp.js";
+import { dayMs, formatInstant, secondMs } from "../../util/times.js";
 import type { Assignment, Campaign, Person } from "../brand.js";
 import { historyDays } from "./order-data.js";
 import { toHost } from "./people-data.js";

@@ -1,5 +1,4 @@
-import { formatInstant } from "../../util/times.js";
-import { dayMs, secondMs } from "../../util/timestamp.js";
+import { dayMs, formatInstant, secondMs } from "../../util/times.js";
 import { type BrandMaterial, defaultRate, type Order, type Product } from "../brand.js";
 import { repeatByWeight, toHost } from "./people-data.js";
 import {

@@ -1,5 +1,4 @@
-import { formatInstant } from "../../util/times.js";
-import { dayMs } from "../../util/timestamp.js";
+import { dayMs, formatInstant } from "../../util/times.js";
 import type { BrandMaterial, OpenRecord } from "../brand.js";
 import { toHost } from "./people-data.js";
 import { chance, createRandom, orNull, pick, randomInteger, randomUuid } from "./random.js";
