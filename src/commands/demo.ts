@@ -8,7 +8,7 @@ import { runChallenge } from "../demo/challenge.js";
 import { type DemoFlags, startDemo } from "../demo/demonstration.js";
 import type { Context } from "../deps.js";
 import { Incomplete } from "../errors.js";
-import { naturalPace, simulateActivity } from "../sandbox/live.js";
+import { naturalPace, simulateActivity } from "../sandbox/activity.js";
 import { quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/times.js";
 

@@ -4,9 +4,9 @@ import { ordersOption, parseCount, parsedOption, parseUpTo, seedOption } from ".
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Stopped } from "../errors.js";
+import { naturalPace, simulateActivity } from "../sandbox/activity.js";
 import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
-import { createBrand } from "../sandbox/data/brand-data.js";
-import { naturalPace, simulateActivity } from "../sandbox/live.js";
+import { createBrand } from "../sandbox/brand.js";
 import { serveSandbox } from "../sandbox/server.js";
 import { printJson } from "../util/terminal.js";
 import { dayMs } from "../util/times.js";

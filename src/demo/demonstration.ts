@@ -5,7 +5,7 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { createSandboxApi } from "../sandbox/api.js";
-import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
+import { type BrandOptions, createBrand } from "../sandbox/brand.js";
 import { serveSandbox } from "../sandbox/server.js";
 import { truncateLog, withMirrorFile } from "../store/database.js";
 import { mirrorFiles } from "../store/mirror-files.js";

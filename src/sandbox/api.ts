@@ -1,14 +1,8 @@
 import type { Brand } from "./brand.js";
+import { ErrorResponse, type ResponseData } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
 import { handleFileRequest } from "./file-host.js";
 import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
-import {
-  ErrorResponse,
-  matchPath,
-  type ResponseData,
-  type SandboxRequest,
-  type SandboxResponse,
-} from "./protocol.js";
 
 export const apiRoot = "/api/brand/v1";
 
@@ -17,6 +11,20 @@ const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
 ];
+
+export interface SandboxRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string | undefined>;
+  /** The client's IP address, without the port. */
+  address: string;
+}
+
+export interface SandboxResponse<Body = string> {
+  status: number;
+  headers: Record<string, string>;
+  body: Body;
+}
 
 export interface SandboxApiOptions {
   /** The first brand is used for requests with an unknown key or no key. */
@@ -87,6 +95,12 @@ export function respond(
   return endpoint.handle({ brand, key, query, params, ...context });
 }
 
+/** Returns the values for the `{…}` segments of a pattern, or null if the path does not match. */
+function matchPath(pattern: string, path: string): string[] | null {
+  const expression = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
+  return new RegExp(`^${expression}$`).exec(path)?.slice(1) ?? null;
+}
+
 function findEndpoint(path: string) {
   for (const endpoint of endpoints) {
     const params = matchPath(apiRoot + endpoint.path, path);
@@ -119,7 +133,7 @@ const windowMs = 60_000;
  * Counts requests in a sliding window for each key and for each IP address. The limit per IP address is twice the limit
  * per key. Rejected requests count as well, which is the strictest interpretation of the API documentation.
  */
-export class RequestLimits {
+class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();
 
   constructor(private readonly perMinute: number | null) {}

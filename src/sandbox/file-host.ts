@@ -1,8 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
 import { secondMs } from "../util/times.js";
-import type { Brand, ContentItem } from "./brand.js";
-import { mixBits } from "./data/random.js";
-import type { SandboxRequest, SandboxResponse } from "./protocol.js";
+import type { SandboxRequest, SandboxResponse } from "./api.js";
+import type { Brand } from "./brand.js";
+import type { ContentItem } from "./content-endpoints.js";
+import { mixBits } from "./random.js";
 
 /** See "Download URL" in the API documentation. */
 const downloadSeconds = 300;

@@ -1,8 +1,22 @@
 import { dayMs } from "../util/times.js";
-import type { ApiKey, Brand } from "./brand.js";
-import { createRandom, randomHex, randomUuid } from "./data/random.js";
+import type { SandboxRequest } from "./api.js";
+import type { Brand } from "./brand.js";
+import { type Endpoint, ErrorResponse } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
-import { type Endpoint, ErrorResponse, type SandboxRequest } from "./protocol.js";
+import { createRandom, randomHex, randomUuid } from "./random.js";
+
+export interface ApiKey {
+  name: string;
+  secret: string;
+  /** A short description, shown when the sandbox starts. */
+  note: string;
+  id: string;
+  scopes: readonly string[];
+  expiresAt: number;
+  revoked: boolean;
+  allowlist: readonly string[] | null;
+  hasAnalyticsPlan: boolean;
+}
 
 export const scopes: readonly string[] = [
   ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),

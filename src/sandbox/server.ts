@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { apiRoot, type SandboxApi } from "./api.js";
-import type { SandboxRequest, SandboxResponse } from "./protocol.js";
+import { apiRoot, type SandboxApi, type SandboxRequest, type SandboxResponse } from "./api.js";
 
 interface RunningServer {
   baseUrl: string;

@@ -1,5 +1,5 @@
 import { orders } from "../../src/resources/orders.js";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { createBrand } from "../../src/sandbox/brand.js";
 import { openMirror } from "../../src/store/open.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import type { JsonObject } from "../../src/util/json-value.js";

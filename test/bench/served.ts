@@ -1,7 +1,6 @@
 import { systemClock } from "../../src/deps.js";
 import { createSandboxApi } from "../../src/sandbox/api.js";
-import type { Brand } from "../../src/sandbox/brand.js";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { type Brand, createBrand } from "../../src/sandbox/brand.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
 export interface ServedBrand {

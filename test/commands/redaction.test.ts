@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { HostProfile } from "../../src/sandbox/brand.js";
+import type { HostProfile } from "../../src/sandbox/people.js";
 import { openMirror } from "../../src/store/open.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, minute } from "../support/records.js";

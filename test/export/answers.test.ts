@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { pageQueries } from "../../bin/docs/example-queries.js";
-import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
+import { naturalPace, simulateActivity } from "../../src/sandbox/activity.js";
 import { views } from "../../src/views/all-views.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";

@@ -1,5 +1,6 @@
-import { type Brand, toMicroseconds } from "../../src/sandbox/brand.js";
-import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/live.js";
+import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/activity.js";
+import type { Brand } from "../../src/sandbox/brand.js";
+import { toMicroseconds } from "../../src/sandbox/endpoint.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
 export const testedLists = ["orders", "content", "roster", "opportunities", "gifts", "surveys"] as const;

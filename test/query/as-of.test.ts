@@ -1,7 +1,7 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
+import { naturalPace, simulateActivity } from "../../src/sandbox/activity.js";
 import { views } from "../../src/views/all-views.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, noon, orderAt } from "../support/records.js";

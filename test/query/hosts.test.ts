@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RosterEntry } from "../../src/sandbox/brand.js";
+import type { RosterEntry } from "../../src/sandbox/roster-endpoint.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeBrand } from "../support/brand.js";
 import { makeMirror, writeRead } from "../support/mirror.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Order } from "../../src/sandbox/brand.js";
+import type { Order } from "../../src/sandbox/orders-endpoint.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, hour, orderAt } from "../support/records.js";
 import { monthOf, sumFigures } from "./expected-figures.js";

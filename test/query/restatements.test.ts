@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Order } from "../../src/sandbox/brand.js";
+import type { Order } from "../../src/sandbox/orders-endpoint.js";
 import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { day, hour, orderAt } from "../support/records.js";
 import { currencyOf, groupFigures, monthOf, sorted, sumFigures } from "./expected-figures.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandboxApi } from "../../src/sandbox/api.js";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { createBrand } from "../../src/sandbox/brand.js";
 import { scopes } from "../../src/sandbox/keys.js";
 import { fetchOf, testBaseUrl } from "../support/brand.js";
 import { noon } from "../support/records.js";

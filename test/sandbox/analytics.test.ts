@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { createBrandEvents } from "../../src/sandbox/activity.js";
 import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
-import { createBrandEvents } from "../../src/sandbox/live.js";
 import { day, hour, noon, orderAt } from "../support/records.js";
 import { ask, askAll, history, type RequestOptions, type Row } from "./support.js";
 

@@ -4,10 +4,12 @@ import {
   respond,
   type SandboxApi,
   type SandboxApiOptions,
+  type SandboxRequest,
 } from "../../src/sandbox/api.js";
-import { type Brand, type Order, toMicroseconds } from "../../src/sandbox/brand.js";
-import { hash, mixBits } from "../../src/sandbox/data/random.js";
-import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/protocol.js";
+import type { Brand } from "../../src/sandbox/brand.js";
+import { ErrorResponse, type ResponseData, toMicroseconds } from "../../src/sandbox/endpoint.js";
+import type { Order } from "../../src/sandbox/orders-endpoint.js";
+import { hash, mixBits } from "../../src/sandbox/random.js";
 import { dayMs, formatInstant, hourMs } from "../../src/util/times.js";
 
 /**

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { createSandboxApi } from "../../src/sandbox/api.js";
+import { createSandboxApi, type SandboxRequest } from "../../src/sandbox/api.js";
 import { fileBytes } from "../../src/sandbox/file-host.js";
-import type { SandboxRequest } from "../../src/sandbox/protocol.js";
 import { noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { createBrandEvents, naturalPace, simulateActivity } from "../../src/sandbox/live.js";
+import { createBrandEvents, naturalPace, simulateActivity } from "../../src/sandbox/activity.js";
+import { createBrand } from "../../src/sandbox/brand.js";
 import { at, day, hour, noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyBrand } from "../../src/sandbox/brand.js";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { createBrandEvents } from "../../src/sandbox/live.js";
+import { createBrandEvents } from "../../src/sandbox/activity.js";
+import { createBrand, emptyBrand } from "../../src/sandbox/brand.js";
 import { at, day, fileAt, noon, orderAt, ordersBefore } from "../support/records.js";
 import { ask, askAll, history } from "./support.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { createBrand } from "../../src/sandbox/brand.js";
 import { endpoints } from "../../src/sandbox/endpoints.js";
 import { noon } from "../support/records.js";
 import { clicksShape, misfits, nullablesOf, shapes } from "./shapes.js";

@@ -1,7 +1,6 @@
-import type { Brand } from "../../src/sandbox/brand.js";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import type { SandboxRequest } from "../../src/sandbox/api.js";
+import { type Brand, createBrand } from "../../src/sandbox/brand.js";
 import { endpoints } from "../../src/sandbox/endpoints.js";
-import type { SandboxRequest } from "../../src/sandbox/protocol.js";
 import { noon } from "../support/records.js";
 import { type ApiVariants, createVariantApi } from "./api-variants.js";
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createBrandEvents } from "../../src/sandbox/activity.js";
 import { createSandboxApi } from "../../src/sandbox/api.js";
-import type { Brand, Order } from "../../src/sandbox/brand.js";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { createBrandEvents } from "../../src/sandbox/live.js";
+import { type Brand, createBrand } from "../../src/sandbox/brand.js";
+import type { Order } from "../../src/sandbox/orders-endpoint.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
 /** A brand that is served on loopback and changes between runs. It keeps every version of every order. */

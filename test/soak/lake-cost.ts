@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readDeltaLog } from "../../src/export/delta/log.js";
-import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { createBrand } from "../../src/sandbox/brand.js";
 import { writeInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import type { JsonObject } from "../../src/util/json-value.js";

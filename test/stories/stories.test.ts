@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defaultRate } from "../../src/sandbox/brand.js";
+import { defaultRate } from "../../src/sandbox/people.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, memberOf, noon, openRecord, orderAt, ordersBefore } from "../support/records.js";
 

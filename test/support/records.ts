@@ -1,4 +1,7 @@
-import type { ContentItem, OpenRecord, Order, RosterEntry } from "../../src/sandbox/brand.js";
+import type { ContentItem } from "../../src/sandbox/content-endpoints.js";
+import type { Order } from "../../src/sandbox/orders-endpoint.js";
+import type { RosterEntry } from "../../src/sandbox/roster-endpoint.js";
+import type { UndocumentedRecord } from "../../src/sandbox/undocumented-endpoints.js";
 
 export const minute = 60_000;
 export const hour = 60 * minute;
@@ -78,6 +81,6 @@ export function memberOf(id: string, fields: Record<string, unknown> = {}): Rost
   return entry as unknown as RosterEntry;
 }
 
-export function openRecord(id: string | number, fields: Record<string, unknown> = {}): OpenRecord {
+export function openRecord(id: string | number, fields: Record<string, unknown> = {}): UndocumentedRecord {
   return { id, ...fields };
 }

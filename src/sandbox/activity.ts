@@ -1,17 +1,19 @@
 import { startOfSecond } from "../util/ranges.js";
 import { dayMs, formatInstant, hourMs, secondMs } from "../util/times.js";
-import { type Brand, defaultRate, type ListName, type Lists, type Order } from "./brand.js";
-import { createContent } from "./data/library-data.js";
+import type { Brand, ListName, Lists } from "./brand.js";
+import { createContent } from "./content-endpoints.js";
 import {
   cancelOrder,
   createOrderFactory,
   historyDays,
+  type Order,
   refundOrder,
   withCommission,
-} from "./data/order-data.js";
-import { createPerson, createRosterEntry } from "./data/people-data.js";
-import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteger } from "./data/random.js";
-import { createCode, createGift } from "./data/undocumented-data.js";
+} from "./orders-endpoint.js";
+import { createPerson, defaultRate } from "./people.js";
+import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteger } from "./random.js";
+import { createRosterEntry } from "./roster-endpoint.js";
+import { createCode, createGift } from "./undocumented-endpoints.js";
 
 export interface Pace {
   /** Determines the rate of new orders, refunds, cancellations and late attributions. */

@@ -1,6 +1,58 @@
 import { dayMs } from "../util/times.js";
-import { toMicroseconds } from "./brand.js";
-import { ErrorResponse, type PageInfo, type ResponseData } from "./protocol.js";
+import type { Brand, ListName } from "./brand.js";
+import type { ApiKey } from "./keys.js";
+
+export interface Endpoint {
+  path: string;
+  scope: string | null;
+  needsAnalyticsPlan?: boolean;
+  /** @throws ErrorResponse if the query is invalid or an ID is unknown */
+  handle(context: EndpointContext): ResponseData;
+}
+
+export interface EndpointContext {
+  brand: Brand;
+  key: ApiKey;
+  query: URLSearchParams;
+  /** The values for the `{…}` segments of the path. */
+  params: readonly string[];
+  filesUrl: string;
+  now: number;
+}
+
+export interface ResponseData {
+  data: unknown;
+  pagination?: PageInfo;
+}
+
+export interface PageInfo {
+  page: number;
+  per_page: number;
+  total_items: number;
+  total_pages: number;
+  has_next: boolean;
+  has_prev: boolean;
+}
+
+/**
+ * Thrown to respond with an error. The body is invented, because the API documentation does not describe error bodies.
+ */
+export class ErrorResponse extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+    this.name = "ErrorResponse";
+  }
+
+  get body(): string {
+    const { status, code, message } = this;
+    return JSON.stringify({ success: false, error: { code, message, status } });
+  }
+}
 
 /** A range in microseconds since the Unix epoch that includes both ends. A null end is open. */
 export interface InstantRange {
@@ -8,24 +60,13 @@ export interface InstantRange {
   to: number | null;
 }
 
-/** A range of indexes in a list. The list is not copied, because it can contain a million records. */
-export interface ListSlice<T> {
-  list: readonly T[];
-  start: number;
-  end: number;
-}
-
-export function fullSlice<T>(list: readonly T[]): ListSlice<T> {
-  return { list, start: 0, end: list.length };
-}
-
-export function respondWithPage<T extends object>(
-  { list, start, end }: ListSlice<T>,
+export function respondWithPage(
+  list: readonly object[],
   { page, per_page }: Pick<PageInfo, "page" | "per_page">,
 ): ResponseData {
-  const total_items = end - start;
+  const total_items = list.length;
   const total_pages = Math.ceil(total_items / per_page);
-  const data = list.slice(start + (page - 1) * per_page, Math.min(end, start + page * per_page));
+  const data = list.slice((page - 1) * per_page, page * per_page);
   const [has_next, has_prev] = [page < total_pages, page > 1];
   return { data, pagination: { page, per_page, total_items, total_pages, has_next, has_prev } };
 }
@@ -36,14 +77,14 @@ export function respondWithPage<T extends object>(
  */
 export function selectRange<T extends object>(
   list: readonly T[],
-  dateMember: keyof T,
+  dateField: keyof T,
   { from, to }: InstantRange,
-): ListSlice<T> {
-  const { instants, records, undated } = sortByDate(list, dateMember);
-  if (from === null && to === null && undated.length > 0) return fullSlice([...records, ...undated]);
+): readonly T[] {
+  const { instants, records, undated } = sortByDate(list, dateField);
+  if (from === null && to === null) return undated.length > 0 ? [...records, ...undated] : records;
   const start = to === null ? 0 : firstIndex(instants, (at) => at <= to);
   const end = from === null ? instants.length : firstIndex(instants, (at) => at < from);
-  return { list: records, start, end: Math.max(start, end) };
+  return records.slice(start, end);
 }
 
 interface SortedList<T> {
@@ -56,10 +97,10 @@ interface SortedList<T> {
 /** Cached lists never become stale, because events replace arrays instead of changing them. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
-function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {
+function sortByDate<T extends object>(list: readonly T[], dateField: keyof T): SortedList<T> {
   const cached = sortedLists.get(list) as SortedList<T> | undefined;
   if (cached) return cached;
-  const all = list.map((record) => ({ record, at: toMicroseconds(record[dateMember]) }));
+  const all = list.map((record) => ({ record, at: toMicroseconds(record[dateField]) }));
   const dated = all.filter(({ at }) => !Number.isNaN(at)).sort((a, b) => b.at - a.at);
   const sorted = {
     records: dated.map(({ record }) => record),
@@ -192,10 +233,38 @@ export const instant: Parameter<Instant | null> = {
   },
 };
 
-/** Returns the range between two query parameters. An `end_date` without a time includes the complete day. */
-export function ordersRange(start: Instant | null, end: Instant | null): InstantRange {
+/** Returns the range between `start_date` and `end_date`. An `end_date` without a time includes the complete day. */
+export function toRange(start: Instant | null, end: Instant | null): InstantRange {
   const to = end?.isDay ? end.at + dayMs * 1_000 - 1 : end?.at;
   return { from: start?.at ?? null, to: to ?? null };
 }
 
 export const paging = { page: integerParameter(1, 1, 10_000), per_page: integerParameter(25, 1, 100) };
+
+/** True if the request does not have the filter, or if the filter includes the value. */
+export function matchesFilter(filter: readonly string[] | null, value: string | undefined): boolean {
+  return filter?.some((selected) => selected === value) ?? true;
+}
+
+export function notFound(noun: string): never {
+  throw new ErrorResponse(404, "not_found", `The brand has no such ${noun}.`);
+}
+
+/** Declares a list of the brand that has no parameters except `page` and `per_page`. */
+export function unfilteredList(name: ListName): Endpoint {
+  return {
+    path: `/${name}`,
+    scope: `${name}:read`,
+    handle: ({ brand, query }) => respondWithPage(brand[name], readQuery(paging, query)),
+  };
+}
+
+/**
+ * Parses a timestamp into microseconds, because API dates can be more precise than milliseconds. Returns NaN if the
+ * value is not a timestamp.
+ */
+export function toMicroseconds(text: unknown): number {
+  if (typeof text !== "string") return Number.NaN;
+  const microseconds = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";
+  return Date.parse(text) * 1_000 + Number(microseconds.padEnd(3, "0"));
+}

@@ -1,13 +1,37 @@
-import { dayMs, formatInstant } from "../../util/times.js";
-import type { BrandMaterial, OpenRecord } from "../brand.js";
-import { toHost } from "./people-data.js";
+import { dayMs, formatInstant } from "../util/times.js";
+import type { Brand } from "./brand.js";
+import { type Endpoint, type EndpointContext, notFound, readQuery, unfilteredList } from "./endpoint.js";
+import { toHost } from "./people.js";
 import { chance, createRandom, orNull, pick, randomInteger, randomUuid } from "./random.js";
 
+/** A gift, code or survey. The API documentation does not describe the fields, so the sandbox invents them. */
+export interface UndocumentedRecord {
+  [field: string]: unknown;
+  id: string | number;
+}
+
+export const undocumentedEndpoints: readonly Endpoint[] = [
+  unfilteredList("gifts"),
+  unfilteredList("codes"),
+  unfilteredList("surveys"),
+  { path: "/surveys/{id}/results", scope: "surveys:read", handle: getSurveyResults },
+];
+
+function getSurveyResults({ brand, query, params: [id = ""] }: EndpointContext) {
+  readQuery({}, query);
+  if (!brand.surveys.some((survey) => String(survey.id) === id)) notFound("survey");
+  return { data: brand.results[id] ?? {} };
+}
+
+export function createGifts(brand: Brand, now: number): UndocumentedRecord[] {
+  return Array.from({ length: 64 }, (_, index) => createGift(brand, index, now));
+}
+
 export function createGift(
-  { seed, people, products }: BrandMaterial,
+  { seed, people, products }: Brand,
   index: number,
   now: number,
-): OpenRecord {
+): UndocumentedRecord {
   const random = createRandom(seed, "gift", index);
   const { id, title } = pick(random, products);
   const status = pick(random, ["requested", "ordered", "shipped", "delivered", "delivered", "cancelled"]);
@@ -25,7 +49,11 @@ export function createGift(
   };
 }
 
-export function createCode({ seed, people }: BrandMaterial, index: number, now: number): OpenRecord {
+export function createCodes(brand: Brand, now: number): UndocumentedRecord[] {
+  return Array.from({ length: 47 }, (_, index) => createCode(brand, index, now));
+}
+
+export function createCode({ seed, people }: Brand, index: number, now: number): UndocumentedRecord {
   const random = createRandom(seed, "code", index);
   const host = toHost(pick(random, people));
   return {
@@ -39,7 +67,15 @@ export function createCode({ seed, people }: BrandMaterial, index: number, now: 
   };
 }
 
-export function createSurvey(seed: number, index: number, now: number) {
+export function createSurveys(seed: number, now: number): Pick<Brand, "surveys" | "results"> {
+  const surveys = Array.from({ length: 9 }, (_, index) => createSurvey(seed, index, now));
+  return {
+    surveys: surveys.map(({ survey }) => survey),
+    results: Object.fromEntries(surveys.map(({ survey, results }) => [survey.id, results])),
+  };
+}
+
+function createSurvey(seed: number, index: number, now: number) {
   const random = createRandom(seed, "survey", index);
   const count = randomInteger(random, 1, 80);
   const yes = randomInteger(random, 0, count);

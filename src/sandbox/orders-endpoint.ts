@@ -1,6 +1,17 @@
-import { dayMs, formatInstant, secondMs } from "../../util/times.js";
-import { type BrandMaterial, defaultRate, type Order, type Product } from "../brand.js";
-import { repeatByWeight, toHost } from "./people-data.js";
+import { dayMs, formatInstant, secondMs } from "../util/times.js";
+import type { Brand } from "./brand.js";
+import {
+  type Endpoint,
+  type EndpointContext,
+  instant,
+  oneOf,
+  paging,
+  readQuery,
+  respondWithPage,
+  selectRange,
+  toRange,
+} from "./endpoint.js";
+import { defaultRate, type Host, repeatByWeight, toHost } from "./people.js";
 import {
   chance,
   createRandom,
@@ -12,6 +23,63 @@ import {
   randomHex,
   randomInteger,
 } from "./random.js";
+
+export interface Order {
+  [field: string]: unknown;
+  id: string;
+  order_number: string | null;
+  order_date: string;
+  currency: string | null;
+  total_amount: number | null;
+  subtotal_amount: number | null;
+  refund_amount: number | null;
+  financial_status: string | null;
+  is_cancelled: boolean;
+  is_refunded: boolean;
+  commission_rate: number;
+  commission_amount: number | null;
+  attribution: string;
+  host: Host | null;
+}
+
+export interface Product {
+  id: string;
+  title: string;
+  coverPhoto: string | null;
+  sku: string;
+  /** The unit price in hundredths of the order's currency. */
+  cents: number;
+  variants: readonly (string | null)[];
+  weight: number;
+}
+
+export const ordersEndpoint: Endpoint = {
+  path: "/orders",
+  scope: "analytics:read",
+  needsAnalyticsPlan: true,
+  handle: listOrders,
+};
+
+function listOrders({ brand, query }: EndpointContext) {
+  const { start_date, end_date, status, ...page } = readQuery(
+    {
+      ...paging,
+      start_date: instant,
+      end_date: instant,
+      status: oneOf(["all", "active", "cancelled", "refunded"], "all"),
+    },
+    query,
+  );
+  const orders = selectRange(brand.orders, "order_date", toRange(start_date, end_date));
+  const matching = status === "all" ? orders : orders.filter((order) => hasStatus(order, status));
+  return respondWithPage(matching, page);
+}
+
+function hasStatus(order: Order, status: "active" | "cancelled" | "refunded"): boolean {
+  if (status === "cancelled") return order.is_cancelled === true;
+  if (status === "refunded") return order.is_refunded === true;
+  return order.is_cancelled !== true && order.is_refunded !== true;
+}
 
 interface Store {
   currency: string;
@@ -28,7 +96,7 @@ const gbp = { ...usd, currency: "GBP" };
 const network = { paid: null, noRefund: null };
 const padded = (n: number) => String(100_000_000 + n).slice(1);
 
-export const stores: readonly Store[] = [
+const stores: readonly Store[] = [
   { ...usd, external: (n) => String(5_480_000_000_000 + n * 32_768), number: (n) => `#${1_000 + n}` },
   { ...usd, external: (n) => `wc-${10_000 + n}`, number: (n) => `${10_000 + n}`, paid: "completed" },
   { ...usd, external: padded, number: padded, paid: "processing" },
@@ -75,7 +143,7 @@ export function createProducts(seed: number): Product[] {
 
 export const historyDays = 730;
 
-export function createOrderFactory({ seed, people, products }: BrandMaterial) {
+export function createOrderFactory({ seed, people, products }: Brand) {
   const hosts = repeatByWeight(people).map((person) => ({ host: toHost(person), rate: person.rate }));
   const weightedProducts = repeatByWeight(products);
 
@@ -177,9 +245,9 @@ export function withCommission(order: Order): Order {
   return { ...order, commission_amount: Math.round(subtotal * share * order.commission_rate) / 100 };
 }
 
-export function createOrders(source: BrandMaterial, count: number, now: number): Order[] {
-  const { seed } = source;
-  const createOrder = createOrderFactory(source);
+export function createOrders(brand: Brand, count: number, now: number): Order[] {
+  const { seed } = brand;
+  const createOrder = createOrderFactory(brand);
   const history = Array.from({ length: count }, (_, n) => {
     const datedAs = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
     return refundOrCancelSome(createOrder(n, dateOf(datedAs, count, seed, now)), seed, n, now);

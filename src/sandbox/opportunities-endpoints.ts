@@ -1,8 +1,19 @@
-import { utcDay } from "../../util/ranges.js";
-import { dayMs, formatInstant, secondMs } from "../../util/times.js";
-import type { Assignment, Campaign, Person } from "../brand.js";
-import { historyDays } from "./order-data.js";
-import { toHost } from "./people-data.js";
+import { utcDay } from "../util/ranges.js";
+import { dayMs, formatInstant, secondMs } from "../util/times.js";
+import type { Brand } from "./brand.js";
+import {
+  type Endpoint,
+  type EndpointContext,
+  matchesFilter,
+  notFound,
+  paging,
+  readQuery,
+  respondWithPage,
+  selectRange,
+  someOf,
+} from "./endpoint.js";
+import { historyDays } from "./orders-endpoint.js";
+import { type Host, type Person, toHost } from "./people.js";
 import {
   chance,
   createRandom,
@@ -13,8 +24,52 @@ import {
   randomUuid,
 } from "./random.js";
 
+export interface Assignment {
+  [field: string]: unknown;
+  id: string;
+  status: string;
+  brand_payment_state: string | null;
+  host: Host | null;
+}
+
+/** An opportunity with its details. `GET /opportunities` omits `deliverables` and `assignments`. */
+export interface Campaign {
+  [field: string]: unknown;
+  id: string;
+  title: string;
+  status: string;
+  assignment_counts: Record<string, number>;
+  created_at: string;
+  updated_at: string;
+  deliverables: { [field: string]: unknown; id: string; title: string; due_date: string | null }[];
+  assignments: Assignment[];
+}
+
 const assignmentStates = ["DRAFT", "READY", "PROPOSED", "ACTIVE", "COMPLETED", "DECLINED"];
-export const campaignStates = [...assignmentStates, "ARCHIVED"];
+const campaignStates = [...assignmentStates, "ARCHIVED"];
+
+export const opportunitiesEndpoints: readonly Endpoint[] = [
+  { path: "/opportunities", scope: "opportunities:read", handle: listOpportunities },
+  { path: "/opportunities/{id}", scope: "opportunities:read", handle: getOpportunity },
+];
+
+function listOpportunities({ brand, query }: EndpointContext) {
+  const { status, ...page } = readQuery(
+    { ...paging, status: someOf(campaignStates, (text) => text.toUpperCase()) },
+    query,
+  );
+  const campaigns = selectRange(brand.opportunities, "created_at", { from: null, to: null });
+  const matching = campaigns.filter((campaign) => matchesFilter(status, campaign.status));
+  const listed = matching.map(({ deliverables, assignments, ...campaign }) => campaign);
+  return respondWithPage(listed, page);
+}
+
+function getOpportunity({ brand, query, params: [id = ""] }: EndpointContext) {
+  readQuery({}, query);
+  const campaign = brand.opportunities.find((one) => one.id.toLowerCase() === id.toLowerCase());
+  return { data: campaign ?? notFound("opportunity") };
+}
+
 const brandPayments = ["NOT_INVOICED", "INVOICED", "PAYMENT_PENDING", "PAID", "FAILED", "REFUNDED"];
 const hostPayments = ["NOT_EARNED", "EARNED", "SCHEDULED_FOR_PAYOUT", "PAID", "ON_HOLD", "FAILED"];
 
@@ -24,12 +79,12 @@ const titles =
 
 const brief = 'Show how you use it, "for real".\n\n- one reel, two stories\n- no filters, please';
 
-export function createCampaign(
-  seed: number,
-  people: readonly Person[],
-  index: number,
-  now: number,
-): Campaign {
+export function createOpportunities({ seed, people }: Brand, now: number): Campaign[] {
+  const campaigns = Array.from({ length: 46 }, (_, index) => createCampaign(seed, people, index, now));
+  return campaigns.sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
+}
+
+function createCampaign(seed: number, people: readonly Person[], index: number, now: number): Campaign {
   const random = createRandom(seed, "campaign", index);
   const nullable = <T>(probability: number, value: T) => orNull(random, probability, value);
   // The first seven campaigns cover every state.

@@ -1,18 +1,23 @@
 import { startOfDay, utcDay } from "../util/ranges.js";
 import { dayMs } from "../util/times.js";
-import type { Brand, Host, Order } from "./brand.js";
-import { toHost } from "./data/people-data.js";
-import { createHash } from "./data/random.js";
+import type { Brand } from "./brand.js";
 import {
+  type Endpoint,
+  type EndpointContext,
   type InstantRange,
   instant,
   integerParameter,
   oneOf,
-  ordersRange,
-  type ParsedQuery,
+  paging,
+  readQuery,
+  respondWithPage,
   selectRange,
+  toRange,
   uuid,
-} from "./listing.js";
+} from "./endpoint.js";
+import type { Order } from "./orders-endpoint.js";
+import { type Host, toHost } from "./people.js";
+import { createHasher } from "./random.js";
 
 /** Counts and amounts for a period. Amounts are in hundredths and summed across currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
@@ -25,7 +30,14 @@ interface Day {
   hosts: readonly HostDay[];
 }
 
-export const clicksParameters = {
+const access = { scope: "analytics:read", needsAnalyticsPlan: true };
+
+export const analyticsEndpoints: readonly Endpoint[] = [
+  { path: "/analytics/clicks", ...access, handle: getClicks },
+  { path: "/analytics/hosts", ...access, handle: listHosts },
+];
+
+const clicksParameters = {
   start_date: instant,
   end_date: instant,
   group_by: oneOf(["day", "week", "month"], "day"),
@@ -33,13 +45,13 @@ export const clicksParameters = {
   limit: integerParameter(20, 1, 100),
 };
 
-export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParameters>, now: number) {
-  const { group_by, host_id, limit } = query;
-  const days = computeDays(brand, ordersRange(query.start_date, query.end_date), host_id, now);
+function getClicks({ brand, query, now }: EndpointContext) {
+  const { start_date, end_date, group_by, host_id, limit } = readQuery(clicksParameters, query);
+  const days = computeDays(brand, toRange(start_date, end_date), host_id, now);
   const total = sumDays(days);
   const buckets = groupBy(days, ({ start }) => bucketStart(start, group_by));
   const hosts = collectHosts(brand);
-  return {
+  const data = {
     summary: {
       ...commonFigures(total),
       ...viewFigures(total),
@@ -58,15 +70,30 @@ export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParam
       .slice(0, limit),
     top_products: rankProducts(brand, total).slice(0, limit),
   };
+  return { data };
 }
 
-export function createHostRanking(brand: Brand, now: number) {
+function listHosts({ brand, query, now }: EndpointContext) {
+  const { sort, order, ...page } = readQuery(
+    {
+      ...paging,
+      sort: oneOf(["clicks", "buy_now_clicks", "actions", "sale_amount"], "sale_amount"),
+      order: oneOf(["asc", "desc"], "desc"),
+    },
+    query,
+  );
   const hosts = collectHosts(brand);
-  return sumHosts(computeDays(brand, { from: null, to: null }, null, now)).map(([id, sum]) => {
+  const rows = sumHosts(computeDays(brand, { from: null, to: null }, null, now)).map(([id, sum]) => {
     const { buyNow, visits, orders, revenue } = sum;
     const host = hosts.get(id) ?? null;
     return { host, clicks: buyNow * 2 + visits, buy_now_clicks: buyNow, orders, sales: revenue / 100 };
   });
+  const field = sort === "actions" ? "orders" : sort === "sale_amount" ? "sales" : sort;
+  const sign = order === "asc" ? 1 : -1;
+  return respondWithPage(
+    rows.sort((a, b) => sign * (a[field] - b[field])),
+    page,
+  );
 }
 
 /**
@@ -74,11 +101,10 @@ export function createHostRanking(brand: Brand, now: number) {
  * the order was placed.
  */
 function computeDays(brand: Brand, range: InstantRange, hostId: string | null, now: number): Day[] {
-  const slice = selectRange(brand.orders, "order_date", range);
-  const orders = slice.list.slice(slice.start, slice.end);
+  const orders = selectRange(brand.orders, "order_date", range);
   // Traffic starts on the day of the brand's first order, even if a query requests a range before it.
   const upToNow = selectRange(brand.orders, "order_date", { from: null, to: now * 1_000 });
-  const first = startOfDay(Date.parse(upToNow.list[upToNow.end - 1]?.order_date ?? "") || now);
+  const first = startOfDay(Date.parse(upToNow.at(-1)?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
   const to = Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000);
@@ -88,7 +114,7 @@ function computeDays(brand: Brand, range: InstantRange, hostId: string | null, n
   const ordersByDay = groupBy(counted, ({ order_date }) => startOfDay(Date.parse(order_date)));
   const visitors = brand.people
     .filter(({ profile }) => isIncluded(profile.id))
-    .map(({ profile: { id }, weight }) => ({ id, weight, hashOf: createHash(brand.seed, id) }));
+    .map(({ profile: { id }, weight }) => ({ id, weight, hashOf: createHasher(brand.seed, id) }));
   const days: Day[] = [];
   for (let start = startOfDay(from); start <= to; start += dayMs) {
     const hosts = new Map<string, HostDay>();

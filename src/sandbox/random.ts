@@ -8,10 +8,10 @@ export function createRandom(seed: number, topic: string, index = 0): RandomStre
 }
 
 export function hash(seed: number, topic: string, index: number): number {
-  return createHash(seed, topic)(index);
+  return createHasher(seed, topic)(index);
 }
 
-export function createHash(seed: number, topic: string): (index: number) => number {
+export function createHasher(seed: number, topic: string): (index: number) => number {
   let h = Math.imul(seed + 1, 0x9e3779b1);
   for (let n = 0; n < topic.length; n++) h = Math.imul(h ^ topic.charCodeAt(n), 0x01000193);
   const mixed = mixBits(h);

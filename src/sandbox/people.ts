@@ -1,14 +1,3 @@
-import { formatInstant } from "../../util/times.js";
-import {
-  type BrandMaterial,
-  type Campaign,
-  type ContentItem,
-  defaultRate,
-  type Host,
-  type HostProfile,
-  type Person,
-  type RosterEntry,
-} from "../brand.js";
 import {
   chance,
   createRandom,
@@ -18,6 +7,28 @@ import {
   randomInteger,
   randomUuid,
 } from "./random.js";
+
+export interface Host {
+  id: string;
+  username: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  profile_photo: string | null;
+}
+
+export interface HostProfile extends Host {
+  [field: string]: unknown;
+}
+
+export interface Person {
+  profile: HostProfile;
+  motto: string | null;
+  /** The agreed commission rate in percent, or null if the default applies. */
+  rate: number | null;
+  weight: number;
+}
+
+export const defaultRate = 12;
 
 const firstNames =
   "Amélie|Björn|Chloe|Diego|Éowyn|Giulia|Ibrahim|Jūratė|Kofi|Mei-Ling|Niamh|Oskar|Priya|Rosa|Søren|Tomáš|Yuki|Zoë";
@@ -34,6 +45,10 @@ const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linke
 
 /** An introduction that is a spreadsheet formula, to demonstrate `export --excel`. */
 const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
+
+export function createPeople(seed: number): Person[] {
+  return Array.from({ length: 130 }, (_, index) => createPerson(seed, index));
+}
 
 export function createPerson(seed: number, index: number): Person {
   const random = createRandom(seed, "host", index);
@@ -75,39 +90,11 @@ export function toHost({ profile }: Person): Host {
   return { id, username, first_name, last_name, profile_photo };
 }
 
-export function toContentHost({ id, username, first_name, last_name }: Host): ContentItem["host"] {
+export function toContentHost({ id, username, first_name, last_name }: Host) {
   const name = [first_name, last_name].filter((part) => part !== null).join(" ");
   return { id, username, name: name === "" ? null : name };
 }
 
 export function repeatByWeight<T extends { weight: number }>(items: readonly T[]): T[] {
   return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
-}
-
-export function createRosterEntry(
-  source: BrandMaterial,
-  { profile, rate }: Person,
-  joined: number,
-): RosterEntry {
-  const random = createRandom(0, profile.id);
-  return {
-    relationship_id: randomUuid(random),
-    host: profile,
-    status: "active",
-    commission_rate: rate ?? defaultRate,
-    joined_at: formatInstant(joined),
-    activated_at: orNull(random, 0.08, formatInstant(joined)),
-    campaigns: campaignsOf(profile.id, source.opportunities),
-  };
-}
-
-function campaignsOf(hostId: string, opportunities: readonly Campaign[]): RosterEntry["campaigns"] {
-  const counts = { PROPOSED: 0, ACTIVE: 0, COMPLETED: 0, DECLINED: 0 };
-  const all = opportunities.flatMap(({ assignments }) => assignments);
-  const mine = all.filter(({ host }) => host?.id === hostId);
-  if (mine.length === 0 && hostId < "8") return null;
-  for (const { status } of mine) if (status in counts) counts[status as keyof typeof counts] += 1;
-  const { PROPOSED: invited, ACTIVE: active, COMPLETED: completed, DECLINED: declined } = counts;
-  const status = active ? "active" : invited ? "invited" : completed ? "completed" : "none";
-  return { status, invited, active, completed, declined };
 }
