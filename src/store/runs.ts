@@ -161,7 +161,7 @@ export function findNewestRunId(mirror: Mirror): number {
 // | `findLastVerifiedSync` | syncs with the outcome `done`                       | up to date, verified   |
 // | `findLastVerifiedRun`  | syncs with the outcome `done`, completed `verify`s  | verified               |
 // | `findUnresolvedVerify` | `verify` runs with differences                      | no later verified run  |
-// | `readFinishedRuns`     | syncs that compared counts after all planned reads  |                        |
+// | `findLastFinishedRun`  | syncs that compared counts after all planned reads  |                        |
 const upToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const upToDateSync = `outcome = 'done' AND ${upToDate}`;
 const agreeingVerify = `(outcome = '${verifyCompleted}' AND error IS NULL)`;
@@ -231,18 +231,15 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
  */
 export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 
-interface FinishedRuns {
-  runId: number;
-  at: number;
-  until: number | null;
+export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
+  return findNewest(mirror, resource, finishedCondition);
 }
 
-export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
-  const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
-    WHERE resource = ? AND ${finishedCondition}`;
-  type Row = { runId: number; at: string | null; until: string | null };
-  const { runId = 0, at = null, until = null } = mirror.selectRow<Row>(select, resource) ?? {};
-  return { runId, at: at === null ? 0 : Date.parse(at), until: until === null ? null : Date.parse(until) };
+/** Returns the newest date up to which a finished run has read, in milliseconds since the Unix epoch. */
+export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
+  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedCondition}`;
+  const until = mirror.selectValue<string | null>(select, resource) ?? null;
+  return until === null ? null : Date.parse(until);
 }
 
 export interface Refusal {

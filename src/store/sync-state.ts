@@ -27,6 +27,7 @@ import { countCurrent, currentCondition, currentParameters, readCurrentIds } fro
 
 /** The records that the API returned for a range that was read completely. */
 export interface CompleteReading {
+  runId: number;
   range: Range;
   ids: ReadonlySet<number>;
   requestedAt: number;
@@ -34,6 +35,7 @@ export interface CompleteReading {
 
 /** The records that the API returned for a range with faulty records. */
 export interface FaultyReading {
+  runId: number;
   range: Range;
   faultyIds: readonly number[];
   /** All returned records, or null if the range was not read completely. */
@@ -62,11 +64,9 @@ export class SyncState {
   #coverage: readonly CoveredRange[];
   #marked: readonly MarkedSlice[];
 
-  /** @param runId the run that reads the resource, or 0 to read the state without changing it */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
-    private readonly runId = 0,
   ) {
     this.#coverage = readCoverage(mirror, resource);
     this.#marked = readMarkedSlices(mirror, resource);
@@ -96,12 +96,12 @@ export class SyncState {
    * @param apiTotals the API's daily totals, which are stored for the days that the run has now read completely
    */
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
-    const { range } = reading;
+    const { range, runId } = reading;
     const absentCount = this.#addCoverage(reading, range);
     if (absentCount > 0) this.storedTotals.delete(range);
     if (!apiTotals) return;
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
-    const readByRun = mergeRanges(this.#coverage.filter(({ runId }) => runId === this.runId));
+    const readByRun = mergeRanges(this.#coverage.filter((covered) => covered.runId === runId));
     for (const part of clipRanges(readByRun, days))
       this.storedTotals.replace(clipToCompleteDays(part), apiTotals);
   }
@@ -110,21 +110,21 @@ export class SyncState {
    * Covers all dates up to the time of the request, after a complete list was read. Mirrored records that are not in
    * the list are marked as missing, even if their date is unreadable or in the future.
    */
-  coverAll({ ids, requestedAt }: Omit<CompleteReading, "range">): void {
-    const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-    this.#addCoverage({ range, ids, requestedAt }, allTime);
+  coverAll(reading: Omit<CompleteReading, "range">): void {
+    const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
+    this.#addCoverage({ ...reading, range }, allTime);
   }
 
   /**
    * @param requested the range in which mirrored records are marked as missing if the API did not return them
    * @returns the number of records that the API did not return
    */
-  #addCoverage({ ids, range, requestedAt }: CompleteReading, requested: Range): number {
+  #addCoverage({ ids, range, requestedAt, runId }: CompleteReading, requested: Range): number {
     const current = readCurrentIds(this.mirror, this.resource, requested);
     const absent = current.filter((id) => !ids.has(id));
     this.missing.add(absent, this.#coverage);
-    const covered = { ...range, readAt: requestedAt, runId: this.runId };
-    this.#replace(addCoverage(this.#coverage, covered), withoutRange(this.#marked, range), ids);
+    const covered = { ...range, readAt: requestedAt, runId };
+    this.#replace(runId, addCoverage(this.#coverage, covered), withoutRange(this.#marked, range), ids);
     return absent.length;
   }
 
@@ -132,18 +132,18 @@ export class SyncState {
    * Marks a range that contains faulty records. If the range was not read completely, undated records from the slices
    * that it replaces stay faulty records, so that they are not marked as missing.
    */
-  markSlice({ range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
+  markSlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
     const replaced = ids ? [] : this.#marked.filter((slice) => overlaps(slice, range));
     const undated = replaced.flatMap((slice) => slice.recordIds).filter((id) => this.#isUndated(id));
     const slice = {
       ...range,
       readAt: requestedAt,
-      runId: this.runId,
+      runId,
       recordIds: [...new Set([...faultyIds, ...undated])],
       fault,
     };
     const marked = [...withoutRange(this.#marked, range), slice];
-    this.#replace(withoutRange(this.#coverage, range), marked, ids ?? new Set());
+    this.#replace(runId, withoutRange(this.#coverage, range), marked, ids ?? new Set());
   }
 
   /**
@@ -151,6 +151,7 @@ export class SyncState {
    * missing, unless it is in `returned`.
    */
   #replace(
+    runId: number,
     coverage: readonly CoveredRange[],
     marked: readonly MarkedSlice[],
     returned: ReadonlySet<number>,
@@ -160,7 +161,7 @@ export class SyncState {
     this.#coverage = coverage;
     this.#marked = [...marked].sort((a, b) => a.from - b.from);
     writeCoverage(mirror, resource, this.#coverage);
-    writeRunCoverage(mirror, this.runId, this.#coverage);
+    writeRunCoverage(mirror, runId, this.#coverage);
     writeMarkedSlices(mirror, resource, this.#marked);
     const after = this.markedIds();
     const unmarked = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));

@@ -3,7 +3,7 @@ import { mergeRanges, overlaps, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/times.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { Budget, type DatedRun, type UnsettledLists } from "./run.js";
+import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
 /**
  * Ranges that were read within the last 20 hours are skipped, so a second sync on the same day audits other records.
@@ -15,10 +15,10 @@ const restMs = 20 * hourMs;
  * from the newest date to the oldest and then starts over, which bounds the number of runs until every record has been
  * re-read.
  */
-export async function audit(run: DatedRun): Promise<UnsettledLists> {
+export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
   const { api, mirror, options, readUntil, state } = run;
   const budget = new Budget(api, options.audit);
-  const unsettled: UnsettledLists = [];
+  const unsettled: IncompleteReason[] = [];
   // The first pass ends at the oldest date. The second pass reads the dates that are newer than the stored cursor.
   for (const start of [state.cursor() ?? readUntil, readUntil]) {
     let cursor = start;

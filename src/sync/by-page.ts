@@ -4,7 +4,7 @@ import { type Range, startOfDay } from "../util/ranges.js";
 import { dayMs } from "../util/times.js";
 import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
-import { Budget, type DatedRun, type UnsettledLists } from "./run.js";
+import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 import { readSlice, type SliceReading, writeSlice } from "./slices.js";
 
 /** A slice is split until the API counts at most this many records in it, or until it is one day long. */
@@ -20,7 +20,7 @@ const maxLocateRequests = 100;
 export interface RangeResult {
   /** The oldest instant that was read, in milliseconds since the Unix epoch. */
   reached: number;
-  unsettled: UnsettledLists;
+  unsettled: IncompleteReason[];
 }
 
 /**
@@ -33,7 +33,7 @@ export async function readByPage(
   range: Range,
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
-  const unsettled: UnsettledLists = [];
+  const unsettled: IncompleteReason[] = [];
   let reached = range.to + 1;
   for await (const slice of splitIntoSlices(
     run,
@@ -48,11 +48,11 @@ export async function readByPage(
   return { reached, unsettled };
 }
 
-export async function readAsList(run: DatedRun, range: Range): Promise<UnsettledLists> {
+export async function readAsList(run: DatedRun, range: Range): Promise<IncompleteReason[]> {
   return await storeSlice(run, await readSlice(run, range));
 }
 
-async function storeSlice(run: DatedRun, reading: SliceReading): Promise<UnsettledLists> {
+async function storeSlice(run: DatedRun, reading: SliceReading): Promise<IncompleteReason[]> {
   const { copies, unsettled } = writeSlice(run, reading);
   return [...unsettled, ...(await resolveCopies(run, copies, reading.list.requestedAt))];
 }

@@ -1,7 +1,7 @@
 import type { SkippedCopy } from "../store/record-writer.js";
 import { findDate, recordDate, recordKey } from "../store/records.js";
 import { containsInstant, type Range, startOfSecond } from "../util/ranges.js";
-import type { DatedRun, UnsettledLists } from "./run.js";
+import type { DatedRun, IncompleteReason } from "./run.js";
 import { describeRepeatedId, readSlice, writeSlice } from "./slices.js";
 
 const maxLookups = 10;
@@ -14,9 +14,9 @@ export async function resolveCopies(
   run: DatedRun,
   copies: readonly SkippedCopy[],
   requestedAt: number,
-): Promise<UnsettledLists> {
-  const { mirror, resource, state, writer } = run;
-  const unsettled: UnsettledLists = [];
+): Promise<IncompleteReason[]> {
+  const { mirror, resource, runId, state, writer } = run;
+  const unsettled: IncompleteReason[] = [];
   let lookups = 0;
   for (const { id, value } of copies) {
     const second = toSecond(recordDate(resource, value));
@@ -35,7 +35,7 @@ export async function resolveCopies(
       if (effect === "mark" && second) {
         state.storedTotals.delete(second);
         const fault = describeRepeatedId(recordKey(resource, value, 0));
-        state.markSlice({ range: second, faultyIds: [id], ids: null, fault, requestedAt });
+        state.markSlice({ runId, range: second, faultyIds: [id], ids: null, fault, requestedAt });
       }
     });
   }

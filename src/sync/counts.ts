@@ -6,7 +6,7 @@ import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from 
 import { formatMinute } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import { findDateFault, rangeQuery } from "./dates.js";
-import type { Budget, CountSums, DatedRun, SyncRun } from "./run.js";
+import type { Budget, CountSums, DatedSession, ResourceSession } from "./run.js";
 
 /**
  * Selects all records, or the records with one status. `flags` contains the bit for that status in the column
@@ -31,7 +31,7 @@ export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
 
 /** Requests a list's first record and its `total_items` (A5). See "Pagination object" in the API documentation. */
 export async function requestCount(
-  { api, resource }: Pick<SyncRun, "api" | "resource">,
+  { api, resource }: ResourceSession,
   query: QueryParameters,
 ): Promise<{ total: number; newest: Json; requestedAt: number }> {
   const parameters = { ...resource.query, ...query, page: 1, per_page: 1 };
@@ -41,13 +41,13 @@ export async function requestCount(
 }
 
 export async function compareCount(
-  run: DatedRun,
+  session: DatedSession,
   { from, to }: Range,
   filter = allRecords,
 ): Promise<CountComparison> {
-  const query = { ...rangeQuery(run.resource.strategy, { from, to }), ...filter.query };
-  const { total: apiCount, newest, requestedAt } = await requestCount(run, query);
-  const mirrorCount = run.state.count({ from, to }, filter.flags);
+  const query = { ...rangeQuery(session.resource.strategy, { from, to }), ...filter.query };
+  const { total: apiCount, newest, requestedAt } = await requestCount(session, query);
+  const mirrorCount = session.state.count({ from, to }, filter.flags);
   return {
     from,
     to,
@@ -56,7 +56,7 @@ export async function compareCount(
     mirrorCount,
     requestedAt,
     newest,
-    fault: newest === null ? null : findDateFault(run.resource, newest, { from, to }),
+    fault: newest === null ? null : findDateFault(session.resource, newest, { from, to }),
   };
 }
 
@@ -69,7 +69,7 @@ export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mi
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
-export function sumListCounts({ mirror, resource }: SyncRun, listed: number): CountSums {
+export function sumListCounts({ mirror, resource }: ResourceSession, listed: number): CountSums {
   const mirrored = countCurrent(mirror, resource.name);
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
@@ -84,19 +84,19 @@ export function findDifferingCounts(
   );
 }
 
-export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
+export async function compareCovered(session: DatedSession): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
-  for (const range of mergeRanges(run.state.coverage()))
-    for (const filter of listCountFilters(run)) counts.push(await compareCount(run, range, filter));
+  for (const range of mergeRanges(session.state.coverage()))
+    for (const filter of listCountFilters(session)) counts.push(await compareCount(session, range, filter));
   return counts;
 }
 
-export function listCountFilters({ resource }: DatedRun): CountFilter[] {
+export function listCountFilters({ resource }: DatedSession): CountFilter[] {
   return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
 }
 
 /** True if the range can be read with at most two requests, so that splitting it would save nothing. */
-function isCheapToRead({ state }: DatedRun, counted: CountComparison): boolean {
+function isCheapToRead({ state }: DatedSession, counted: CountComparison): boolean {
   const listed = counted.filter === allRecords ? counted.apiCount : 1;
   return pagesFor(Math.max(state.count(counted), listed)) <= 2;
 }
@@ -105,7 +105,7 @@ function isCheapToRead({ state }: DatedRun, counted: CountComparison): boolean {
  * Returns the start of the second that contains the range's median mirrored record, or null if splitting there would
  * leave one part empty.
  */
-function findMedianSecond({ mirror, resource, state }: DatedRun, { from, to }: Range): number | null {
+function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to }: Range): number | null {
   const median = Math.floor(state.count({ from, to }) / 2);
   const date = findNthDate(mirror, resource.name, { from, to }, median);
   const middle = date === null ? from : startOfSecond(date);
@@ -117,19 +117,19 @@ function findMedianSecond({ mirror, resource, state }: DatedRun, { from, to }: R
  * count is not split, because the count is meaningless. Once the budget is used up, parts are no longer split.
  */
 export async function* bisect(
-  run: DatedRun,
+  session: DatedSession,
   counted: CountComparison,
   budget: Budget,
-  isSmallEnough = (part: CountComparison) => isCheapToRead(run, part),
+  isSmallEnough = (part: CountComparison) => isCheapToRead(session, part),
 ): AsyncGenerator<CountComparison, void> {
   const { fault, filter, from, to } = counted;
-  const middle = findMedianSecond(run, counted);
+  const middle = findMedianSecond(session, counted);
   if (middle === null || fault !== null || budget.remaining <= 0 || isSmallEnough(counted))
     return yield counted;
-  const upper = await compareCount(run, { from: middle, to }, filter);
+  const upper = await compareCount(session, { from: middle, to }, filter);
   const lower = subtractCount(counted, upper, { from, to: middle - 1 });
   for (const half of [upper, lower])
-    if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, budget, isSmallEnough);
+    if (half.apiCount !== half.mirrorCount) yield* bisect(session, half, budget, isSmallEnough);
 }
 
 function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {
@@ -142,10 +142,13 @@ function subtractCount(total: CountComparison, part: CountComparison, rest: Rang
  * Compares the counts for date ranges that have never been read, oldest first. Marked slices have been read, so they
  * are excluded.
  */
-export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
+export async function compareUnread(session: DatedSession): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
-  for (const range of subtractRanges([allTime], [...run.state.coverage(), ...run.state.markedSlices()]))
-    counts.push(await compareCount(run, range));
+  for (const range of subtractRanges(
+    [allTime],
+    [...session.state.coverage(), ...session.state.markedSlices()],
+  ))
+    counts.push(await compareCount(session, range));
   return counts;
 }
 
@@ -161,16 +164,16 @@ export interface FutureRecords {
  * @param unread the counts for unread ranges, oldest first
  */
 export async function separateFuture(
-  run: DatedRun,
+  session: DatedSession,
   unread: readonly CountComparison[],
 ): Promise<{ unread: CountComparison[]; future: FutureRecords | null }> {
-  const { clock, resource } = run;
+  const { clock, resource } = session;
   const unchanged = { unread: [...unread], future: null };
   const newest = unread.at(-1);
   const from = startOfSecond(clock.now()) + 1_000;
-  if (!newest || !mayHaveFuture(run, newest, from)) return unchanged;
+  if (!newest || !mayHaveFuture(session, newest, from)) return unchanged;
 
-  const count = await compareCount(run, { from, to: Number.POSITIVE_INFINITY });
+  const count = await compareCount(session, { from, to: Number.POSITIVE_INFINITY });
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
@@ -185,7 +188,7 @@ export async function separateFuture(
 
 /** True if the newest unread range is open-ended and may contain records dated after `now`. */
 function mayHaveFuture(
-  { resource }: DatedRun,
+  { resource }: DatedSession,
   { apiCount, from, mirrorCount, newest, to }: CountComparison,
   now: number,
 ): boolean {

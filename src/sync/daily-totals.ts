@@ -1,13 +1,13 @@
 import { maxPerPage } from "../api/pagination.js";
 import { BrandapiError, failureScope, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { TotalsSource } from "../resources/resource.js";
-import type { DayTotals, TotalsByDay } from "../store/sync-state.js";
+import type { DayTotals, SyncState, TotalsByDay } from "../store/sync-state.js";
 import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { contains, dayRange, mergeRanges, overlaps, type Range } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { daysSince1970, formatInstant } from "../util/times.js";
-import type { DatedRun, PointsByDay, SyncRun } from "./run.js";
+import type { DatedSession, PointsByDay, ResourceSession } from "./run.js";
 
 interface DailyTotalsResponse {
   apiTotals: TotalsByDay | null;
@@ -18,14 +18,13 @@ interface DailyTotalsResponse {
  * Requests the daily totals for the complete history. Must be called before any record is read, so that the next run
  * detects changes that are made during this run.
  */
-export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResponse> {
-  const { totalsSource } = run.resource.strategy;
+export async function requestDailyTotals(session: DatedSession): Promise<DailyTotalsResponse> {
+  const { totalsSource } = session.resource.strategy;
   if (!totalsSource) return { apiTotals: null, error: null };
   try {
-    const totals = [...(await requestPoints(run, totalsSource))].map(([day, point]): [string, DayTotals] => [
-      day,
-      readTotals(point, totalsSource),
-    ]);
+    const totals = [...(await requestPoints(session, totalsSource))].map(
+      ([day, point]): [string, DayTotals] => [day, readTotals(point, totalsSource)],
+    );
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
   } catch (error) {
@@ -45,7 +44,7 @@ function readTotals(point: Json, { amountFields, countField, path }: TotalsSourc
 
 /** Warns that the API returned no daily totals. Prints a note instead if the API has never returned any. */
 export function warnOfMissingTotals(
-  { reporter, resource, state }: DatedRun,
+  { reporter, resource, state }: DatedSession,
   { message }: BrandapiError,
 ): void {
   const level = state.storedTotals.all().size > 0 ? "warn" : "note";
@@ -54,16 +53,19 @@ export function warnOfMissingTotals(
   );
 }
 
-export async function requestPoints(run: SyncRun, totalsSource: TotalsSource): Promise<PointsByDay> {
-  const cached = run.cachedPoints.get(totalsSource);
+export async function requestPoints(
+  session: ResourceSession,
+  totalsSource: TotalsSource,
+): Promise<PointsByDay> {
+  const cached = session.cachedPoints.get(totalsSource);
   if (cached) return cached;
-  const points = await fetchPoints(run, totalsSource);
-  run.cachedPoints.set(totalsSource, points);
+  const points = await fetchPoints(session, totalsSource);
+  session.cachedPoints.set(totalsSource, points);
   return points;
 }
 
 async function fetchPoints(
-  { api, readUntil, resource }: SyncRun,
+  { api, readUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,
 ): Promise<PointsByDay> {
   const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
@@ -88,10 +90,7 @@ export interface ComparedTotals {
 }
 
 /** Returns the covered days whose totals have changed since they were last read, oldest first. */
-export function findChangedDays(
-  { state }: Pick<DatedRun, "state">,
-  { apiTotals, ignoresAmounts }: ComparedTotals,
-): string[] {
+export function findChangedDays(state: SyncState, { apiTotals, ignoresAmounts }: ComparedTotals): string[] {
   if (!apiTotals) return [];
   const stored = state.storedTotals.all();
   const covered = mergeRanges(state.coverage());
@@ -116,7 +115,7 @@ function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boo
 }
 
 /** Merges days that are adjacent or fit on one page into ranges. The least recently read ranges come first. */
-export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
+export function groupDays(state: SyncState, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);
     const isNear =
@@ -142,10 +141,7 @@ export interface AmountDrift {
 /** The maximum number of records in a sample. A sample that consists of a single day may contain more. */
 const maxSampledRecords = 500;
 
-export function findAmountDrift(
-  { state }: Pick<DatedRun, "state">,
-  apiTotals: TotalsByDay | null,
-): AmountDrift | null {
+export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null): AmountDrift | null {
   const covered = mergeRanges(state.coverage());
   const days: string[] = [];
   let compared = 0;
@@ -163,15 +159,15 @@ export function findAmountDrift(
  * Selects the oldest of the given days as a sample. Old records rarely change, so a change in the totals of these days
  * indicates a drift.
  */
-export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
+export function sampleOldest(state: SyncState, days: readonly string[]): Range[] {
   const sample: string[] = [];
   let records = 0;
   for (const day of days) {
-    records += run.state.count(dayRange(day));
+    records += state.count(dayRange(day));
     if (sample.length > 0 && records > maxSampledRecords) break;
     sample.push(day);
   }
-  return groupDays(run, sample);
+  return groupDays(state, sample);
 }
 
 export function describeDrift({ compared, days }: AmountDrift): string {

@@ -12,7 +12,7 @@ import {
   readListItem,
   recordKey,
 } from "../store/records.js";
-import { readFinishedRuns } from "../store/runs.js";
+import { findLastFinishedRun } from "../store/runs.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -20,19 +20,20 @@ import { encodePathSegment } from "../util/urls.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
-import type { IncompleteReason, SyncRun, SyncStrategy } from "./run.js";
+import type { IncompleteReason, ResourceSession, SyncRun, SyncStrategy } from "./run.js";
 import { countList, planList, readCompleteList } from "./undated.js";
 
+type DetailsSession = ResourceSession<DetailsStrategy>;
 type DetailsRun = SyncRun<DetailsStrategy>;
 
 export const details: SyncStrategy<DetailsStrategy> = {
-  async plan(run) {
-    const listed = await countList(run);
-    const parents = findParents(run);
+  async plan(session) {
+    const listed = await countList(session);
+    const parents = findParents(session);
     const requests =
       parents.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - parents.length);
     const step = { what: `details of ${pluralize(requests, "record")}`, requests };
-    return [planList(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
+    return [planList(listed), ...(requests > 0 && session.options.details !== "none" ? [step] : [])];
   },
 
   async read(run) {
@@ -64,18 +65,18 @@ interface Parent {
   detailedAt: string | null;
 }
 
-function findParents(run: DetailsRun): Parent[] {
-  const { clock, mirror, options, resource } = run;
-  const freshSince = formatInstant(
-    Math.max(readFinishedRuns(mirror, resource.name).at, clock.now() - resumableMs),
-  );
+function findParents(session: DetailsSession): Parent[] {
+  const { clock, mirror, options, resource } = session;
+  const finishedAt = findLastFinishedRun(mirror, resource.name)?.finished_at ?? "";
+  const resumableSince = formatInstant(clock.now() - resumableMs);
+  const freshSince = finishedAt > resumableSince ? finishedAt : resumableSince;
   const parents: Parent[] = [];
   for (const record of readCurrentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
     const idInUrl = apiId(resource, record.value);
     if (idInUrl === null || encodePathSegment(idInUrl) === null) continue;
     const isPending = detailedAt === null || isOutdated;
-    const isOpen = options.details === "all" || canDetailsChange(run, record);
+    const isOpen = options.details === "all" || canDetailsChange(session, record);
     const isDue = isPending || (isOpen && detailedAt <= freshSince);
     parents.push({ id, key, idInUrl, detailedAt, isPending, isDue });
   }
@@ -92,14 +93,14 @@ function findDueParents(run: DetailsRun): Parent[] {
  * True if a record's details can change without any change to its list item. Checks the stored record with and without
  * the list item's fields, because the details may be newer than the list item.
  */
-function canDetailsChange({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
+function canDetailsChange({ mirror, resource }: DetailsSession, { id, value }: CurrentRecord): boolean {
   const record = value as JsonObject;
   const listItem = readListItem(mirror, id) as JsonObject | null;
   return resource.strategy.canChange(record) || resource.strategy.canChange({ ...record, ...listItem });
 }
 
-export function countPending(run: DetailsRun): number {
-  return findParents(run).filter(({ isPending }) => isPending).length;
+export function countPending(session: DetailsSession): number {
+  return findParents(session).filter(({ isPending }) => isPending).length;
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {

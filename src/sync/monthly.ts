@@ -19,7 +19,9 @@ import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { readPointDay, requestPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
-import type { PointsByDay, SyncRun, SyncStrategy } from "./run.js";
+import type { PointsByDay, ResourceSession, SyncOptions, SyncRun, SyncStrategy } from "./run.js";
+
+type MonthlySession = ResourceSession<MonthlyStrategy>;
 
 interface Month extends Range {
   groupBy: string;
@@ -31,8 +33,9 @@ interface Month extends Range {
  * orders and bot filtering change past clicks, so months in which a day has changed are re-read.
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
-  async plan(run) {
-    const requests = findDueMonths(run, await requestPoints(run, run.resource.strategy.totalsSource)).length;
+  async plan(session) {
+    const points = await requestPoints(session, session.resource.strategy.totalsSource);
+    const requests = findDueMonths(session, points).length;
     const days = { what: "daily clicks, to find the months that changed", requests: 1 };
     return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
   },
@@ -61,7 +64,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
  * True if clicks are requested by day for all hosts. Other requests return different data, so they do not extend the
  * coverage.
  */
-function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
+function isPlain({ groupBy, hosts, perHost }: SyncOptions): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
 
@@ -70,12 +73,12 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
  * last read after the end of their window. With `--full`, `--since` or an option that changes the requested data, no
  * month is skipped.
  */
-function findDueMonths(run: SyncRun<MonthlyStrategy>, points: PointsByDay): Month[] {
-  const { readUntil, options, state } = run;
+function findDueMonths(session: MonthlySession, points: PointsByDay): Month[] {
+  const { readUntil, options, state } = session;
   const { full, groupBy, since, windowMs } = options;
-  const requested = findRequestedRange(run);
+  const requested = findRequestedRange(session);
   const isAllRequested = full || since !== undefined || !isPlain(options);
-  const changed = isPlain(options) ? findChangedMonths(run, points) : new Set<string>();
+  const changed = isPlain(options) ? findChangedMonths(session, points) : new Set<string>();
   function isDue(name: string): boolean {
     const month = monthRange(name);
     if (!overlaps(month, requested)) return false;
@@ -86,10 +89,10 @@ function findDueMonths(run: SyncRun<MonthlyStrategy>, points: PointsByDay): Mont
   // A month that has lost all of its activity has changed, but the API may omit it.
   const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
-  return selectHosts(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
+  return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-function findRequestedRange({ readUntil, options, state }: SyncRun): Range {
+function findRequestedRange({ readUntil, options, state }: ResourceSession): Range {
   const { full, since, until = readUntil } = options;
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : state.floor()), to: Math.min(until, readUntil) };
 }
@@ -98,18 +101,18 @@ function findRequestedRange({ readUntil, options, state }: SyncRun): Range {
  * Covers the months without activity between the first and the last month that were read, because they are known to
  * have no clicks.
  */
-function coverIdleMonths({ mirror, readUntil, state }: SyncRun, requested: Range): void {
+function coverIdleMonths({ mirror, readUntil, runId, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
   const between = clipRanges([requested], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.coverRange({ range, ids: new Set(), requestedAt: readUntil });
+      state.coverRange({ runId, range, ids: new Set(), requestedAt: readUntil });
   });
 }
 
-function selectHosts({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (string | null)[] {
+function selectHosts({ mirror, options, resource }: MonthlySession): (string | null)[] {
   const { hostList } = resource.strategy;
   const listed = options.perHost ? [...readCurrentRecords(mirror, hostList)] : [];
   const ids = options.perHost ? listed.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
@@ -124,7 +127,7 @@ function selectHosts({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (
  * Returns the months that contain a day whose point differs from the mirrored point. The API may omit the points of
  * days without activity.
  */
-function findChangedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: PointsByDay): Set<string> {
+function findChangedMonths({ mirror, resource }: MonthlySession, points: PointsByDay): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
@@ -154,7 +157,7 @@ function isIdle(point: Json): boolean {
 
 /** Reads one month. See "2. GET /analytics/clicks" in the API documentation. */
 async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
-  const { api, mirror, options, progress, resource, state, writer } = run;
+  const { api, mirror, options, progress, resource, runId, state, writer } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
@@ -173,6 +176,6 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     });
     progress.addRows(1);
     const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options)) state.coverRange({ range: covered, ids: new Set(written), requestedAt });
+    if (isPlain(options)) state.coverRange({ runId, range: covered, ids: new Set(written), requestedAt });
   });
 }

@@ -1,7 +1,17 @@
 import type { CoveredRange } from "../store/coverage.js";
-import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
+import { findLastFinishedRun, readFinishedUntil } from "../store/runs.js";
+import {
+  allTime,
+  clipRanges,
+  dayRange,
+  mergeRanges,
+  overlaps,
+  type Range,
+  subtractRanges,
+  utcDay,
+} from "../util/ranges.js";
 import { hourMs, minTimestampMs } from "../util/times.js";
-import type { SyncOptions } from "./run.js";
+import type { DatedSession, SyncOptions } from "./run.js";
 
 /** The time for which an interrupted run's data is not re-read, in milliseconds. */
 export const resumableMs = hourMs;
@@ -11,42 +21,64 @@ export interface PlanInput {
   markedSlices: readonly Range[];
   /** The oldest date that any run has requested, or null before the first run. */
   floor: number | null;
+  /** The newest date up to which a finished run has read, or null if no run has finished. */
   finishedUntil: number | null;
-  resumable: readonly Range[];
+  /** The ranges that an unfinished sync has read since the last finished run. */
+  interrupted: readonly CoveredRange[];
   missingDays: readonly Range[];
 }
 
 export interface DatedPlan {
+  /** The ranges to read, newest first. */
   ranges: Range[];
+  /** The marked slices to re-read, newest first. */
   markedSlices: Range[];
   floor: number;
   /** The ranges between the floor and the newest date read that will still be unread after this run. */
   gaps: Range[];
+  isResumed: boolean;
 }
 
-type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
-  Partial<Pick<SyncOptions, "allMarked">>;
+type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs" | "allMarked">;
+
+export function readPlanInput({ mirror, resource, state }: DatedSession): PlanInput {
+  const coverage = state.coverage();
+  const markedSlices = state.markedSlices();
+  const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
+  // Records in marked slices still exist, so their own dates need not be re-read.
+  const markedIds = state.markedIds();
+  const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
+  return {
+    coverage,
+    markedSlices,
+    floor: state.storedFloor(),
+    finishedUntil: readFinishedUntil(mirror, resource.name),
+    interrupted: [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedRunId),
+    missingDays: missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated)))),
+  };
+}
 
 /**
  * Decides which dates to read. These are the requested dates, except those that an interrupted run has just read, and
  * the days of missing records. Dates before the floor are never read.
  */
-export function planDated(before: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
-  const { coverage, markedSlices, missingDays, resumable } = before;
-  const floor = findFloor(options, before.floor);
-  const requested = subtractRanges(findRequestedRanges(before, options, floor, readUntil), resumable);
+export function planDated(input: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
+  const { coverage, interrupted, markedSlices, missingDays } = input;
+  const floor = findFloor(options, input.floor);
+  const justRead = interrupted.filter(({ readAt }) => readAt >= readUntil - resumableMs);
+  const requested = subtractRanges(findRequestedRanges(input, options, floor, readUntil), justRead);
   const due = mergeRanges(clipRanges([...requested, ...missingDays], { from: floor, to: readUntil }));
   const dueSlices = markedSlices.filter(
     (slice) => options.allMarked || due.some((range) => overlaps(range, slice)),
   );
   const ranges = subtractRanges(due, markedSlices);
   const read = mergeRanges([...coverage, ...markedSlices, ...ranges]);
-  const gaps = subtractRanges([{ from: floor, to: read.at(-1)?.to ?? floor }], read);
   return {
     ranges: ranges.toReversed(),
     markedSlices: mergeRanges(dueSlices).toReversed(),
     floor,
-    gaps,
+    gaps: subtractRanges([{ from: floor, to: read.at(-1)?.to ?? floor }], read),
+    isResumed: interrupted.length > 0,
   };
 }
 
@@ -85,11 +117,11 @@ function findRequestedRanges(
   if (since !== undefined) return [{ from: since, to }];
 
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
-  // Until a run has finished, the range since the last finished run is empty, and only the window before it is read.
-  const sinceFinished = { from: Math.min(finishedUntil ?? readUntil, readUntil) + 1, to: readUntil };
-  const withWindows = [...unread, sinceFinished].map((range) => ({
+  const withWindows = unread.map((range) => ({
     from: subtractWindow(range.from, windowMs),
     to: range.to,
   }));
-  return clipRanges(withWindows, { from: floor, to });
+  const finished = Math.min(finishedUntil ?? readUntil, readUntil);
+  const sinceFinished = { from: subtractWindow(finished + 1, windowMs), to: readUntil };
+  return clipRanges([...withWindows, sinceFinished], { from: floor, to });
 }

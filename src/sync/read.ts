@@ -5,7 +5,7 @@ import type { Range } from "../util/ranges.js";
 import { type RangeResult, readAsList, readByPage } from "./by-page.js";
 import { resolveCopies } from "./copies.js";
 import { checkDates, rangeQuery } from "./dates.js";
-import { Budget, type DatedRun, type UnsettledLists } from "./run.js";
+import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
 /** A response with all records in `range`, and possibly some of the records in the second before it. */
 interface CoveringResponse {
@@ -40,7 +40,7 @@ export async function readRange(
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
   const queue = new WriteQueue(run);
-  const unsettled: UnsettledLists = [];
+  const unsettled: IncompleteReason[] = [];
   let reached = range.to + 1;
   for await (const { next, response } of requestNewestFirst(run, range, budget)) {
     if (response.kind === "covering") {
@@ -144,7 +144,7 @@ class WriteQueue {
 
   constructor(private readonly run: DatedRun) {}
 
-  async add(response: CoveringResponse, next: Promise<NewestResponse> | null): Promise<UnsettledLists> {
+  async add(response: CoveringResponse, next: Promise<NewestResponse> | null): Promise<IncompleteReason[]> {
     const { total, count } = response;
     this.run.progress.advance(next ? Math.ceil((total - count) / maxPerPage) : 0);
     this.#responses.push(response);
@@ -152,20 +152,20 @@ class WriteQueue {
     return !next || isFull || !(await this.#arrivesSoon(next)) ? await this.write() : [];
   }
 
-  async write(): Promise<UnsettledLists> {
+  async write(): Promise<IncompleteReason[]> {
     const responses = this.#responses;
     this.#responses = [];
     const [first, last] = [responses[0], responses.at(-1)];
     if (!first || !last) return [];
-    const { apiTotals, mirror, state } = this.run;
+    const { apiTotals, mirror, runId, state } = this.run;
     const written = mirror.transaction(() => {
       const results = responses.map((response) => this.#writeRecords(response));
       const range = { from: last.range.from, to: first.range.to };
       const ids = new Set(results.flatMap((result) => result.ids));
-      state.coverRange({ range, ids, requestedAt: first.requestedAt }, apiTotals);
+      state.coverRange({ runId, range, ids, requestedAt: first.requestedAt }, apiTotals);
       return results;
     });
-    const unsettled: UnsettledLists = [];
+    const unsettled: IncompleteReason[] = [];
     for (const { copies, requestedAt } of written)
       unsettled.push(...(await resolveCopies(this.run, copies, requestedAt)));
     return unsettled;

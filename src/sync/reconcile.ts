@@ -24,7 +24,7 @@ import {
   sampleOldest,
 } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import { Budget, type CountSums, type DatedRun, type IncompleteReason, type UnsettledLists } from "./run.js";
+import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
 
 const maxRounds = 4;
 
@@ -44,9 +44,9 @@ interface Reconciliation {
 export async function reconcile(
   run: DatedRun,
   drift: AmountDrift | null,
-  unsettled: Readonly<UnsettledLists>,
+  unsettled: readonly IncompleteReason[],
 ): Promise<Reconciliation> {
-  const { apiTotals = null, options, reporter, resource } = run;
+  const { apiTotals, options, reporter, resource } = run;
   const budget = new Budget(run.api, options.budget);
   const readReasons = [...unsettled];
   let ignoresAmounts = false;
@@ -97,7 +97,7 @@ function describeCountDifference(resource: string, count: CountComparison): stri
 }
 
 function describeUnreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
-  const days = findChangedDays(run, compared).length;
+  const days = findChangedDays(run.state, compared).length;
   if (days === 0) return [];
   const text = `the API's daily totals changed on ${pluralize(days, "day")}, which the next runs will read`;
   return [{ text }];
@@ -129,12 +129,12 @@ async function rereadSample(
   run: DatedRun,
   { days }: AmountDrift,
   budget: Budget,
-): Promise<{ isUnchanged: boolean; unsettled: UnsettledLists }> {
-  const { apiTotals = null, mirror, runId, state } = run;
-  const readChanged = () => new Set(findChangedDays(run, { apiTotals, ignoresAmounts: false }));
+): Promise<{ isUnchanged: boolean; unsettled: IncompleteReason[] }> {
+  const { apiTotals, mirror, runId, state } = run;
+  const readChanged = () => new Set(findChangedDays(state, { apiTotals, ignoresAmounts: false }));
   const changedBefore = readChanged();
   const sample = sampleOldest(
-    run,
+    state,
     days.filter((day) => changedBefore.has(day)),
   );
   // An empty sample means that the run has already re-read all days with drifting amounts.
@@ -142,7 +142,7 @@ async function rereadSample(
 
   const writtenBefore = countWrittenRows(mirror, runId);
   const missingBefore = state.missing.all().length;
-  const unsettled: UnsettledLists = [];
+  const unsettled: IncompleteReason[] = [];
   for (const range of sample) unsettled.push(...(await readRange(run, range, budget)).unsettled);
   const isChanged =
     countWrittenRows(mirror, runId) > writtenBefore || state.missing.all().length !== missingBefore;
@@ -167,9 +167,9 @@ async function readChangedDays(
   run: DatedRun,
   compared: ComparedTotals,
   budget: Budget,
-): Promise<UnsettledLists> {
-  const unsettled: UnsettledLists = [];
-  for (const range of groupDays(run, findChangedDays(run, compared))) {
+): Promise<IncompleteReason[]> {
+  const unsettled: IncompleteReason[] = [];
+  for (const range of groupDays(run.state, findChangedDays(run.state, compared))) {
     if (budget.remaining <= 0) break;
     unsettled.push(...(await readRange(run, range, budget)).unsettled);
   }

@@ -1,12 +1,12 @@
 import { countCurrent } from "../store/records.js";
-import type { IncompleteReason, SyncRun } from "./run.js";
+import type { IncompleteReason, ResourceSession, SyncRun } from "./run.js";
 
 /**
  * Returns the reason to refuse a removal, or null to allow it. By default, a run must not remove all records, or more
  * than half of a list of over 20 records, because that suggests an error in the API.
  */
 export function refuseRemovals(
-  { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,
+  { options, resource: { name } }: ResourceSession,
   removals: number,
   present: number,
 ): IncompleteReason | null {

@@ -18,7 +18,7 @@ import { SyncState, type TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
-import { type Reporter, silentReporter, type Task } from "../util/reporter.js";
+import type { Reporter, Task } from "../util/reporter.js";
 import { dayMs, formatInstant } from "../util/times.js";
 
 // `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
@@ -69,26 +69,32 @@ export interface SyncSession {
   cachedPoints: Map<TotalsSource, PointsByDay>;
 }
 
-export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
+/** A session for one resource, which can plan, count and compare without writing anything. */
+export interface ResourceSession<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
-  /** The run's ID in `sync_runs`, or 0 if the run is not recorded. */
-  runId: number;
   /**
-   * The end of the last complete second before the run, in milliseconds since the Unix epoch. Newer records are left
-   * for the next run.
+   * The end of the last complete second before the session, in milliseconds since the Unix epoch. Newer records are
+   * left for the next run.
    */
   readUntil: number;
-  readonly writer: RecordWriter;
-  readonly state: SyncState;
-  readonly progress: RunCounter;
+  state: SyncState;
+}
+
+export type DatedSession = ResourceSession<DatedStrategy>;
+
+/** A run that is recorded in `sync_runs` and can write records. */
+export interface SyncRun<How extends Strategy = Strategy> extends ResourceSession<How> {
+  runId: number;
+  writer: RecordWriter;
+  progress: RunCounter;
 }
 
 export interface DatedRun extends SyncRun<DatedStrategy> {
   /**
-   * The API's daily totals, requested before any record was read. A sync stores them for each day that it reads
-   * completely.
+   * The API's daily totals at the start of the run, or null if they are unavailable. The run stores the totals of each
+   * day that it reads completely.
    */
-  readonly apiTotals?: TotalsByDay | null;
+  apiTotals: TotalsByDay | null;
 }
 
 /** A reason why a run is incomplete. `text` is a clause without a final period. */
@@ -98,9 +104,6 @@ export interface IncompleteReason {
   hint?: string;
 }
 
-/** Reasons why a run is incomplete: one for each list that never settled (A9). */
-export type UnsettledLists = IncompleteReason[];
-
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /**
@@ -109,7 +112,7 @@ export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">
  */
 export interface SyncStrategy<How extends Strategy = Strategy> {
   /** Estimates how many requests `read` would send. The estimate itself requests only counts and daily totals. */
-  plan(run: SyncRun<How>): Promise<PlanStep[]>;
+  plan(session: ResourceSession<How>): Promise<PlanStep[]>;
   read(run: SyncRun<How>): Promise<SyncResult>;
 }
 
@@ -169,26 +172,13 @@ class RunCounter {
   }
 }
 
-export function startRun(session: SyncSession, resource: Resource, task: Task): SyncRun {
-  const { clock, mirror } = session;
-  return createRun(session, resource, task, beginRun(mirror, resource.name, formatInstant(clock.now())));
-}
-
-/** Creates a run that is not recorded in `sync_runs`. */
-export function createReadOnlyRun(session: SyncSession, resource: Resource): SyncRun {
-  return createRun(session, resource, silentReporter.begin({ name: resource.name }), 0);
-}
-
-function createRun(session: SyncSession, resource: Resource, task: Task, runId: number): SyncRun {
-  const { clock, mirror, options, reporter } = session;
+export function openResource(session: SyncSession, resource: Resource): ResourceSession {
+  const { clock, mirror, options } = session;
   const { since, until } = options;
-  const state = new SyncState(mirror, resource.name, runId);
   return {
     ...session,
     resource,
-    runId,
-    state,
-    progress: new RunCounter(session, runId, task),
+    state: new SyncState(mirror, resource.name),
     readUntil: startOfSecond(clock.now()) - 1,
     // The API truncates dates to seconds, so a range must not begin or end in the middle of a second.
     options: {
@@ -196,12 +186,21 @@ function createRun(session: SyncSession, resource: Resource, task: Task, runId: 
       since: since === undefined ? undefined : startOfSecond(since),
       until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
-    writer: new RecordWriter(mirror, resource, {
-      runId,
-      reporter,
-      coverage: readConfirmedCoverage(mirror, resource.name),
-      lastSeenAt: (recordId) => state.missing.lastSeenAt(recordId),
-    }),
+  };
+}
+
+/** Records the start of a run in `sync_runs`. */
+export function startRun(session: SyncSession, resource: Resource, task: Task): SyncRun {
+  const { clock, mirror, reporter } = session;
+  const opened = openResource(session, resource);
+  const runId = beginRun(mirror, resource.name, formatInstant(clock.now()));
+  const coverage = readConfirmedCoverage(mirror, resource.name);
+  const lastSeenAt = (recordId: number) => opened.state.missing.lastSeenAt(recordId);
+  return {
+    ...opened,
+    runId,
+    progress: new RunCounter(session, runId, task),
+    writer: new RecordWriter(mirror, resource, { runId, reporter, coverage, lastSeenAt }),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   type ListRecord,
   readList,
 } from "./read-list.js";
-import type { DatedRun, UnsettledLists } from "./run.js";
+import type { DatedRun, IncompleteReason } from "./run.js";
 
 export interface SliceReading {
   slice: Range;
@@ -49,7 +49,7 @@ export function describeRepeatedId(id: string): string {
 
 interface WrittenSlice {
   copies: SkippedCopy[];
-  unsettled: UnsettledLists;
+  unsettled: IncompleteReason[];
 }
 
 /**
@@ -65,7 +65,7 @@ interface WrittenSlice {
  * @returns the older copies of records that the list contains twice, and a reason if the list never settled (A9)
  */
 export function writeSlice(run: DatedRun, { slice, list, faults }: SliceReading): WrittenSlice {
-  const { apiTotals, mirror, progress, state } = run;
+  const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, repeated, requestedAt } = list;
   const neverSettled = !isComplete && repeated.length === 0;
   const unsettled = neverSettled ? [{ text: `${describeRange(slice)} ${describeIncompleteList(list)}` }] : [];
@@ -82,8 +82,8 @@ export function writeSlice(run: DatedRun, { slice, list, faults }: SliceReading)
     const ids = new Set([...sound.ids, ...faultyIds]);
     const [fault] = faults.values();
     if (fault !== undefined)
-      state.markSlice({ range: slice, faultyIds, ids: isComplete ? ids : null, fault, requestedAt });
-    else if (isComplete) state.coverRange({ range: slice, ids, requestedAt }, apiTotals);
+      state.markSlice({ runId, range: slice, faultyIds, ids: isComplete ? ids : null, fault, requestedAt });
+    else if (isComplete) state.coverRange({ runId, range: slice, ids, requestedAt }, apiTotals);
     return { copies: [...sound.copies, ...faulty.copies], unsettled };
   });
 }

@@ -12,9 +12,9 @@ import { details } from "./details.js";
 import { createLostAccessError, forEachResource, type ResourceResults, toError } from "./each-resource.js";
 import { monthly } from "./monthly.js";
 import {
-  createReadOnlyRun,
   finishRun,
   type IncompleteReason,
+  openResource,
   type PlanStep,
   type RunEnd,
   type SyncResult,
@@ -180,7 +180,7 @@ function decideEndAfterError(error: Error): RunEnd {
 }
 
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
-  return await findStrategy(resource).plan(createReadOnlyRun(session, resource));
+  return await findStrategy(resource).plan(openResource(session, resource));
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {

@@ -5,16 +5,23 @@ import { pluralize } from "../util/text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
 import { refuseRemovals, removeMissing } from "./removals.js";
-import type { IncompleteReason, PlanStep, SyncResult, SyncRun, SyncStrategy } from "./run.js";
+import type {
+  IncompleteReason,
+  PlanStep,
+  ResourceSession,
+  SyncResult,
+  SyncRun,
+  SyncStrategy,
+} from "./run.js";
 
 /** Reads the complete list in every run, because the API has no date filter for it. */
 export const full: SyncStrategy = {
-  plan: async (run) => [planList(await countList(run))],
+  plan: async (session) => [planList(await countList(session))],
   read: readCompleteList,
 };
 
-export async function countList(run: SyncRun): Promise<number | null> {
-  return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
+export async function countList(session: ResourceSession): Promise<number | null> {
+  return session.resource.pagination === "unknown" ? null : (await requestCount(session, {})).total;
 }
 
 export function planList(listed: number | null): PlanStep {
@@ -34,7 +41,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
-    if (isComplete) state.coverAll({ ids: written, requestedAt });
+    if (isComplete) state.coverAll({ runId: run.runId, ids: written, requestedAt });
     progress.addRows(list.ids.size);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];
@@ -64,7 +71,7 @@ function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: Li
  * incomplete ranking is not stored, because hosts can change places while the pages are being read.
  */
 export const ranking: SyncStrategy = {
-  plan: (run) => full.plan(run),
+  plan: (session) => full.plan(session),
 
   async read(run) {
     const { mirror, progress, resource, state, writer } = run;
@@ -86,7 +93,7 @@ export const ranking: SyncStrategy = {
       const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
       writer.remove(removed, requestedAt);
       saveRanking(mirror, requestedAt, items);
-      state.coverAll({ ids, requestedAt });
+      state.coverAll({ runId: run.runId, ids, requestedAt });
       progress.addRows(list.ids.size);
     });
     return { incompleteReasons: [], isPartial: false, sums: sumListCounts(run, list.total) };

@@ -1,3 +1,4 @@
+import type { DatedStrategy } from "../resources/resource.js";
 import {
   countCurrent,
   countUndated,
@@ -30,7 +31,7 @@ import {
 } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
-import { Budget, type CountSums, type DatedRun } from "../sync/run.js";
+import { Budget, type CountSums, type DatedSession, type SyncRun } from "../sync/run.js";
 import { describeMarked } from "../sync/slices.js";
 import {
   allTime,
@@ -82,7 +83,7 @@ export interface DatedComparison {
   sums: CountSums;
 }
 
-async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
+async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedComparison> {
   const { clock, state } = run;
   const budget = new Budget(run.api, maxRequests);
   const requestedAt = clock.now();
@@ -122,13 +123,13 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
 }
 
 async function compareDailyTotals(
-  run: DatedRun,
+  run: SyncRun<DatedStrategy>,
   totals: TotalsByDay,
   requestedAt: number,
 ): Promise<TotalsComparison> {
-  const largeDrift = findAmountDrift(run, totals);
+  const largeDrift = findAmountDrift(run.state, totals);
   const drift = largeDrift && (await compareSample(run, largeDrift.days)) ? largeDrift : null;
-  const differing = findChangedDays(run, { apiTotals: totals, ignoresAmounts: drift !== null });
+  const differing = findChangedDays(run.state, { apiTotals: totals, ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
   const changed = differing.filter((day) => stored.has(day));
   const unknown = differing.filter((day) => !stored.has(day));
@@ -141,7 +142,7 @@ function findChangedTotals(dailyTotals: TotalsComparison | null): DayDifference[
 }
 
 /** Returns a difference for each missing record that the API did not return in a marked slice. */
-function findMissingRecords({ state }: DatedRun): DayDifference[] {
+function findMissingRecords({ state }: DatedSession): DayDifference[] {
   const markedIds = state.markedIds();
   const dates = state.missing.all().flatMap(({ id, dated }) => (markedIds.has(id) ? [] : (dated ?? [])));
   return dates.map((date) => createDayDifference(utcDay(date), "the API no longer returns a record"));
@@ -151,10 +152,10 @@ function findMissingRecords({ state }: DatedRun): DayDifference[] {
  * Compares the oldest of the given days without writing anything.
  * @returns true if the API and the mirror have the same records
  */
-async function compareSample(run: DatedRun, days: readonly string[]): Promise<boolean> {
+async function compareSample(run: SyncRun<DatedStrategy>, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
-  for (const range of sampleOldest(run, days)) {
+  for (const range of sampleOldest(state, days)) {
     const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
     const records = [...list.records.values()].map(({ record }) => record);
     const isSame = records.every(
@@ -194,7 +195,7 @@ function describeCount(count: CountComparison): string {
 }
 
 /** Compares counts and daily totals with the API. Records are requested only if the amounts have drifted. */
-export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
+export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor();
   const comparison = await compareWithApi(run);
@@ -236,7 +237,7 @@ function createUnreadPart(
 }
 
 function verifyMonths(
-  { mirror, resource, state }: DatedRun,
+  { mirror, resource, state }: DatedSession,
   { dayDifferences, differingParts, filters, dailyTotals, unread }: DatedComparison,
 ): PartResult[] {
   const coverage = state.coverage();

@@ -1,13 +1,13 @@
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { countCurrent } from "../store/records.js";
-import { readFinishedRuns } from "../store/runs.js";
+import { readFinishedUntil } from "../store/runs.js";
 import type { CountComparison } from "../sync/counts.js";
 import { type AmountDrift, describeDrift } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { subtractWindow } from "../sync/plan.js";
 import type { List } from "../sync/read-list.js";
-import type { DatedRun, SyncRun } from "../sync/run.js";
+import type { DatedSession, ResourceSession } from "../sync/run.js";
 import { allTime, clipToCompleteDays, mergeRanges, type Range, utcDay } from "../util/ranges.js";
 import { dayMs, formatInstantOrNull } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
@@ -81,39 +81,43 @@ const emptyEvidence = {
 
 /** @param known the non-null fields; `sql` contains the SQL statement without the shell command */
 export function createEvidence(
-  run: SyncRun,
+  session: ResourceSession,
   check: string,
   range: Range,
   known: Partial<Evidence>,
 ): Evidence {
   const dates = { from: formatInstantOrNull(range.from), to: formatInstantOrNull(range.to) };
-  const sql = known.sql ? formatSqliteLine(run.mirror, known.sql) : null;
-  return { resource: run.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
+  const sql = known.sql ? formatSqliteLine(session.mirror, known.sql) : null;
+  return { resource: session.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
 }
 
 /**
  * Returns the evidence for a list without dates. The request has no page parameters, because some lists are not
  * paginated.
  */
-export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
+export function listEvidence(
+  session: ResourceSession,
+  { requestedAt, total }: List,
+  known: Partial<Evidence>,
+): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
-  const request = formatCurlLine(run.resource.path, run.resource.query, counting);
-  const sql = countingSql(run.resource, allTime);
+  const request = formatCurlLine(session.resource.path, session.resource.query, counting);
+  const sql = countingSql(session.resource, allTime);
   const asked_at = formatInstantOrNull(requestedAt);
-  return createEvidence(run, checks.list, allTime, { api: total, asked_at, request, sql, ...known });
+  return createEvidence(session, checks.list, allTime, { api: total, asked_at, request, sql, ...known });
 }
 
-export function restatedEvidence(run: SyncRun): Evidence {
-  const mirror = countCurrent(run.mirror, run.resource.name);
-  const sql = countingSql(run.resource, allTime);
+export function restatedEvidence(session: ResourceSession): Evidence {
+  const mirror = countCurrent(session.mirror, session.resource.name);
+  const sql = countingSql(session.resource, allTime);
   const note = "the API may restate these values at any time";
-  return createEvidence(run, checks.restated, allTime, { mirror, sql, note });
+  return createEvidence(session, checks.restated, allTime, { mirror, sql, note });
 }
 
 /** The number of records that one audit request reads, excluding the overlap between adjacent pages. */
 const recordsPerRequest = 98;
 
-export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evidence[] {
+export function datedEvidence(session: DatedSession, comparison: DatedComparison): Evidence[] {
   const { allDates, counts, dayDifferences, differingParts, filters, future, undatedCount, unread } =
     comparison;
   const allCounts = new Set([...counts, ...differingParts]);
@@ -125,36 +129,38 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
   return [
     ...[...allCounts].map((count) =>
       filters.includes(count.filter.name)
-        ? countEvidence(run, count, { agrees: count.apiCount === count.mirrorCount })
-        : countEvidence(run, count, { note: "the filter does not count the records with this status" }),
+        ? countEvidence(session, count, { agrees: count.apiCount === count.mirrorCount })
+        : countEvidence(session, count, { note: "the filter does not count the records with this status" }),
     ),
-    ...dailyTotalsEvidence(run, comparison),
+    ...dailyTotalsEvidence(session, comparison),
     ...dayDifferences.map(({ day, text, ...range }) =>
-      createEvidence(run, checks.day, range, { agrees: false, note: `${day}: ${text}` }),
+      createEvidence(session, checks.day, range, { agrees: false, note: `${day}: ${text}` }),
     ),
-    ...unread.map((count) => countEvidence(run, count, { note: "never read" })),
-    ...(future ? [countEvidence(run, future.count, { note: "dated in the future, so not due yet" })] : []),
+    ...unread.map((count) => countEvidence(session, count, { note: "never read" })),
+    ...(future
+      ? [countEvidence(session, future.count, { note: "dated in the future, so not due yet" })]
+      : []),
     // If everything has been read, a difference means that some records have no date.
-    countEvidence(run, allDates, {
+    countEvidence(session, allDates, {
       check: checks.allDates,
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
       note: isAllRead ? null : notRead,
     }),
-    ...undetectedEvidence(run),
+    ...undetectedEvidence(session),
   ];
 }
 
-function countEvidence(run: DatedRun, count: CountComparison, known: Partial<Evidence>): Evidence {
+function countEvidence(session: DatedSession, count: CountComparison, known: Partial<Evidence>): Evidence {
   const { requestedAt, filter, apiCount: api, mirrorCount: mirror, ...range } = count;
-  const { path, query, strategy } = run.resource;
+  const { path, query, strategy } = session.resource;
   const parameters = { ...query, ...rangeQuery(strategy, range), ...filter.query, page: 1, per_page: 1 };
   const request = formatCurlLine(path, parameters, printTotalItems);
-  const sql = filterSql(run, range, filter.name);
+  const sql = filterSql(session, range, filter.name);
   const asked_at = formatInstantOrNull(requestedAt);
-  return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
+  return createEvidence(session, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
-function filterSql({ resource, state }: DatedRun, range: Range, filter?: string): string {
+function filterSql({ resource, state }: DatedSession, range: Range, filter?: string): string {
   const conditions: string[] = [];
   const field = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.field;
   if (field) conditions.push(field);
@@ -163,8 +169,8 @@ function filterSql({ resource, state }: DatedRun, range: Range, filter?: string)
 }
 
 /** Returns the number of days with totals in the API and in the mirror, for each range of complete days. */
-function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
-  const { resource, state } = run;
+function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedComparison): Evidence[] {
+  const { resource, state } = session;
   const { totalsSource } = resource.strategy;
   if (!totalsSource || !dailyTotals) return [];
   const members = [totalsSource.countField, ...totalsSource.amountFields]
@@ -179,7 +185,7 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(dailyTotals.changed);
     const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
-    return createEvidence(run, checks.dailyTotals, range, {
+    return createEvidence(session, checks.dailyTotals, range, {
       api: countIn(dailyTotals.totals.keys()),
       mirror: countIn(state.storedTotals.all().keys()),
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
@@ -201,12 +207,12 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
  * change is found. Assumes one sync per day. The next sync re-reads the window. The audit re-reads older records from
  * its cursor down to the oldest date, and then from the window down to the cursor.
  */
-function undetectedEvidence(run: DatedRun): Evidence[] {
-  const { clock, mirror, resource, state } = run;
+function undetectedEvidence(session: DatedSession): Evidence[] {
+  const { clock, mirror, resource, state } = session;
   const options = state.lastOptions();
   const newest = state.coverage().at(-1)?.to;
   if (!options || newest === undefined) return [];
-  const finishedUntil = readFinishedRuns(mirror, resource.name).until ?? newest;
+  const finishedUntil = readFinishedUntil(mirror, resource.name) ?? newest;
   const since = subtractWindow(finishedUntil + 1, options.windowMs);
   const cursor = Math.min(state.cursor() ?? since, since - 1);
   const window = { from: since, to: newest };
@@ -225,6 +231,10 @@ function undetectedEvidence(run: DatedRun): Evidence[] {
     if (count === 0) return [];
     const by = clock.now() + days * dayMs;
     const note = Number.isFinite(by) ? `re-read by ${utcDay(by)}` : "never re-read (`--audit 0`)";
-    return createEvidence(run, checks.undetected, range, { mirror: count, sql: filterSql(run, range), note });
+    return createEvidence(session, checks.undetected, range, {
+      mirror: count,
+      sql: filterSql(session, range),
+      note,
+    });
   });
 }

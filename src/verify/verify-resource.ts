@@ -6,7 +6,7 @@ import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
 import { toError } from "../sync/each-resource.js";
-import { createReadOnlyRun, finishRun, type SyncRun, type SyncSession, startRun } from "../sync/run.js";
+import { finishRun, openResource, type SyncRun, type SyncSession, startRun } from "../sync/run.js";
 import { syncResource, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
@@ -174,6 +174,6 @@ function joinProblems(problems: readonly Problem[]): string | null {
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
   const why =
     "the API may restate these values at any time; the mirror contains the values from the last read";
-  const readEvidence = () => [restatedEvidence(createReadOnlyRun(session, resource))];
+  const readEvidence = () => [restatedEvidence(openResource(session, resource))];
   return { ...createUnprovenResult(resource.name, why), readEvidence };
 }

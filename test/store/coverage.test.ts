@@ -7,9 +7,9 @@ import { makeMirror } from "../support/mirror.js";
 test("coverage merges a run's adjacent ranges, and replaces older reads of the same dates", async () => {
   const mirror = await makeMirror();
   const cover = (runId: number, ...readings: [from: number, to: number, requestedAt: number][]) => {
-    const state = new SyncState(mirror, orders.name, runId);
+    const state = new SyncState(mirror, orders.name);
     for (const [from, to, requestedAt] of readings)
-      state.coverRange({ range: { from, to }, ids: new Set(), requestedAt });
+      state.coverRange({ runId, range: { from, to }, ids: new Set(), requestedAt });
     return state;
   };
   cover(1, [2_000, 2_999, 70_000], [1_000, 1_999, 60_000]);

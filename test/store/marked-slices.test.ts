@@ -4,14 +4,14 @@ import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, write } from "./record-mirror.js";
 
-const reading = { requestedAt: 1, fault: "a fault" };
+const reading = { runId: 1, requestedAt: 1, fault: "a fault" };
 const firstDay = { from: 0, to: 86_399_999 };
 const bothDays = { from: 0, to: 2 * 86_400_000 - 1 };
 
 async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
-  const state = new SyncState(mirror, orders.name, 1);
+  const state = new SyncState(mirror, orders.name);
   state.markSlice({ ...reading, range: firstDay, faultyIds: [1], ids: null });
   return state;
 }

@@ -8,7 +8,8 @@ import { minTimestampMs } from "../../src/util/times.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
 
-const day = 86_400_000;
+const hour = 3_600_000;
+const day = 24 * hour;
 const first = Number.NEGATIVE_INFINITY;
 const now = 1_000 * day - 1;
 /** The bounds of ranges are days, numbered from 0 to 1000. */
@@ -19,11 +20,11 @@ const before = (given: Partial<PlanInput>): PlanInput => ({
   markedSlices: [],
   floor: null,
   finishedUntil: null,
-  resumable: [],
+  interrupted: [],
   missingDays: [],
   ...given,
 });
-const defaults = { full: false, windowMs: 30 * day };
+const defaults = { full: false, windowMs: 30 * day, allMarked: false };
 
 const table: [what: string, before: PlanInput, options: object, ranges: object[], gaps: object[]][] = [
   ["the first run reads all dates", before({}), {}, [days(first, 1000)], []],
@@ -100,7 +101,11 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
   ],
   [
     "dates that an interrupted run read within the last hour are skipped",
-    before({ coverage: [read(700, 1000, 2)], floor: first, resumable: [days(700, 1000)] }),
+    before({
+      coverage: [read(700, 1000, 2)],
+      floor: first,
+      interrupted: [{ ...days(700, 1000), readAt: now - hour, runId: 2 }],
+    }),
     {},
     [days(first, 700)],
     [],
@@ -111,7 +116,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
       coverage: [read(first, 999)],
       floor: first,
       finishedUntil: 999 * day - 1,
-      resumable: [days(969, 999)],
+      interrupted: [{ ...days(969, 999), readAt: now, runId: 2 }],
       missingDays: [days(500, 501), days(980, 981)],
     }),
     {},
@@ -159,15 +164,15 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
       Array.from({ length: count }, (_, n) => orderAt(`${at}-${n}`, at * day + n)),
     );
   const ids = new Set(Array.from({ length: 400 }, (_, n) => n));
+  const state = new SyncState(mirror, orders.name);
   for (const [from, to, requestedAt] of [
     [101, 102, 1],
     [102, 110, 9],
     [110, 120, 5],
     [120, 130, 3],
   ] as const)
-    new SyncState(mirror, orders.name, requestedAt).coverRange({ range: days(from, to), ids, requestedAt });
-  const state = new SyncState(mirror, orders.name);
+    state.coverRange({ runId: requestedAt, range: days(from, to), ids, requestedAt });
   const moved = [101, 103, 110, 111, 120].map((at) => utcDay(at * day));
-  expect(groupDays({ state }, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
+  expect(groupDays(state, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
   mirror.db.close();
 });
