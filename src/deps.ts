@@ -69,25 +69,33 @@ export interface Deps {
   openInBrowser(path: string): void;
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
-  /** Aborts when a signal stops the program. The reason is a `Stopped` error. */
+  /** Aborts when a signal stops work in `runGracefully`. The reason is a `Stopped` error. */
   signal: AbortSignal;
   /**
-   * Runs work that signal handlers cannot interrupt, such as a long SQLite statement. A signal then kills the process
-   * (see `signals.ts`).
+   * Runs work that must clean up after itself if a signal arrives (see `signals.ts`). Outside, a signal ends the process
+   * at once.
+   * @param hint the hint for the error that reports the stop
+   * @throws Stopped if a signal arrived, even if the work succeeded
    */
-  runKillable<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Runs a part of killable work that must clean up after itself. During that part, a process signal only aborts
-   * `signal`.
-   */
-  runGracefully<T>(work: () => Promise<T>): Promise<T>;
+  runGracefully<T>(work: () => Promise<T>, hint?: string): Promise<T>;
+}
+
+/** The parts of the command line that are needed before commander has parsed it, or if commander rejects it. */
+export interface CommandLine {
+  /** The arguments after `brandapi`. */
+  argv: readonly string[];
+  command: string | undefined;
+  json: boolean;
+  verbose: boolean;
+  profile: string | undefined;
+  db: string | undefined;
+  keyFile: string | undefined;
 }
 
 /** The input of a command, in addition to its flags and arguments. */
 export interface Context {
   deps: Deps;
-  /** The command-line arguments after `brandapi`. */
-  argv: readonly string[];
+  commandLine: CommandLine;
   /** Set only if the command runs for all profiles. */
   profile?: string;
   /** Runs another `brandapi` command and returns its exit code. Rethrows that command's error. */
@@ -109,7 +117,7 @@ export const systemClock: Clock = {
 };
 
 /** Returns the dependencies for the real machine. Standard input is opened on first use. */
-export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "fetch">): Deps {
+export function systemDeps(given: Pick<Deps, "signal" | "runGracefully" | "fetch">): Deps {
   return {
     ...given,
     env: process.env,

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
-import { addGlobalOptions, findCommandName, nameInErrors } from "./cli/flags.js";
+import { addGlobalOptions, nameInErrors, scanCommandLine } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalFlags } from "./config/settings.js";
-import type { Context, Deps } from "./deps.js";
+import type { CommandLine, Context, Deps } from "./deps.js";
 import { type ExitCode, exitCodes, UsageError } from "./errors.js";
 import { readVersion } from "./version.js";
 
@@ -18,8 +18,6 @@ interface Entry {
    * output.
    */
   continuesWithoutReader?: boolean;
-  /** True if an interrupted command can be continued by running it again. */
-  isResumable?: boolean;
 }
 
 interface CommandModule {
@@ -74,7 +72,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/sync.js"),
       takesRequestFlags: true,
       continuesWithoutReader: true,
-      isResumable: true,
     },
     verify: {
       summary: "Compare the mirror with the API",
@@ -94,7 +91,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/download.js"),
       takesRequestFlags: true,
       continuesWithoutReader: true,
-      isResumable: true,
     },
     cron: {
       summary: "Print crontab lines for a nightly sync (installs nothing)",
@@ -148,10 +144,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
 
 const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-export function commandTraits(
-  argv: readonly string[],
-): Pick<Entry, "continuesWithoutReader" | "isResumable"> {
-  return entries.get(findCommandName(argv) ?? "") ?? {};
+export function continuesWithoutReader(command = ""): boolean {
+  return entries.get(command)?.continuesWithoutReader ?? false;
 }
 
 /**
@@ -241,28 +235,30 @@ function keepComment(argument: string): string {
 
 /**
  * Runs a command and returns its exit code.
- * @param argv the arguments after `brandapi`
  * @throws UsageError for an unknown command, option or value; errors from the command
  */
-export async function runProgram(argv: readonly string[], deps: Deps): Promise<ExitCode> {
+export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
+  const { argv, command } = commandLine;
   let exitCode: ExitCode = exitCodes.done;
-  const { root, load } = createProgram({ deps, argv, brandapi: runProgram }, (code) => {
+  const brandapi: Context["brandapi"] = (words, otherDeps) => runProgram(scanCommandLine(words), otherDeps);
+  const { root, load } = createProgram({ deps, commandLine, brandapi }, (code) => {
     exitCode = code;
   });
   // `brandapi __complete` is for shell completion scripts.
-  const [first, ...words] = argv;
-  await load(findCommandName(first === "__complete" ? words : argv));
-  if (first === "__complete") {
+  if (command === "__complete") {
+    const words = argv.slice(1);
+    await load(scanCommandLine(words).command);
     const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(root, words, deps);
     return exitCodes.done;
   }
+  await load(command);
   try {
     if (argv.length === 0) root.outputHelp();
     else await root.parseAsync(argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw toUsageError(error, root, argv);
+    if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
   }
   return exitCode;
 }

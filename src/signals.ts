@@ -1,100 +1,60 @@
 import { setImmediate } from "node:timers/promises";
-import { Stopped, stopCodes } from "./errors.js";
+import { Stopped, type stopCodes } from "./errors.js";
 
 /** The time limit for a graceful stop, in milliseconds. A signal must end any command within two seconds. */
 const gracefulStopMs = 1_500;
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-type Mode = "graceful" | "killable";
-
-/** Functions that exit the process immediately. */
-interface Endings {
-  exit(code: number): never;
-  /** Reports an error and exits with its code. */
-  fail(error: unknown): never;
-}
-
 /**
- * Handles the signals that end the process, in one of two modes.
+ * Ends the program on SIGINT, SIGTERM and SIGHUP.
  *
- * In graceful mode, the default, the first signal aborts `signal`, so requests and loops stop, transactions roll back,
- * and temporary files are removed. A second signal ends the process immediately. The process also ends if a graceful
- * stop takes more than 1.5 seconds.
+ * By default, the program has no signal handlers, so the operating system ends the process at once, even during a long
+ * SQLite statement, which would delay a handler until its end. Nothing is lost: SQLite rolls back an open transaction
+ * when the mirror is next opened, and reading commands write to files that have no name yet (`export/sinks.ts`).
  *
- * Node runs signal handlers between turns of the event loop, and SQLite is synchronous, so no handler runs during a
- * long statement. Such work runs in killable mode: the handlers are removed, so the operating system ends the process
- * on the first signal, without a message. SQLite rolls back an open transaction when the file is next opened. Parts of
- * killable work that must clean up after themselves, such as replacing a file, run in graceful mode. Calls can be
- * nested, but work in different modes must not run concurrently.
+ * Work that sends requests or has to remove temporary files runs in `runGracefully`. During that work, the first signal
+ * aborts `signal`, so that requests and loops stop and clean up. The second signal, or 1.5 seconds without an end,
+ * ends the process.
  */
-export class ProcessSignals {
-  /** @param stopHint the hint for the error that is printed when a signal stops the command */
-  constructor(private readonly stopHint: string | undefined) {}
+export class GracefulStop {
+  readonly #abort = new AbortController();
+  #isHandling = false;
+  #hint: string | undefined;
 
-  readonly #stop = new AbortController();
-  #endings: Endings | undefined;
-  #mode: Mode = "graceful";
+  /** @param endProcess reports the reason and ends the process immediately */
+  constructor(private readonly endProcess: (reason: Stopped) => void) {}
 
-  /** Aborts on the first signal. The reason is a `Stopped` error. */
+  /** Aborts on the first signal during `runGracefully`. The reason is a `Stopped` error. */
   get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  handle(endings: Endings): void {
-    this.#endings = endings;
-    this.#addHandlers();
+    return this.#abort.signal;
   }
 
   /**
-   * Runs work during which a signal kills the process.
-   * @throws Stopped if a signal has already arrived
+   * Calls can be nested; the outermost call provides the hint.
+   * @param hint the hint for the error that reports the stop
+   * @throws Stopped if a signal arrived, even if the work succeeded
    */
-  readonly runKillable = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (this.#mode === "killable") return await work();
-    // A signal that arrived during synchronous work must be handled before the handlers are removed.
-    await setImmediate();
-    this.signal.throwIfAborted();
-    return await this.#runIn("killable", work);
-  };
-
-  /** Runs part of killable work in graceful mode. @throws Stopped if a signal arrived, even if the work succeeded */
-  readonly runGracefully = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (this.#mode === "graceful") return await work();
-    const result = await this.#runIn("graceful", work);
-    this.signal.throwIfAborted();
-    return result;
-  };
-
-  removeHandlers(): void {
-    for (const name of names) process.off(name, this.#onSignal);
-  }
-
-  #addHandlers(): void {
+  readonly runGracefully = async <T>(work: () => Promise<T>, hint?: string): Promise<T> => {
+    if (this.#isHandling) return await work();
+    this.#isHandling = true;
+    this.#hint = hint;
     for (const name of names) process.on(name, this.#onSignal);
-  }
-
-  async #runIn<T>(mode: Mode, work: () => Promise<T>): Promise<T> {
-    const previous = this.#mode;
-    this.#enter(mode);
     try {
-      return await work();
+      const result = await work();
+      // A signal that arrived during synchronous work is delivered in the next turn of the event loop.
+      await setImmediate();
+      this.signal.throwIfAborted();
+      return result;
     } finally {
-      this.#enter(previous);
+      for (const name of names) process.off(name, this.#onSignal);
+      this.#isHandling = false;
     }
-  }
+  };
 
-  #enter(mode: Mode): void {
-    this.#mode = mode;
-    this.removeHandlers();
-    if (mode === "graceful") this.#addHandlers();
-  }
-
-  readonly #onSignal = (name: (typeof names)[number]): void => {
-    // Closing a terminal sends SIGHUP, possibly right after a Ctrl-C.
-    if (this.signal.aborted && name === "SIGHUP") return;
-    if (this.signal.aborted) this.#endings?.exit(stopCodes[name]);
-    const reason = new Stopped(name, this.stopHint);
-    setTimeout(() => this.#endings?.fail(reason), gracefulStopMs);
-    this.#stop.abort(reason);
+  readonly #onSignal = (name: keyof typeof stopCodes): void => {
+    const reason = new Stopped(name, this.#hint);
+    if (this.signal.aborted) this.endProcess(reason);
+    else setTimeout(this.endProcess, gracefulStopMs, reason);
+    this.#abort.abort(reason);
   };
 }

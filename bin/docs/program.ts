@@ -1,12 +1,17 @@
 import { Writable } from "node:stream";
 import type { Command } from "commander";
+import { scanCommandLine } from "../../src/cli/flags.js";
 import { type Deps, type OutputStream, systemDeps } from "../../src/deps.js";
 import { exitCodes } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
 export async function programTree(): Promise<Command> {
-  return await buildProgram({ deps: realDeps(), argv: [], brandapi: async () => exitCodes.done });
+  return await buildProgram({
+    deps: realDeps(),
+    commandLine: scanCommandLine([]),
+    brandapi: async () => exitCodes.done,
+  });
 }
 
 /**
@@ -21,7 +26,7 @@ export async function runProgram(
   const [out, err] = [keep(columns), keep()];
   const deps = realDeps();
   const clock = now === undefined ? deps.clock : { ...deps.clock, now: () => now };
-  const code = await runCommandLine(argv, {
+  const code = await runCommandLine(scanCommandLine(argv), {
     ...deps,
     env: { LANG: "C.UTF-8" },
     cwd: home,
@@ -38,7 +43,6 @@ function realDeps(): Deps {
   const { signal } = new AbortController();
   return systemDeps({
     signal,
-    runKillable: (work) => work(),
     runGracefully: (work) => work(),
     fetch: (url, init) => fetch(url, init),
   });

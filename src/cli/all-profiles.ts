@@ -15,7 +15,7 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
   context: Context,
   run: (flags: Flags, context: Context) => Promise<unknown>,
 ): Promise<ExitCode> {
-  const { argv, deps } = context;
+  const { commandLine, deps } = context;
   const profiles = readProfilesWithKey(deps);
   const hint = "run `brandapi login --profile NAME` for each brand";
   if (profiles.length === 0)
@@ -28,7 +28,7 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
       await run(profileFlags, { ...context, deps: depsFor(profile, flags, deps), profile });
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
-      const code = reportError(error, argv, deps, profile);
+      const code = reportError(error, commandLine, deps, profile);
       // A lower exit code is more urgent: 1 is a bug, and 10 is stale data.
       if (worst === exitCodes.done || code < worst) worst = code;
     }

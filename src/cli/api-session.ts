@@ -104,10 +104,12 @@ const expiryWarningDays = 14;
  */
 export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApiForCommand(settings, deps, reporter);
-  return await readIdentity(api).finally(() => {
-    api.close();
-    reporter.close();
-  });
+  return await deps
+    .runGracefully(() => readIdentity(api))
+    .finally(() => {
+      api.close();
+      reporter.close();
+    });
 }
 
 /**

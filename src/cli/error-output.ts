@@ -1,17 +1,9 @@
-import { parseArgs } from "node:util";
-import type { Deps } from "../deps.js";
+import type { CommandLine, Deps } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
 import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
 import { asBrandapiError } from "../util/system-errors.js";
 import { escapeLines, printJson } from "../util/terminal.js";
 import { quoteShellWord } from "../util/text.js";
-
-const errorOptions = {
-  json: { type: "boolean" },
-  verbose: { type: "boolean" },
-  profile: { type: "string" },
-  db: { type: "string" },
-} as const;
 
 /**
  * Prints an error to stderr and, with `--json`, also to stdout. Text from outside is escaped, and keys are redacted. In
@@ -21,7 +13,7 @@ const errorOptions = {
  */
 export function reportError(
   error: unknown,
-  argv: readonly string[],
+  { argv, db, json, verbose, profile: givenProfile }: CommandLine,
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
@@ -33,15 +25,13 @@ export function reportError(
   const clean = (text: string) =>
     hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, keys);
   const message = clean(known.message);
-  // The flags are parsed again because commander's result is not available after a usage error.
-  const { values: flags } = parseArgs({ args: [...argv], options: errorOptions, strict: false });
-  const hint = known.hint && hideKeys(completeHint(clean(known.hint), { profile, ...flags }), keys);
-  if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
+  const place = { profile: givenProfile ?? profile, db };
+  const hint = known.hint && hideKeys(completeHint(clean(known.hint), place), keys);
+  if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
-  if (flags.verbose)
-    for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
+  if (verbose) for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
   return known.exitCode;
 }
 
@@ -52,13 +42,16 @@ const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"
  * Adds the `--profile` and `--db` of the current command line to the commands in a hint, unless the hint already has
  * them. Unlike `commandFor`, this does not add a profile that BRANDAPI_PROFILE selects.
  */
-export function completeHint(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
+export function completeHint(
+  hint: string,
+  { profile, db }: Partial<Pick<CommandLine, "profile" | "db">>,
+): string {
   return hint.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
     if (independentCommands.includes(name) || command.includes("--help")) return command;
     let completed = command;
-    if (typeof profile === "string" && !hint.includes("--profile"))
+    if (profile !== undefined && !hint.includes("--profile"))
       completed += ` --profile ${quoteShellWord(profile)}`;
-    if (typeof db === "string" && !hint.includes("--db") && name !== "login")
+    if (db !== undefined && !hint.includes("--db") && name !== "login")
       completed += ` --db ${quoteShellWord(db)}`;
     return completed;
   });

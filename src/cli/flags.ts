@@ -1,5 +1,7 @@
+import { parseArgs } from "node:util";
 import { type Argument, Command, Option } from "commander";
 import { type GlobalFlags, parseRateLimit } from "../config/settings.js";
+import type { CommandLine } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
@@ -30,17 +32,30 @@ export function addGlobalOptions(program: Command): Command {
 }
 
 /**
- * Returns the command's name: the first word that is neither an option nor the value of a global option. The name
- * selects the module to load, because commander needs the command's options to parse the command line.
+ * Reads the command and a few flags from the command line without checking it. Commander can parse the command line only
+ * after the command's module has been loaded, and a usage error must also respect `--json`.
  */
-export function findCommandName(argv: readonly string[]): string | undefined {
-  const { options } = addGlobalOptions(new Command());
-  for (let index = 0; index < argv.length; index += 1) {
-    const word = argv[index] ?? "";
-    if (!word.startsWith("-")) return word;
-    if (options.some(({ long, required }) => required && word === long)) index += 1;
-  }
-  return undefined;
+export function scanCommandLine(argv: readonly string[]): CommandLine {
+  const options = Object.fromEntries(
+    addGlobalOptions(new Command()).options.map(({ long, required }) => [
+      long?.slice(2) ?? "",
+      { type: required ? "string" : "boolean" } as const,
+    ]),
+  );
+  const { positionals, values } = parseArgs({ args: [...argv], options, strict: false });
+  const textOf = (name: string) => {
+    const value = values[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  return {
+    argv,
+    command: positionals[0],
+    json: values.json === true,
+    verbose: values.verbose === true,
+    profile: textOf("profile"),
+    db: textOf("db"),
+    keyFile: textOf("key-file"),
+  };
 }
 
 export function parsedOption<T>(

@@ -26,10 +26,7 @@ export interface ReadSession {
   width: number | undefined;
 }
 
-/**
- * Opens the mirror, runs `work` in a read transaction, and closes the mirror. While `work` is running, a signal kills
- * the process, because SQLite statements cannot be interrupted (see `signals.ts`).
- */
+/** Opens the mirror, runs `work` in a read transaction, and closes the mirror. */
 export async function readMirror<T>(
   flags: GlobalFlags,
   deps: Deps,
@@ -42,14 +39,10 @@ export async function readMirror<T>(
   noteMisspelledVariables(settings, reporter.note);
   const style = styleFor(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);
-  const read = (mirror: Mirror) =>
-    withReadTransaction(mirror, () => work({ deps, flags, mirror, reporter, style, width }));
+  const missingHint = missingMirrorHint(settings, deps);
   try {
-    return await deps.runKillable(() =>
-      withMirror(
-        migrateAndOpenReadOnly(dbPath, { reporter, missingHint: missingMirrorHint(settings, deps) }),
-        read,
-      ),
+    return await withMirror(migrateAndOpenReadOnly(dbPath, { reporter, missingHint }), (mirror) =>
+      withReadTransaction(mirror, () => work({ deps, flags, mirror, reporter, style, width })),
     );
   } catch (error) {
     throw await explainMirrorError(error, dbPath);

@@ -1,13 +1,16 @@
 import type { Command, CommanderError } from "commander";
+import type { CommandLine } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { closestName, suggestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
-import { findCommandName } from "./flags.js";
 
 /** Converts a commander error to a UsageError. The hint suggests the closest valid name or the command's help. */
-export function toUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
-  const name = findCommandName(argv) ?? "";
+export function toUsageError(
+  cause: CommanderError,
+  program: Command,
+  { argv, command: name = "" }: CommandLine,
+): UsageError {
   const command = program.commands.find((each) => each.name() === name);
   const help = `see \`brandapi ${command ? `${name} ` : ""}--help\``;
   const fail = (message: string, hint = help) => new UsageError(message, { hint, cause });

@@ -31,6 +31,7 @@ import { readRedactionRules } from "../store/redaction-rules.js";
 import { checkIdentity } from "../store/schema.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
+import { reserveTempFile } from "../util/temp-files.js";
 import { escapeLines, printJson } from "../util/terminal.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -63,9 +64,8 @@ export async function run(flags: BackupFlags, { deps }: Context, dir: string | u
     throw new UsageError("`--restore` does not take a folder.", { hint: "omit `--restore` or the folder" });
   if (dir === "") throw new UsageError("The folder's path is empty.", { hint: "pass a folder, or omit it" });
   const settings = readSettings(flags, deps);
-  const { text, ...done } = await deps.runKillable(async () =>
-    file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),
-  );
+  const { text, ...done } =
+    file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps);
   if (json) printJson(deps.stdout, done);
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
@@ -85,7 +85,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   // The copy also records the backup, because the mirror may be missing or damaged when the copy is restored.
   const isRecorded = isWritable(dbPath);
   const makeBackup = async () => {
-    const { copy, records: copied } = await copyMirror(dbPath, folder, deps);
+    const copy = await reserveTempFile(join(folder, "mirror.sqlite"), deps.random);
+    const copied = await copyMirror(dbPath, copy, deps.runGracefully);
     await recordBackup(copy, { at, path }, deps).catch((error: unknown) => {
       throw explainCopyError(error, dbPath, folder);
     });
@@ -171,7 +172,8 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   try {
     const kept = existsSync(db) ? replacedPath : null;
     const current = kept === null ? null : await readCurrentMirror(db);
-    const { copy } = await copyMirror(from, dirname(db), deps).catch((error: unknown) => {
+    const copy = await reserveTempFile(join(dirname(db), "mirror.sqlite"), deps.random);
+    await copyMirror(from, copy, deps.runGracefully).catch((error: unknown) => {
       if (!(error instanceof MirrorUnusable)) throw error;
       const hint = "choose a different backup; the mirror has not been changed";
       throw new MirrorUnusable(error.message.replace(/^The mirror /, "The backup "), { hint, cause: error });

@@ -1,5 +1,5 @@
 import { Argument, type Command, type Option } from "commander";
-import { findCommandName, withChoices } from "../cli/flags.js";
+import { scanCommandLine, withChoices } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
@@ -63,7 +63,7 @@ export async function printCompletions(program: Command, words: readonly string[
 
 async function candidatesFor(program: Command, words: readonly string[], deps: Deps) {
   const before = words.slice(0, -1);
-  const typed = findCommandName(before);
+  const typed = scanCommandLine(before).command;
   const command = program.commands.find((one) => one.name() === typed);
   const options = [...(command?.options ?? []), ...program.options];
   const previous = before.at(-1) ?? "";

@@ -51,8 +51,12 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: DemoFlags, context: Context): Promise<void> {
-  if (flags.challenge) return await runChallenge(flags, context);
-  const { argv, deps, brandapi } = context;
+  const demo = flags.challenge ? runChallenge : runDemo;
+  await context.deps.runGracefully(() => demo(flags, context));
+}
+
+async function runDemo(flags: DemoFlags, context: Context): Promise<void> {
+  const { commandLine, deps, brandapi } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = flags;
   const { clock } = deps;
   const startedAt = clock.monotonic();
@@ -88,7 +92,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
       } catch (error) {
         // With a very large number of orders, a single sync cannot read all changes, so more syncs follow.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
-        reportError(error, argv, deps);
+        reportError(error, commandLine, deps);
       }
     print("\nThe changes to orders that the sync found:");
     await show("changes", "orders", "--limit", "8");

@@ -57,13 +57,13 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
   const settings = await check("settings", () => checkSettings(flags, deps));
   if (!settings) return exitCode;
   const { dbPath } = settings;
-  const mirror = await check("mirror", () => checkMirror(dbPath, deps));
+  const mirror = await check("mirror", () => checkMirror(dbPath));
   try {
     if (mirror) {
-      await check("tables", () => deps.runKillable(() => checkTables(mirror)));
+      await check("tables", () => checkTables(mirror));
       await check("columns", async () => checkColumns(mirror));
       await check("backup", async () => checkBackup(mirror, deps.clock.now()));
-      await check("forgotten", () => deps.runKillable(async () => checkForgotten(mirror)));
+      await check("forgotten", async () => checkForgotten(mirror));
     }
     await check("old", async () => checkReplacedMirrors(dbPath));
     await check("disk", async () => checkDisk(dbPath));
@@ -134,7 +134,7 @@ async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Se
   };
 }
 
-async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
+async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
   const mirror = await openMirrorOrEmpty(dbPath).catch(async (error: unknown) => {
     throw await explainMirrorError(error, dbPath);
   });
@@ -151,7 +151,7 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     };
   }
   try {
-    const damage = await deps.runKillable(async () => findDamage(mirror));
+    const damage = findDamage(mirror);
     if (damage !== null)
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, {
         hint: (await lastBackupHint(dbPath)) ?? damagedHint,

@@ -56,7 +56,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   const folder = expandPath(flags.out ?? defaultFolder, deps);
   const settings = readSettings(flags, deps);
   const command = { name: "download", deps, flags, settings } as const;
-  await withMirrorSession(command, { appliesOmit: true }, async (session) => {
+  await withMirrorSession(command, async (session) => {
     const { api, mirror, reporter } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
     if (flags.where !== undefined) warnAboutWrongDates(reporter, flags.where);

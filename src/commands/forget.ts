@@ -51,8 +51,9 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   const { id } = known;
   if (!yes) await confirm(known, deps);
   const lock = await lockMirror(dbPath, deps);
-  const forget = () => withMirrorFile(dbPath, (mirror) => forgetHost(mirror, id, reporter, deps));
-  const { records, last_backup } = await deps.runKillable(forget).finally(lock.release);
+  const { records, last_backup } = await withMirrorFile(dbPath, (mirror) =>
+    forgetHost(mirror, id, reporter, deps),
+  ).finally(lock.release);
   const rewrittenCounts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
   const text =
     `Forgot the host ${id}; the ID is kept. Rewritten records, including their history: ${rewrittenCounts.join(", ") || "none"}.\n` +

@@ -80,8 +80,16 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   ];
   if (flags.json) printJson(stdout, { baseUrl, key });
   else stdout.write(`${lines.join("\n")}\n`);
-  if (!signal.aborted) await once(signal, "abort");
-  await close();
-  // Ctrl-C is the normal way to stop the sandbox, so no error is thrown.
-  return signal.reason instanceof Stopped ? signal.reason.exitCode : exitCodes.done;
+  try {
+    return await deps.runGracefully(async () => {
+      await once(signal, "abort");
+      return exitCodes.done;
+    });
+  } catch (error) {
+    // Ctrl-C is the normal way to stop the sandbox, so no error is printed.
+    if (error instanceof Stopped) return error.exitCode;
+    throw error;
+  } finally {
+    await close();
+  }
 }

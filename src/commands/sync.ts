@@ -193,7 +193,7 @@ async function syncProfile(
   const settings = readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings } as const;
   const sync = async () => {
-    await withMirrorSession(command, { checksForDamage: true, appliesOmit: true }, async (session) => {
+    await withMirrorSession(command, async (session) => {
       const selection = selectAllowed(chosen, session);
       const results = await syncResources({ ...session, options }, selection, (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });

@@ -68,7 +68,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   const chosen = chooseResources(names);
   const settings = readSettings(flags, deps);
   const command = { name: "verify", deps, flags, settings } as const;
-  await withMirrorSession(command, { requiresMirror: true }, async (session) => {
+  await withMirrorSession(command, async (session) => {
     await verifyResources(session, chosen, flags, deps);
   });
 }

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
-import type { Deps } from "../deps.js";
+import type { CommandLine, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { createFolder, pathExists, readTextFile, resolveLinks } from "../util/files.js";
 import { isObject, parseJson } from "../util/json-value.js";
@@ -136,17 +135,19 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
   const target = await resolveLinks(configPath(deps));
   createFolder(dirname(target), 0o700);
-  const part = await reserveTempFile(target, deps.random);
-  await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
-  if (hasStoredKey(profiles) && isReadableByOthers(await stat(part), deps)) {
-    await rm(part, { force: true });
+  await deps.runGracefully(async () => {
+    const part = await reserveTempFile(target, deps.random);
+    await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+    if (hasStoredKey(profiles) && isReadableByOthers(await stat(part), deps)) {
+      await rm(part, { force: true });
+      releaseTempFile(part);
+      throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
+        hint: `the file system does not support permissions; ${noPermissionsHint}`,
+      });
+    }
+    await rename(part, target);
     releaseTempFile(part);
-    throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
-      hint: `the file system does not support permissions; ${noPermissionsHint}`,
-    });
-  }
-  await rename(part, target);
-  releaseTempFile(part);
+  });
 }
 
 export function readProfilesWithKey(deps: PathDeps): [name: string, stored: Profile][] {
@@ -166,20 +167,21 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
 }
 
 /**
- * Returns the keys in all profiles and in the `--key-file`. Ignores unreadable files, which are reported when the
- * settings are read.
+ * Returns the keys in the environment, in all profiles and in the `--key-file`. Ignores unreadable files, which are
+ * reported when the settings are read.
  */
-export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
-  const options = { "key-file": { type: "string" } } as const;
-  const file = parseArgs({ args: [...argv], options, strict: false }).values["key-file"];
+export function readKeysInUse({ argv, keyFile }: CommandLine, deps: Deps): string[] {
+  const fromEnv = deps.env.BRANDAPI_KEY ? [deps.env.BRANDAPI_KEY.trim()] : [];
+  // `brandapi` without arguments prints the help and reads no files.
+  if (argv.length === 0) return fromEnv;
   const stored = quietly(() => [...readConfigFile(deps).profiles.values()].flatMap(({ key }) => key ?? []));
-  const ofFile = quietly(() => {
-    if (typeof file !== "string") return [];
-    const path = expandPath(file, deps);
+  const fromFile = quietly(() => {
+    if (keyFile === undefined) return [];
+    const path = expandPath(keyFile, deps);
     // Skip pipes, because a pipe can be read only once.
     return statSync(path).isFile() ? [readFileSync(path, "utf8").trim()] : [];
   });
-  return [...stored, ...ofFile];
+  return [...fromEnv, ...stored, ...fromFile];
 }
 
 function quietly(read: () => string[]): string[] {

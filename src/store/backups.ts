@@ -14,7 +14,6 @@ import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import { damageKind, errorCode, errorReason, explainSqlite, writeHint } from "../util/system-errors.js";
-import { reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 import {
   asMirrorError,
@@ -32,28 +31,27 @@ import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
- * @returns the number of records, and the path of the copy: a temporary file in `folder` (mode 0600) that is removed
- * when the program exits, unless it has been renamed
+ * @param copy the path of the copy (mode 0600), reserved with `reserveTempFile`
+ * @param runGracefully runs the steps after which an unfinished copy must be removed
+ * @returns the number of records
  * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
  * the folder is not writable or the disk is full
  */
 export async function copyMirror(
   from: string,
-  folder: string,
-  { random, runGracefully }: Pick<Deps, "random" | "runGracefully">,
-): Promise<{ copy: string; records: number }> {
-  // Reserving a name also removes temporary files that killed processes left in this folder.
-  const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
+  copy: string,
+  runGracefully: Deps["runGracefully"] = (work) => work(),
+): Promise<number> {
   try {
     const summary = await writeCopy(from, copy, runGracefully);
     // A signal that arrives during a short check is handled after the check, so that the copy is removed. During a long
-    // check, a signal kills the process, and the next backup removes the copy.
+    // check, a signal ends the process, and the next backup removes the copy.
     const isShort = statSync(copy).size < shortCopyBytes;
     const check = () => checkCopy(copy, summary, from);
     await (isShort ? runGracefully(check) : check());
-    return { copy, records: Number.parseInt(summary, 10) };
+    return Number.parseInt(summary, 10);
   } catch (error) {
-    throw explainCopyError(error, from, folder);
+    throw explainCopyError(error, from, dirname(copy));
   }
 }
 

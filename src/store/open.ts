@@ -8,7 +8,7 @@ import { createFolder } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { errorReason } from "../util/system-errors.js";
-import { releaseTempFile } from "../util/temp-files.js";
+import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
 import {
   asMirrorError,
@@ -233,7 +233,8 @@ async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   try {
     createFolder(folder, 0o700);
     // Only one process can migrate the mirror at a time, so a fixed temporary name is safe.
-    const { copy } = await copyMirror(place, folder, { random: () => 0, runGracefully: (work) => work() });
+    const copy = await reserveTempFile(join(folder, "mirror.sqlite"), () => 0);
+    await copyMirror(place, copy);
     const at = statSync(copy).mtime.toISOString();
     const backup = join(folder, backupName(place, at, "-before-migration"));
     renameSync(copy, backup);

@@ -47,7 +47,6 @@ export function temporaryFolder(): string {
 function testDeps(given: Partial<Deps>): Deps {
   const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,
-    runKillable: (work) => work(),
     runGracefully: (work) => work(),
     fetch: createFetch({}),
   });

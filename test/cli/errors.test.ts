@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { completeHint, reportError } from "../../src/cli/error-output.js";
+import { scanCommandLine } from "../../src/cli/flags.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
 import { asBrandapiError, errorReason, writeHint } from "../../src/util/system-errors.js";
 import { brandapi, testDeps } from "../support/program.js";
@@ -118,13 +119,13 @@ test("--json prints an error to stdout as one line of JSON, whether or not it ha
     },
   });
   const deps = testDeps();
-  reportError(new BrandapiError("x"), ["status", "--json"], deps);
+  reportError(new BrandapiError("x"), scanCommandLine(["status", "--json"]), deps);
   expect(deps.stdout.text).toBe('{"error":{"code":"defect","message":"x","hint":null}}\n');
 });
 
 test("an argument `--json` after `--` does not enable JSON errors", () => {
   const deps = testDeps();
-  reportError(new BrandapiError("x"), ["query", "--", "--json"], deps);
+  reportError(new BrandapiError("x"), scanCommandLine(["query", "--", "--json"]), deps);
   expect(deps.stdout.text).toBe("");
 });
 
@@ -137,7 +138,7 @@ test("stack traces, including causes, are printed only with --verbose", () => {
   const error = new ConfigurationError("outer", { cause: new Error("inner") });
   const trace = (argv: string[]) => {
     const deps = testDeps();
-    reportError(error, argv, deps);
+    reportError(error, scanCommandLine(argv), deps);
     return deps.stderr.text;
   };
   expect(trace(["status"])).toBe("brandapi: outer\n");
@@ -150,7 +151,7 @@ test("a command that a signal interrupts is reported as stopped, and exits with 
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   stop.abort(new Stopped("SIGTERM"));
-  expect(reportError(new DOMException("aborted", "AbortError"), [], deps)).toBe(143);
+  expect(reportError(new DOMException("aborted", "AbortError"), scanCommandLine([]), deps)).toBe(143);
   expect(deps.stderr.text).toMatch(/^brandapi: Stopped/);
 });
 

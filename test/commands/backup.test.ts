@@ -14,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
+import { scanCommandLine } from "../../src/cli/flags.js";
 import { Stopped } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
@@ -199,7 +200,7 @@ test("a backup that is stopped after its last step reports that the copy is comp
       return result;
     },
   };
-  expect(await runCommandLine(["backup"], deps)).toBe(130);
+  expect(await runCommandLine(scanCommandLine(["backup"]), deps)).toBe(130);
   expect(deps.stderr.text).toContain("the backup is complete and has been kept: ");
 });
 

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { scanCommandLine } from "../../src/cli/flags.js";
 import { Stopped } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
 import { testDeps } from "../support/program.js";
@@ -7,7 +8,7 @@ import { testDeps } from "../support/program.js";
 async function readSandboxOrders(time: string): Promise<unknown[]> {
   const stop = new AbortController();
   const deps = testDeps({ clock: { now: () => Date.parse(time) }, signal: stop.signal });
-  const exitCode = runCommandLine(["sandbox", "--orders", "30", "--json"], deps);
+  const exitCode = runCommandLine(scanCommandLine(["sandbox", "--orders", "30", "--json"]), deps);
   await vi.waitUntil(() => deps.stdout.text.endsWith("\n"), { timeout: 10_000 });
   const { baseUrl, key } = JSON.parse(deps.stdout.text) as { baseUrl: string; key: string };
   const headers = { authorization: `Bearer ${key}` };

@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
+import { scanCommandLine } from "../../src/cli/flags.js";
 import {
   type Clock,
   type Deps,
@@ -55,6 +56,7 @@ export function testDeps(options: ProgramOptions = {}) {
     stderr: capture({ isTTY: isTTY("stderr"), columns }),
   };
   const opened: string[] = [];
+  const signal = options.signal ?? new AbortController().signal;
   return {
     env: { LANG: "C.UTF-8", ...options.env },
     cwd: options.cwd ?? home,
@@ -75,9 +77,12 @@ export function testDeps(options: ProgramOptions = {}) {
     openInBrowser: (path) => void opened.push(path),
     opened,
     random: () => options.random ?? 0.5,
-    signal: options.signal ?? new AbortController().signal,
-    runKillable: (work) => work(),
-    runGracefully: (work) => work(),
+    signal,
+    async runGracefully(work) {
+      const result = await work();
+      signal.throwIfAborted();
+      return result;
+    },
   } satisfies Deps & { opened: string[] };
 }
 
@@ -88,7 +93,7 @@ export async function brandapi(
 ): Promise<ProgramResult> {
   const argv = typeof command === "string" ? command.split(/\s+/).filter(Boolean) : command;
   const deps = testDeps(options);
-  const code = await runCommandLine(argv, deps);
+  const code = await runCommandLine(scanCommandLine(argv), deps);
   return {
     code,
     out: deps.stdout.text,
