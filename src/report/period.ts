@@ -1,8 +1,12 @@
-import type { DateRange } from "../query/health.js";
-import { dayRange, monthRange, utcDay } from "../util/ranges.js";
+import { containsInstant, dayRange, monthRange, type Range, utcDay } from "../util/ranges.js";
 import { dayMs } from "../util/times.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
-import type { DayRange } from "./report-figures.js";
+
+/** An inclusive range of UTC days such as `2026-10-31`. */
+export interface DayRange {
+  since: string;
+  until: string;
+}
 
 export interface Comparison extends DayRange {
   name: string;
@@ -38,7 +42,7 @@ export interface Period extends DayRange {
 export function choosePeriod(
   requested: { since: number | undefined; until: number | undefined },
   reached: number,
-  read: readonly DateRange[],
+  read: readonly Range[],
   firstDay: string | null = null,
 ): Period {
   const until = chooseUntil(requested, reached);
@@ -76,16 +80,13 @@ function chooseUntil(
 }
 
 /** Returns the end of the range that contains the start of the day, in milliseconds since the Unix epoch. */
-function endOfRangeAt(read: readonly DateRange[], day: string): number | undefined {
+function endOfRangeAt(read: readonly Range[], day: string): number | undefined {
   const { from: start } = dayRange(day);
-  const range = read.find(
-    ({ from, to }) => (from === null || Date.parse(from) <= start) && Date.parse(to) >= start,
-  );
-  return range && Date.parse(range.to);
+  return read.find((range) => containsInstant(range, start))?.to;
 }
 
 /** True if all days have been read completely, up to `until` or `reached`, whichever is earlier. */
-function isRead(read: readonly DateRange[], { since, until }: DayRange, reached: number): boolean {
+function isRead(read: readonly Range[], { since, until }: DayRange, reached: number): boolean {
   return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 

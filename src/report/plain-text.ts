@@ -10,7 +10,7 @@ import {
 } from "./document.js";
 import { formatCompact, formatTime } from "./formatting.js";
 
-export interface TextOptions {
+interface TextOptions {
   style: Style;
   width: number;
 }

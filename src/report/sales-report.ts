@@ -1,20 +1,24 @@
 import { ConfigurationError } from "../errors.js";
+import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/lock.js";
-import { dayRange, utcDay } from "../util/ranges.js";
+import { mergeRanges } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
+import { views } from "../views/all-views.js";
+import { orderReads, ordersReadUntil } from "../views/order-history.js";
+import { viewQuery } from "../views/view.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
+import { createProofSection, describeProof, isProven, readProof } from "./proof-section.js";
+import { createRestatedSection } from "./restated-section.js";
 import {
-  createFigureTables,
-  readFirstDay,
-  readLastDay,
-  readOrdersEnd,
-  readProof,
+  createDaysSection,
+  createHostsSection,
+  createMonthsSection,
+  createSalesSection,
   readReportData,
-  readStoredRanges,
-} from "./report-figures.js";
-import { createSections, isProven, proofLine, summarizeNet } from "./sections.js";
+  summarizeNet,
+} from "./sales-sections.js";
 
 /**
  * Creates the report. The result depends only on the mirror, because the mirror, not the clock, determines which days
@@ -29,37 +33,58 @@ export function createReport(
   requested: { since: number | undefined; until: number | undefined },
   { now, currentRun }: { now: number; currentRun: CurrentRun | null },
 ): ReportDocument {
-  createFigureTables(mirror);
-  const firstDay = readFirstDay(mirror);
+  materializeViews(mirror);
+  const { firstDay, lastDay } = mirror.db
+    .prepare("SELECT min(day) AS firstDay, max(day) AS lastDay FROM sales_by_day")
+    .get() as { firstDay: string | null; lastDay: string | null };
   const readUntil = readOrdersEnd(mirror);
-  const reached = readUntil === null ? guessOrdersEnd(mirror) : Date.parse(readUntil);
+  // If an order with an unreadable date is in every date range, no range has been read completely.
+  const reached = readUntil ?? (lastDay && `${lastDay}T00:00:00.000Z`);
   if (reached === null)
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
+  const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
+  const period = choosePeriod(requested, Date.parse(reached), ranges, firstDay);
+  checkPeriod(period, reached.slice(0, 10), firstDay);
   const proof = readProof(mirror, currentRun);
-  const period = choosePeriod(requested, reached, readStoredRanges(mirror), firstDay);
-  checkPeriod(period, utcDay(reached), firstDay);
-  const data = readReportData(mirror, period, { reached, proof, isReadUntilKnown: readUntil !== null });
+  const data = readReportData(mirror, period);
+  const sections = [
+    createSalesSection(data),
+    createDaysSection(data),
+    createMonthsSection(data),
+    createRestatedSection(data),
+    createHostsSection(data),
+    createProofSection(proof, readUntil, reached),
+  ];
   return {
     brand: readInfo(mirror, "brand_name") ?? "Brand",
     period,
     summary: summarizeNet(data),
     is_proven: isProven(proof),
-    proof: proofLine(proof),
-    sections: createSections(data),
+    proof: describeProof(proof),
+    sections: sections.filter(({ blocks }) => blocks.length > 0),
     made_at: formatInstant(now),
-    reached: readUntil ?? formatInstant(reached),
+    reached,
   };
 }
 
+/** The views that a report reads several times, in dependency order. */
+const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
+
 /**
- * Returns the start of the day of the newest order, or null if there are no orders. This fallback is needed if the API
- * returns an order with an unreadable date in every date range, because then no range counts as read.
+ * Replaces the views in `viewsToMaterialize` with temporary tables, so that each view is computed only once. Requires a
+ * read transaction.
  */
-function guessOrdersEnd(mirror: Mirror): number | null {
-  const day = readLastDay(mirror);
-  return day === null ? null : dayRange(day).from;
+function materializeViews({ db }: Mirror): void {
+  for (const name of viewsToMaterialize)
+    for (const view of views.filter((one) => one.name === name))
+      db.exec(`CREATE TEMP TABLE ${name} AS ${viewQuery(view)}`);
+}
+
+/** Returns the time up to which orders have been read (ISO 8601), or null if no date range has been read completely. */
+function readOrdersEnd({ db }: Mirror): string | null {
+  return db.prepare(`WITH ${orderReads} SELECT ${ordersReadUntil}`).pluck().get() as string | null;
 }
 
 function checkPeriod(period: Period, lastDay: string, firstDay: string | null): void {

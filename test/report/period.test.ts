@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { DateRange } from "../../src/query/health.js";
 import { choosePeriod } from "../../src/report/period.js";
+import type { Range } from "../../src/util/ranges.js";
 import { parseInstant } from "../../src/util/time-input.js";
 
 /** Returns the period that `--since` and `--until` select if orders have been read up to `reached`. */
@@ -8,7 +9,12 @@ function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.0
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
   const requested = { since: instant(since, "start"), until: instant(until, "end") };
-  return choosePeriod(requested, Date.parse(reached), read ?? [{ from: null, to: reached }]);
+  return choosePeriod(requested, Date.parse(reached), parseRanges(read ?? [{ from: null, to: reached }]));
+}
+
+function parseRanges(ranges: readonly DateRange[]): Range[] {
+  const from = (text: string | null) => (text === null ? Number.NEGATIVE_INFINITY : Date.parse(text));
+  return ranges.map((range) => ({ from: from(range.from), to: Date.parse(range.to) }));
 }
 
 const month = (name: string, reached: string) => period(name, name, reached);
@@ -70,7 +76,7 @@ test("a period has no comparison if the first order was placed after the precedi
     choosePeriod(
       { since: undefined, until: undefined },
       reached,
-      [{ from: null, to: "2026-11-22T17:00:00Z" }],
+      [{ from: Number.NEGATIVE_INFINITY, to: reached }],
       first,
     ).before;
   expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);

@@ -1,0 +1,102 @@
+import { type ResourceHealth, readResourceHealth } from "../query/health.js";
+import { orders } from "../resources/orders.js";
+import type { Mirror } from "../store/database.js";
+import type { CurrentRun } from "../store/lock.js";
+import { findLastVerifiedRun, type RunRow, verifyCompleted } from "../store/runs.js";
+import { pluralize } from "../util/text.js";
+import { dayMs } from "../util/times.js";
+import { paragraph, type Section } from "./document.js";
+import { formatDay, formatTime } from "./formatting.js";
+
+/** The verification state of the mirrored orders. Times are ISO 8601 strings. */
+export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
+  /** The range that the newest verified run verified, or null if no run was verified. */
+  verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
+  /** An error that occurred after the verification, or null. */
+  error: string | null;
+}
+
+/**
+ * Reads the verification state of the mirrored orders.
+ * @param currentRun the run that has locked the mirror; unlike a killed run, it does not count as an error
+ */
+export function readProof(mirror: Mirror, currentRun: CurrentRun | null): Proof {
+  const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, underWay: currentRun });
+  const run = findLastVerifiedRun(mirror, "orders");
+  return {
+    verified: run ? readVerifiedRange(mirror, run) : null,
+    error: health?.found?.error ?? findLaterError(run?.run_id ?? 0, health?.last_run ?? null),
+    oldest_read_at: health?.oldest_read_at ?? null,
+    gaps: health?.gaps ?? [],
+  };
+}
+
+function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"]): string | null {
+  if (!last || last.run_id < verifiedRunId || ["done", "running", "skipped"].includes(last.outcome))
+    return null;
+  const { error, outcome } = last;
+  return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
+}
+
+/** Returns the contiguous range that a run verified. A `verify` run checks the range that earlier runs have read. */
+function readVerifiedRange({ db }: Mirror, run: RunRow): Proof["verified"] {
+  const { run_id, started_at, finished_at, until, outcome } = run;
+  const through = until !== null && until < started_at ? until : started_at;
+  const from = db
+    .prepare(
+      `SELECT from_at FROM run_coverage WHERE coalesce(from_at, '') <= @through AND run_id = (
+         SELECT max(run_id) FROM run_coverage JOIN sync_runs USING (run_id) WHERE resource = 'orders' AND run_id <= @run_id)
+       ORDER BY from_at DESC LIMIT 1`,
+    )
+    .pluck()
+    .get({ run_id, through }) as string | null | undefined;
+  const by = outcome === verifyCompleted ? "verify" : "sync";
+  return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
+}
+
+/** True if a run has verified the orders in some date range and no run has failed since then. */
+export function isProven({ error, verified }: Proof): boolean {
+  return error === null && verified !== null;
+}
+
+export function describeProof({ error, verified }: Proof): string {
+  if (error !== null) return `Not proven: ${error}`;
+  if (verified === null) return "Not proven: the orders have never been compared with the API's counts.";
+  const { at, by, through, from } = verified;
+  const since = from === null ? "" : ` from ${formatDay(from)}`;
+  const how = by === "verify" ? "`verify`" : "the sync";
+  return `Orders${since} through ${formatDay(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.`;
+}
+
+/**
+ * @param readUntil the time up to which orders have been read, or null if no date range has been read completely
+ * @param reached `readUntil` or, if it is null, the day of the newest order
+ */
+export function createProofSection(proof: Proof, readUntil: string | null, reached: string): Section {
+  return {
+    id: "proof",
+    title: "What is proven",
+    lead: describeProof(proof),
+    blocks: [describeAge(proof, readUntil, reached), ...limits].map(paragraph),
+  };
+}
+
+function describeAge(
+  { oldest_read_at: oldest, gaps }: Proof,
+  readUntil: string | null,
+  reached: string,
+): string {
+  if (readUntil === null)
+    return `No date range has been read completely. The newest order is from ${formatDay(reached)}. See \`brandapi status\`.`;
+  const days =
+    oldest === null ? 0 : Math.floor(Math.max(0, Date.parse(readUntil) - Date.parse(oldest)) / dayMs);
+  const age = days === 0 ? "" : ` The oldest check is ${pluralize(days, "day")} older.`;
+  const never = gaps.length === 0 ? "" : " Some days in between were never read: see `brandapi status`.";
+  return `Orders have been read up to ${formatTime(readUntil)}.${age}${never}`;
+}
+
+const limits: readonly string[] = [
+  "Removed and cancelled orders do not count. Net is gross minus refunds. Days and months are in UTC. Amounts in different currencies are never added together.",
+  "The API does not provide refund dates, so a refund counts from the sync that first found it. Nor does the API report which commissions have been paid.",
+  "A change to an old order that affects no count and no daily total, such as a new commission rate, is found only when the order is re-read.",
+];
