@@ -19,9 +19,13 @@ import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
-import { throwIfFailed } from "../sync/each-resource.js";
-import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/run.js";
-import { planResource, type ResourceSelection, smallFirst, syncResources } from "../sync/sync-resources.js";
+import { defaultOptions, type RequestEstimate, type SyncOptions, type SyncSession } from "../sync/run.js";
+import {
+  estimateResource,
+  type ResourceSelection,
+  smallFirst,
+  syncResources,
+} from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/time-input.js";
@@ -194,12 +198,9 @@ async function syncProfile(
   const command = { name: "sync", deps, flags, settings } as const;
   const sync = async () => {
     await withMirrorSession(command, async (session) => {
-      const selection = selectAllowed(chosen, session);
-      const results = await syncResources({ ...session, options }, selection, (run) => {
+      await syncResources({ ...session, options }, selectAllowed(chosen, session), (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });
       });
-      const lost = selection.withoutScope.filter(({ isLost }) => isLost);
-      throwIfFailed(results, selection.allowed.length + lost.length);
     });
     return exitCodes.done;
   };
@@ -245,11 +246,11 @@ async function printPlan(
   { json }: SyncFlags,
   { deps, profile }: Context,
 ): Promise<void> {
-  const planned: { resource: string; steps: PlanStep[]; requests: number }[] = [];
+  const planned: { resource: string; steps: RequestEstimate[]; requests: number }[] = [];
   const skipped = withoutScope.map(({ resource, why }) => ({ resource: resource.name, why }));
   for (const resource of smallFirst(allowed))
     try {
-      const steps = await planResource(session, resource);
+      const steps = await estimateResource(session, resource);
       planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
     } catch (error) {
       if (named || !(error instanceof Forbidden)) throw error;

@@ -12,82 +12,87 @@ import { planDated, readPlanInput } from "./plan.js";
 import { readRange } from "./read.js";
 import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import type { DatedRun, IncompleteReason, PlanStep, SyncStrategy } from "./run.js";
+import type {
+  DatedRun,
+  DatedSession,
+  IncompleteReason,
+  RequestEstimate,
+  SyncResult,
+  SyncRun,
+} from "./run.js";
 import { describeMarked } from "./slices.js";
 
-/** Reads resources with dates (orders and content). The steps are described in `README.md`. */
-export const dated: SyncStrategy<DatedStrategy> = {
-  async plan(session) {
-    const { options, readUntil, resource } = session;
-    const { markedSlices, ranges } = planDated(readPlanInput(session), options, readUntil);
-    const steps: PlanStep[] = [];
-    for (const range of [...ranges, ...markedSlices]) {
-      const { apiCount } = await compareCount(session, range);
-      steps.push({
-        what: `${describeRange(range)}: ${pluralize(apiCount, "record")}`,
-        requests: pagesFor(apiCount),
-      });
-    }
-    const { totalsSource } = resource.strategy;
-    const what = totalsSource ? "verification: daily totals and counts" : "verification: counts";
-    const totalsRequests = totalsSource ? 1 : 0;
-    // One request counts the records without a date range (A11).
-    const countRequests = listCountFilters(session).length + 1;
-    return [...steps, { what, requests: totalsRequests + countRequests, open: true }];
-  },
-
-  async read(syncRun) {
-    const { mirror, options, readUntil, reporter, resource, runId, state } = syncRun;
-    const { floor, gaps, isResumed, markedSlices, ranges } = planDated(
-      readPlanInput(syncRun),
-      options,
-      readUntil,
-    );
-    if (isResumed) {
-      const mirrored = pluralize(state.count(allTime), "record");
-      reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
-    }
-    const due = mergeRanges([...ranges, ...markedSlices]);
-    // The plan is stored before the first request, so that it survives if the run is killed. If there is nothing to
-    // read, `until` is the floor, so that the run does not count as having read any newer date.
-    const since = formatInstantOrNull(due[0]?.from ?? floor);
-    const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
-    mirror.transaction(() => {
-      updateRun(mirror, runId, { since, until });
-      state.setFloor(floor);
-      state.setLastOptions(options);
+export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
+  const { options, readUntil, resource } = session;
+  const { markedSlices, ranges } = planDated(readPlanInput(session), options, readUntil);
+  const steps: RequestEstimate[] = [];
+  for (const range of [...ranges, ...markedSlices]) {
+    const { apiCount } = await compareCount(session, range);
+    steps.push({
+      what: `${describeRange(range)}: ${pluralize(apiCount, "record")}`,
+      requests: pagesFor(apiCount),
     });
+  }
+  const { totalsSource } = resource.strategy;
+  const what = totalsSource ? "verification: daily totals and counts" : "verification: counts";
+  const totalsRequests = totalsSource ? 1 : 0;
+  // One request counts the records without a date range (A11).
+  const countRequests = listCountFilters(session).length + 1;
+  return [...steps, { what, requests: totalsRequests + countRequests, open: true }];
+}
 
-    // The totals are requested before any record is read, so that the next run detects changes that are made during
-    // this run. Drift is detected now, because reading a day replaces its stored totals.
-    const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
-    const drift = findAmountDrift(state, apiTotals);
-    const run: DatedRun = { ...syncRun, apiTotals };
-    const unsettled: IncompleteReason[] = [];
-    for (const range of ranges) unsettled.push(...(await readRange(run, range)).unsettled);
-    for (const range of markedSlices) unsettled.push(...(await readByPage(run, range)).unsettled);
-    unsettled.push(...(await audit(run)));
-    // If the API is down, the reads fail and the run reports that error instead of this warning.
-    if (totalsError) warnOfMissingTotals(run, totalsError);
-    const { hasUndated, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift, unsettled);
-    const isReconciled = reconciled.incompleteReasons.length === 0;
-    const incompleteReasons = isReconciled ? removeMissing(run) : reconciled.incompleteReasons;
+/** Reads a resource with dates (orders and content). The steps are described in `README.md`. */
+export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncResult> {
+  const { mirror, options, readUntil, reporter, resource, runId, state } = syncRun;
+  const { floor, gaps, isResumed, markedSlices, ranges } = planDated(
+    readPlanInput(syncRun),
+    options,
+    readUntil,
+  );
+  if (isResumed) {
+    const mirrored = pluralize(state.count(allTime), "record");
+    reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
+  }
+  const due = mergeRanges([...ranges, ...markedSlices]);
+  // The plan is stored before the first request, so that it survives if the run is killed. If there is nothing to
+  // read, `until` is the floor, so that the run does not count as having read any newer date.
+  const since = formatInstantOrNull(due[0]?.from ?? floor);
+  const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
+  mirror.transaction(() => {
+    updateRun(mirror, runId, { since, until });
+    state.setFloor(floor);
+    state.setLastOptions(options);
+  });
 
-    for (const gap of gaps)
-      reporter.warn(
-        `${resource.name}: ${describeRange(gap)} has never been read and is not covered: run \`brandapi sync ${resource.name}\``,
-      );
-    const markedText = describeMarked(run);
-    if (markedText !== null)
-      reporter.warn(
-        `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
-      );
-    return {
-      incompleteReasons,
-      isPartial: hasUndated || markedText !== null,
-      sums,
-      coveredFrom: formatInstantOrNull(Math.max(state.floor(), ...gaps.map(({ to }) => to + 1))),
-      comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
-    };
-  },
-};
+  // The totals are requested before any record is read, so that the next run detects changes that are made during
+  // this run. Drift is detected now, because reading a day replaces its stored totals.
+  const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
+  const drift = findAmountDrift(state, apiTotals);
+  const run: DatedRun = { ...syncRun, apiTotals };
+  const unsettled: IncompleteReason[] = [];
+  for (const range of ranges) unsettled.push(...(await readRange(run, range)).unsettled);
+  for (const range of markedSlices) unsettled.push(...(await readByPage(run, range)).unsettled);
+  unsettled.push(...(await audit(run)));
+  // If the API is down, the reads fail and the run reports that error instead of this warning.
+  if (totalsError) warnOfMissingTotals(run, totalsError);
+  const { hasUndated, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift, unsettled);
+  const isReconciled = reconciled.incompleteReasons.length === 0;
+  const incompleteReasons = isReconciled ? removeMissing(run) : reconciled.incompleteReasons;
+
+  for (const gap of gaps)
+    reporter.warn(
+      `${resource.name}: ${describeRange(gap)} has never been read and is not covered: run \`brandapi sync ${resource.name}\``,
+    );
+  const markedText = describeMarked(run);
+  if (markedText !== null)
+    reporter.warn(
+      `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
+    );
+  return {
+    incompleteReasons,
+    isPartial: hasUndated || markedText !== null,
+    sums,
+    coveredFrom: formatInstantOrNull(Math.max(state.floor(), ...gaps.map(({ to }) => to + 1))),
+    comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
+  };
+}

@@ -17,32 +17,28 @@ import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { encodePathSegment } from "../util/urls.js";
+import { countList, estimateList, readCompleteList } from "./lists.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
-import type { IncompleteReason, ResourceSession, SyncRun, SyncStrategy } from "./run.js";
-import { countList, planList, readCompleteList } from "./undated.js";
+import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
 type DetailsSession = ResourceSession<DetailsStrategy>;
 type DetailsRun = SyncRun<DetailsStrategy>;
 
-export const details: SyncStrategy<DetailsStrategy> = {
-  async plan(session) {
-    const listed = await countList(session);
-    const parents = findParents(session);
-    const requests =
-      parents.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - parents.length);
-    const step = { what: `details of ${pluralize(requests, "record")}`, requests };
-    return [planList(listed), ...(requests > 0 && session.options.details !== "none" ? [step] : [])];
-  },
+export async function estimateDetails(session: DetailsSession): Promise<RequestEstimate[]> {
+  const listed = await countList(session);
+  const parents = findParents(session);
+  const requests = parents.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - parents.length);
+  const step = { what: `details of ${pluralize(requests, "record")}`, requests };
+  return [estimateList(listed), ...(requests > 0 && session.options.details !== "none" ? [step] : [])];
+}
 
-  async read(run) {
-    const list = await readCompleteList(run);
-    const result = { ...list, listRows: run.progress.rows };
-    if (run.options.details === "none") return { ...result, isPartial: true };
-    return { ...result, incompleteReasons: [...list.incompleteReasons, ...(await readDetails(run))] };
-  },
-};
+export async function readListAndDetails(run: DetailsRun): Promise<SyncResult> {
+  const list = await readCompleteList(run);
+  if (run.options.details === "none") return { ...list, isPartial: true };
+  return { ...list, incompleteReasons: [...list.incompleteReasons, ...(await readDetails(run))] };
+}
 
 async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   const { into, path } = run.resource.strategy;

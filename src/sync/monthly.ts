@@ -19,7 +19,14 @@ import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { readPointDay, requestPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
-import type { PointsByDay, ResourceSession, SyncOptions, SyncRun, SyncStrategy } from "./run.js";
+import type {
+  PointsByDay,
+  RequestEstimate,
+  ResourceSession,
+  SyncOptions,
+  SyncResult,
+  SyncRun,
+} from "./run.js";
 
 type MonthlySession = ResourceSession<MonthlyStrategy>;
 
@@ -28,37 +35,35 @@ interface Month extends Range {
   hostId: string | null;
 }
 
+export async function estimateMonthly(session: MonthlySession): Promise<RequestEstimate[]> {
+  const points = await requestPoints(session, session.resource.strategy.totalsSource);
+  const requests = findDueMonths(session, points).length;
+  const days = { what: "daily clicks, to find the months that changed", requests: 1 };
+  return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
+}
+
 /**
  * Sends one request per calendar month, because unique clicks per day do not add up to unique clicks per month. Late
  * orders and bot filtering change past clicks, so months in which a day has changed are re-read.
  */
-export const monthly: SyncStrategy<MonthlyStrategy> = {
-  async plan(session) {
-    const points = await requestPoints(session, session.resource.strategy.totalsSource);
-    const requests = findDueMonths(session, points).length;
-    const days = { what: "daily clicks, to find the months that changed", requests: 1 };
-    return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
-  },
-
-  async read(run) {
-    const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
-    const due = findDueMonths(run, await requestPoints(run, resource.strategy.totalsSource));
-    const requested = findRequestedRange(run);
-    const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
-    const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
-    mirror.transaction(() => {
-      updateRun(mirror, runId, { since, until });
-      if (isPlain(options)) state.setFloor(findFloor(options, state.storedFloor()));
-    });
-    if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
-    for (const [index, month] of due.entries()) {
-      await readMonth(run, month);
-      progress.advance(due.length - index - 1);
-    }
-    if (isPlain(options)) coverIdleMonths(run, requested);
-    return { incompleteReasons: [], isPartial: !isPlain(options) };
-  },
-};
+export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncResult> {
+  const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
+  const due = findDueMonths(run, await requestPoints(run, resource.strategy.totalsSource));
+  const requested = findRequestedRange(run);
+  const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
+  const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
+  mirror.transaction(() => {
+    updateRun(mirror, runId, { since, until });
+    if (isPlain(options)) state.setFloor(findFloor(options, state.storedFloor()));
+  });
+  if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
+  for (const [index, month] of due.entries()) {
+    await readMonth(run, month);
+    progress.advance(due.length - index - 1);
+  }
+  if (isPlain(options)) coverIdleMonths(run, requested);
+  return { incompleteReasons: [], isPartial: !isPlain(options) };
+}
 
 /**
  * True if clicks are requested by day for all hosts. Other requests return different data, so they do not extend the

@@ -82,6 +82,14 @@ export interface ResourceSession<How extends Strategy = Strategy> extends SyncSe
 
 export type DatedSession = ResourceSession<DatedStrategy>;
 
+/** True if the resource of a session or run is read with the strategy `kind`. */
+export function hasStrategy<S extends ResourceSession, Kind extends Strategy["kind"]>(
+  session: S,
+  kind: Kind,
+): session is S & ResourceSession<Strategy & { kind: Kind }> {
+  return session.resource.strategy.kind === kind;
+}
+
 /** A run that is recorded in `sync_runs` and can write records. */
 export interface SyncRun<How extends Strategy = Strategy> extends ResourceSession<How> {
   runId: number;
@@ -106,19 +114,11 @@ export interface IncompleteReason {
 
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
-/**
- * A way to read a resource. `plan` and `read` are methods rather than function properties, so that a strategy for one
- * kind of resource is assignable to `SyncStrategy`.
- */
-export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Estimates how many requests `read` would send. The estimate itself requests only counts and daily totals. */
-  plan(session: ResourceSession<How>): Promise<PlanStep[]>;
-  read(run: SyncRun<How>): Promise<SyncResult>;
-}
-
-export interface PlanStep {
+/** A part of a `--dry-run` plan. */
+export interface RequestEstimate {
   what: string;
   requests: number;
+  /** True if the sync may send more requests. */
   open?: boolean;
 }
 
@@ -129,6 +129,7 @@ export interface SyncResult {
   sums?: CountSums;
   /** The start of the covered dates (ISO 8601), or null if everything was read or the resource has no dates. */
   coveredFrom?: string | null;
+  /** The number of records in the list, if the resource has details. */
   listRows?: number;
   /** False if the resource has daily totals, but the run compared only counts. */
   comparesTotals?: boolean;
@@ -137,7 +138,6 @@ export interface SyncResult {
 class RunCounter {
   readonly #before: Readonly<ApiClient["stats"]>;
   #responses = 0;
-  #rows = 0;
 
   constructor(
     private readonly session: SyncSession,
@@ -154,12 +154,7 @@ class RunCounter {
 
   /** Adds to the row count in `sync_runs`. Call this in the transaction that writes the records. */
   addRows(rows: number): void {
-    this.#rows += rows;
     addReadRows(this.session.mirror, this.runId, { rows, ...this.stats() });
-  }
-
-  get rows(): number {
-    return this.#rows;
   }
 
   advance(remaining: number): void {

@@ -1,29 +1,29 @@
 import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
 import { findResource } from "../resources/registry.js";
-import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
+import { detailsResource, type Resource } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
 import { createRunRow, findLastVerifiedSync, type RunRow, wasRead } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { silentReporter } from "../util/reporter.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration, formatInstant, formatInstantOrNull } from "../util/times.js";
-import { dated } from "./dated.js";
-import { details } from "./details.js";
-import { createLostAccessError, forEachResource, type ResourceResults, toError } from "./each-resource.js";
-import { monthly } from "./monthly.js";
+import { estimateDated, readDated } from "./dated.js";
+import { estimateDetails, readListAndDetails } from "./details.js";
+import { createLostAccessError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
+import { countList, estimateList, readCompleteList, readRanking } from "./lists.js";
+import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
   finishRun,
+  hasStrategy,
   type IncompleteReason,
   openResource,
-  type PlanStep,
+  type RequestEstimate,
   type RunEnd,
   type SyncResult,
   type SyncRun,
   type SyncSession,
-  type SyncStrategy,
   startRun,
 } from "./run.js";
-import { full, ranking } from "./undated.js";
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
@@ -39,11 +39,15 @@ interface WithoutScope {
   isLost: boolean;
 }
 
+/**
+ * Syncs all allowed resources, and reports those whose scope the key lacks.
+ * @throws if any resource failed or all were skipped
+ */
 export async function syncResources(
   session: SyncSession,
   { allowed, withoutScope, named }: ResourceSelection,
   onRunEnd: (run: RunRow) => void,
-): Promise<ResourceResults> {
+): Promise<void> {
   const { clock, mirror, reporter } = session;
   const due = smallFirst(allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
@@ -63,7 +67,7 @@ export async function syncResources(
     const at = formatInstant(clock.now());
     onRunEnd({ ...createRunRow(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
-  return results;
+  throwIfFailed(results, due.length + withoutScope.filter(({ isLost }) => isLost).length);
 }
 
 /**
@@ -90,18 +94,6 @@ export function smallFirst(resources: readonly Resource[]): Resource[] {
   return [...resources.filter((resource) => !isDated(resource)), ...resources.filter(isDated).toReversed()];
 }
 
-const strategies: Record<Strategy["kind"], SyncStrategy> = {
-  dated,
-  details,
-  full,
-  monthly,
-  ranking,
-} satisfies { [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }> };
-
-function findStrategy({ strategy }: Resource): SyncStrategy {
-  return strategies[strategy.kind];
-}
-
 /**
  * Reads one resource into the mirror and records the run. Returns the run's error instead of throwing it.
  * @param isOptional true if the user did not name the resource, in which case it is skipped if the API denies access to
@@ -117,70 +109,63 @@ export async function syncResource(
   const wasReadBefore = wasRead(mirror, resource.name);
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
-  const { end, result } = await readResource(run, { isOptional, wasReadBefore });
+  const result = await readResource(run).catch(toError);
+  const end = decideEnd(run, result, { isOptional, wasReadBefore });
   const row = finishRun(run, end);
-  const { comparesTotals = true, listRows } = result ?? {};
-  const floor = result && formatInstantOrNull(run.state.floor());
-  task.end(formatRunLine(row, { floor, comparesTotals, listRows }));
-  warnOfUnexpectedValues({ mirror, reporter }, resource);
+  const floor = formatInstantOrNull(run.state.floor());
+  task.end(formatRunLine(row, result instanceof Error ? { floor } : { ...result, floor }));
+  warnOfUnexpectedValues(session, resource);
   return { run: row, error: end.error };
 }
 
-interface ExpectedAccess {
-  isOptional: boolean;
-  wasReadBefore: boolean;
+async function readResource(run: SyncRun): Promise<SyncResult> {
+  const result = await readByStrategy(run);
+  indexTables(run.mirror, run.resource);
+  return result;
 }
 
-async function readResource(
-  run: SyncRun,
-  access: ExpectedAccess,
-): Promise<{ end: RunEnd; result: SyncResult | null }> {
-  const { mirror, resource } = run;
-  try {
-    const result = await findStrategy(resource).read(run);
-    indexTables(mirror, resource);
-    return { end: decideEnd(resource, result), result };
-  } catch (thrown) {
-    const end =
-      thrown instanceof Forbidden
-        ? decideEndAfterRefusal(run, thrown, access)
-        : decideEndAfterError(toError(thrown));
-    return { end, result: null };
-  }
+async function readByStrategy(run: SyncRun): Promise<SyncResult> {
+  if (hasStrategy(run, "dated")) return await readDated(run);
+  if (hasStrategy(run, "details")) return await readListAndDetails(run);
+  if (hasStrategy(run, "monthly")) return await readMonthly(run);
+  if (hasStrategy(run, "ranking")) return await readRanking(run);
+  return await readCompleteList(run);
 }
 
-function decideEnd(
-  resource: Resource,
-  { coveredFrom, incompleteReasons, isPartial, sums }: SyncResult,
-): RunEnd {
-  const columns = { ...sums, covered_from: coveredFrom ?? null };
-  if (incompleteReasons.length > 0)
-    return { outcome: "incomplete", error: createIncompleteError(resource, incompleteReasons), columns };
-  return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
+/** Estimates the requests that a sync would send. The estimate itself requests only counts and daily totals. */
+export async function estimateResource(session: SyncSession, resource: Resource): Promise<RequestEstimate[]> {
+  const opened = openResource(session, resource);
+  if (hasStrategy(opened, "dated")) return await estimateDated(opened);
+  if (hasStrategy(opened, "details")) return await estimateDetails(opened);
+  if (hasStrategy(opened, "monthly")) return await estimateMonthly(opened);
+  return [estimateList(await countList(opened))];
 }
 
 /**
- * Decides how a run ends if the API denied access to the resource. If it was read before, the mirror's data is now
- * outdated, so the run is incomplete. If not, an optional resource is skipped.
+ * Decides how a run ends. If the API denied access to a resource that was read before, the mirror's data is now
+ * outdated, so the run is incomplete. If the resource was not read before, an optional resource is skipped.
+ * @param result the error if the resource could not be read
  */
-function decideEndAfterRefusal(
+function decideEnd(
   { progress, resource }: SyncRun,
-  error: Forbidden,
-  { isOptional, wasReadBefore }: ExpectedAccess,
+  result: SyncResult | Error,
+  { isOptional, wasReadBefore }: { isOptional: boolean; wasReadBefore: boolean },
 ): RunEnd {
-  const isLost = wasReadBefore || (isOptional && progress.hasResponses());
-  if (isLost && failureScope(error) !== "command")
-    return decideEndAfterError(createLostAccessError(resource, error));
-  return isOptional ? { outcome: "skipped", error } : decideEndAfterError(error);
-}
-
-function decideEndAfterError(error: Error): RunEnd {
-  if (error instanceof Stopped) return { outcome: "stopped", error };
-  return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
-}
-
-export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
-  return await findStrategy(resource).plan(openResource(session, resource));
+  if (!(result instanceof Error)) {
+    const { coveredFrom = null, incompleteReasons, isPartial, sums } = result;
+    const columns = { ...sums, covered_from: coveredFrom };
+    if (incompleteReasons.length > 0)
+      return { outcome: "incomplete", error: createIncompleteError(resource, incompleteReasons), columns };
+    return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
+  }
+  if (result instanceof Forbidden) {
+    const isOutdated = wasReadBefore || (isOptional && progress.hasResponses());
+    if (isOutdated && failureScope(result) !== "command")
+      return { outcome: "incomplete", error: createLostAccessError(resource, result) };
+    if (isOptional) return { outcome: "skipped", error: result };
+  }
+  if (result instanceof Stopped) return { outcome: "stopped", error: result };
+  return { outcome: result instanceof Incomplete ? "incomplete" : "failed", error: result };
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
@@ -204,10 +189,8 @@ export function warnOfUnexpectedValues(
   }
 }
 
-interface RunFacts {
+interface RunFacts extends Pick<SyncResult, "comparesTotals" | "listRows"> {
   floor: string | null;
-  comparesTotals: boolean;
-  listRows?: number | undefined;
 }
 
 /**
@@ -237,7 +220,7 @@ function formatRows({ resource, rows_read }: RunRow, { listRows }: RunFacts): st
   return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
 }
 
-function formatResult(run: RunRow, { floor, comparesTotals }: RunFacts): string {
+function formatResult(run: RunRow, { floor, comparesTotals = true }: RunFacts): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "not verified";

@@ -1,12 +1,19 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
-import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
+import { detailsResource, type Resource } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { verifyCompleted, writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
 import { toError } from "../sync/each-resource.js";
-import { finishRun, openResource, type SyncRun, type SyncSession, startRun } from "../sync/run.js";
+import {
+  finishRun,
+  hasStrategy,
+  openResource,
+  type SyncRun,
+  type SyncSession,
+  startRun,
+} from "../sync/run.js";
 import { syncResource, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
@@ -23,23 +30,6 @@ import {
   type TablesResult,
   type VerificationResult,
 } from "./result.js";
-
-/** `verify` is a method rather than a function property for the reason given at `SyncStrategy`. */
-interface Verifier<How extends Strategy = Strategy> {
-  verify(run: SyncRun<How>): Promise<RecordsResult>;
-}
-
-/**
- * The verifier for each kind of resource. Null means that the API may restate the values at any time, so they cannot be
- * verified.
- */
-const verifiers: Record<Strategy["kind"], Verifier | null> = {
-  dated: { verify: verifyDated },
-  full: { verify: (run) => verifyList(run, null) },
-  details: { verify: (run) => verifyList(run, countPending(run)) },
-  monthly: null,
-  ranking: null,
-} satisfies { [Kind in Strategy["kind"]]: Verifier<Strategy & { kind: Kind }> | null };
 
 /**
  * Compares a resource's tables with its records, and the records with the API. Records the run in `sync_runs`.
@@ -102,9 +92,9 @@ async function verifyRecords(
   repair: boolean,
   tableError: string | null,
 ): Promise<RecordsResult> {
-  const verifier = verifiers[resource.strategy.kind];
-  if (!verifier) return createRestatedResult(session, resource);
-  const before = await recordVerification(session, resource, verifier, tableError);
+  const { kind } = resource.strategy;
+  if (kind === "monthly" || kind === "ranking") return createRestatedResult(session, resource);
+  const before = await recordVerification(session, resource, tableError);
   if (!repair) return before;
   const state = new SyncState(session.mirror, resource.name);
   const isRepairable = before.state === "different" || before.unread || state.markedSlices().length > 0;
@@ -118,7 +108,7 @@ async function verifyRecords(
   // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const newSession = { ...session, cachedPoints: new Map() };
-  const after = await recordVerification(newSession, resource, verifier, tableError);
+  const after = await recordVerification(newSession, resource, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
   const repaired = { run_id, rows_new, rows_changed, rows_removed };
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, repaired };
@@ -131,7 +121,6 @@ async function verifyRecords(
 async function recordVerification(
   session: SyncSession,
   resource: Resource,
-  verifier: Verifier,
   tableError: string | null,
 ): Promise<RecordsResult> {
   const { mirror, reporter } = session;
@@ -139,7 +128,7 @@ async function recordVerification(
   const run = startRun(session, resource, task);
   let result: RecordsResult;
   try {
-    result = await verifier.verify(run);
+    result = await compareWithApi(run);
   } catch (thrown) {
     const error = toError(thrown);
     finishRun(run, { outcome: error instanceof Stopped ? "stopped" : "failed", error });
@@ -167,10 +156,17 @@ async function recordVerification(
   return result;
 }
 
+async function compareWithApi(run: SyncRun): Promise<RecordsResult> {
+  if (hasStrategy(run, "dated")) return await verifyDated(run);
+  if (hasStrategy(run, "details")) return await verifyList(run, countPending(run));
+  return await verifyList(run, null);
+}
+
 function joinProblems(problems: readonly Problem[]): string | null {
   return problems.map(({ text }) => text).join("; ") || null;
 }
 
+/** The API may restate monthly values and rankings at any time, so they cannot be verified. */
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
   const why =
     "the API may restate these values at any time; the mirror contains the values from the last read";

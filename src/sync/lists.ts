@@ -5,26 +5,13 @@ import { pluralize } from "../util/text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
 import { refuseRemovals, removeMissing } from "./removals.js";
-import type {
-  IncompleteReason,
-  PlanStep,
-  ResourceSession,
-  SyncResult,
-  SyncRun,
-  SyncStrategy,
-} from "./run.js";
-
-/** Reads the complete list in every run, because the API has no date filter for it. */
-export const full: SyncStrategy = {
-  plan: async (session) => [planList(await countList(session))],
-  read: readCompleteList,
-};
+import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
 export async function countList(session: ResourceSession): Promise<number | null> {
   return session.resource.pagination === "unknown" ? null : (await requestCount(session, {})).total;
 }
 
-export function planList(listed: number | null): PlanStep {
+export function estimateList(listed: number | null): RequestEstimate {
   return listed === null
     ? { what: "the complete list, whose length is unknown", requests: 1, open: true }
     : { what: `the complete list: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
@@ -52,7 +39,12 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     );
   else if (!isComplete)
     incompleteReasons.push({ text: `the list of ${resource.name} ${describeIncompleteList(list)}` });
-  return { incompleteReasons, isPartial: hasRepeated, sums: sumListCounts(run, total) };
+  return {
+    incompleteReasons,
+    isPartial: hasRepeated,
+    sums: sumListCounts(run, total),
+    listRows: list.ids.size,
+  };
 }
 
 /**
@@ -70,35 +62,31 @@ function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: Li
  * Reads the current host ranking. Rows are identified by their position, because more than one row can lack a host. An
  * incomplete ranking is not stored, because hosts can change places while the pages are being read.
  */
-export const ranking: SyncStrategy = {
-  plan: (session) => full.plan(session),
-
-  async read(run) {
-    const { mirror, progress, resource, state, writer } = run;
-    const list = await readList(run, { idOf: rankedHostId });
-    if (!list.isComplete)
-      return incomplete(run, list.total, {
-        text: `the ranking ${describeIncompleteList({ ...list, repeated: [] })}`,
-      });
-    const items = [...list.records.values()].map(({ record }) => record);
-    const present = countCurrent(mirror, resource.name);
-    const refusal = refuseRemovals(run, Math.max(0, present - items.length), present);
-    if (refusal) return incomplete(run, list.total, refusal);
-    const { requestedAt } = list;
-    mirror.transaction(() => {
-      const written = items.flatMap((record, position) =>
-        writer.write([record], { readAt: requestedAt, position, context: { position }, touch: true }),
-      );
-      const ids = new Set(written);
-      const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
-      writer.remove(removed, requestedAt);
-      saveRanking(mirror, requestedAt, items);
-      state.coverAll({ runId: run.runId, ids, requestedAt });
-      progress.addRows(list.ids.size);
+export async function readRanking(run: SyncRun): Promise<SyncResult> {
+  const { mirror, progress, resource, state, writer } = run;
+  const list = await readList(run, { idOf: rankedHostId });
+  if (!list.isComplete)
+    return incomplete(run, list.total, {
+      text: `the ranking ${describeIncompleteList({ ...list, repeated: [] })}`,
     });
-    return { incompleteReasons: [], isPartial: false, sums: sumListCounts(run, list.total) };
-  },
-};
+  const items = [...list.records.values()].map(({ record }) => record);
+  const present = countCurrent(mirror, resource.name);
+  const refusal = refuseRemovals(run, Math.max(0, present - items.length), present);
+  if (refusal) return incomplete(run, list.total, refusal);
+  const { requestedAt } = list;
+  mirror.transaction(() => {
+    const written = items.flatMap((record, position) =>
+      writer.write([record], { readAt: requestedAt, position, context: { position }, touch: true }),
+    );
+    const ids = new Set(written);
+    const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
+    writer.remove(removed, requestedAt);
+    saveRanking(mirror, requestedAt, items);
+    state.coverAll({ runId: run.runId, ids, requestedAt });
+    progress.addRows(list.ids.size);
+  });
+  return { incompleteReasons: [], isPartial: false, sums: sumListCounts(run, list.total) };
+}
 
 function incomplete(run: SyncRun, listed: number, reason: IncompleteReason): SyncResult {
   return { incompleteReasons: [reason], isPartial: false, sums: sumListCounts(run, listed) };
