@@ -5,8 +5,7 @@ import { findSyncedTable, warnAboutWrongDates } from "../cli/table-selection.js"
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
-import { type DownloadSummary, downloadFiles } from "../download/library-download.js";
-import { selectFiles } from "../download/library-files.js";
+import { type DownloadSummary, downloadFiles, selectFiles } from "../download/library-download.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes, formatCount, pluralize } from "../util/text.js";
@@ -67,13 +66,12 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
       mirror,
       task,
       folder,
+      limit: flags.limit ?? files.length,
       userAgent: `brandapi/${readVersion()}`,
       baseUrl: settings.baseUrl ?? "",
       maxWaitMs: settings.maxWaitMs,
     };
-    let hasMissing = false;
-    const summary = await downloadFiles(files, options, flags.limit ?? files.length, (file, failure) => {
-      if (failure?.kind === "missing") hasMissing = true;
+    const { summary, hasMissing } = await downloadFiles(files, options, (file) => {
       if (flags.json) printJson(deps.stdout, { file });
       const { path, bytes, library_bytes: librarySize, error } = file;
       if (error !== null) reporter.warn(`${path}: ${error}`);

@@ -1,12 +1,9 @@
 import { createHash } from "node:crypto";
 import { formatUtc, readTimestamp } from "../util/times.js";
-import type { LibraryFile } from "./library-files.js";
+import type { LibraryFile } from "./library-download.js";
+import { partSuffix } from "./partial-file.js";
 
 export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeType" | "createdAt">;
-
-export const partSuffix = ".part";
-/** The suffix for the file that stores an incomplete file's version. It must not be longer than `partSuffix`. */
-export const versionSuffix = ".etag";
 
 /**
  * The maximum length, including `.part`. File systems allow 255 bytes per name, and Windows allows 260 characters for

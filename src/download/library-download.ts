@@ -1,22 +1,67 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { ApiClient } from "../api/client.js";
-import type { Deps } from "../deps.js";
+import type { ReadableTable } from "../query/readable-tables.js";
+import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 import { createFolder } from "../util/files.js";
 import type { Task } from "../util/reporter.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
+import { DownloadFailure, type DownloadFileOptions, downloadFile } from "./download-file.js";
 import { fileName, foldName } from "./file-name.js";
-import type { LibraryFile } from "./library-files.js";
-import { PartialFile } from "./partial-file.js";
-import { DownloadFailure, requestFileUrl, type TransferOptions, transfer } from "./transfer.js";
 
-export interface DownloadOptions extends TransferOptions, Pick<Deps, "clock" | "random"> {
-  api: Pick<ApiClient, "get">;
+/** The filters for library files. Times are in milliseconds since the Unix epoch. */
+interface FileSelection {
+  /** An SQL condition on columns of the `content` table. */
+  where: string | undefined;
+  since: number | undefined;
+  until: number | undefined;
+}
+
+/** A file in the mirrored content library (see "Content item" in the API documentation). */
+export interface LibraryFile {
+  source: string;
+  id: string;
+  filename: string | null;
+  mimeType: string | null;
+  /** The size in bytes, or null if the API does not report it. */
+  size: number | null;
+  createdAt: string | null;
+  /** The time at which the current version of the record was first read. */
+  sinceAt: string;
+}
+
+/**
+ * Returns the selected files, newest first.
+ * @param table the `content` table
+ * @throws UsageError if SQLite rejects the condition
+ */
+export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {
+  const { where = "1", since = null, until = null } = selection;
+  checkCondition(mirror, table, where);
+  const select = mirror.db.prepare(
+    // The column is null if the API sends a number as the ID, so the ID is then taken from the record's key
+    // (`source/id`).
+    `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
+       coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
+       iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt
+     FROM (SELECT * FROM content WHERE (${where}\n)) AS c JOIN records AS r USING (record_id)
+     WHERE (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
+     ORDER BY r.dated_at DESC, r.key`,
+  );
+  try {
+    return select.all({ since, until }) as LibraryFile[];
+  } catch (error) {
+    throw explainRuntimeError(error, "--where");
+  }
+}
+
+export interface DownloadOptions extends DownloadFileOptions {
   mirror: Mirror;
-  task: Pick<Task, "update" | "waiting">;
   folder: string;
+  /** The maximum number of files to download. */
+  limit: number;
+  task: Pick<Task, "update" | "waiting">;
 }
 
 /** The result for a single file, as printed by `--json`. */
@@ -52,30 +97,30 @@ const maxHostFailures = 4;
 
 /**
  * Downloads the files that are not yet complete, four at a time.
- * @param limit maximum number of files to download
  * @param onFile called after each file
+ * @returns the summary, and whether the library no longer has some of the files
  * @throws errors that affect all files, such as a full disk or denied access to the API; the signal's abort reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
-  options: DownloadOptions,
-  limit: number,
-  onFile: (result: FileResult, failure?: DownloadFailure) => void,
-): Promise<DownloadSummary> {
-  const { mirror, task } = options;
-  createFolder(options.folder);
-  const folder = realpathSync(options.folder);
-  const log = new DownloadLog(mirror);
+  { mirror, folder: outputFolder, limit, ...options }: DownloadOptions,
+  onFile: (result: FileResult) => void,
+): Promise<{ summary: DownloadSummary; hasMissing: boolean }> {
+  const { task } = options;
+  createFolder(outputFolder);
+  const folder = realpathSync(outputFolder);
+  const downloads = readDownloads(mirror);
   const incomplete: LibraryFile[] = [];
   for (const file of files) {
-    const download = log.get(file);
+    const download = downloads.get(fileKey(file));
     const path = download && findCompleteFile(file, download, folder);
     if (!download || path === undefined) incomplete.push(file);
     // The folder has been moved since the file was downloaded.
-    else if (path !== download.path) log.save({ ...download, path });
+    else if (path !== download.path) saveDownload(mirror, { ...download, path });
   }
-  const targets = assignPaths(incomplete.slice(0, limit), folder, log);
+  const targets = assignPaths(incomplete.slice(0, limit), folder, downloads);
   const counts = { downloaded: 0, failed: 0, not_tried: 0, bytes: 0 };
+  let hasMissing = false;
   let hostFailures = 0;
   task.update({ done: 0, total: targets.length });
 
@@ -90,7 +135,8 @@ export async function downloadFiles(
         counts.not_tried += 1;
         continue;
       }
-      const { result, failure } = await downloadOne(target, log, { ...options, signal });
+      const { result, failure } = await downloadOne(mirror, target, { ...options, signal });
+      if (failure?.kind === "missing") hasMissing = true;
       if (failure?.kind === "unavailable") hostFailures += 1;
       if (failure) counts.failed += 1;
       else {
@@ -98,14 +144,15 @@ export async function downloadFiles(
         counts.downloaded += 1;
         counts.bytes += result.bytes ?? 0;
       }
-      onFile(result, failure);
+      onFile(result);
       task.update({ done: counts.downloaded + counts.failed });
     }
   }
   const workers = Array.from({ length: concurrency }, () => work().catch((error) => stop.abort(error)));
   await Promise.all(workers);
   signal.throwIfAborted();
-  return { folder, selected: files.length, already_complete: files.length - incomplete.length, ...counts };
+  const already_complete = files.length - incomplete.length;
+  return { summary: { folder, selected: files.length, already_complete, ...counts }, hasMissing };
 }
 
 /**
@@ -126,9 +173,13 @@ function findCompleteFile(
 type Target = Readonly<{ file: LibraryFile; path: string }>;
 
 /** Assigns each file a path that is not used by any other file in the mirror or in this run. */
-function assignPaths(files: readonly LibraryFile[], folder: string, log: DownloadLog): Target[] {
+function assignPaths(
+  files: readonly LibraryFile[],
+  folder: string,
+  downloads: ReadonlyMap<string, CompletedDownload>,
+): Target[] {
   const keys = new Set(files.map(fileKey));
-  const others = [...log.all()].filter((download) => !keys.has(fileKey(download)));
+  const others = [...downloads.values()].filter((download) => !keys.has(fileKey(download)));
   const taken = new Set(others.map(({ path }) => foldName(basename(path))));
   return files.map((file) => {
     const name = fileName(file, taken);
@@ -142,14 +193,21 @@ function assignPaths(files: readonly LibraryFile[], folder: string, log: Downloa
  * @throws errors that affect all files
  */
 async function downloadOne(
+  mirror: Mirror,
   { file, path }: Target,
-  log: DownloadLog,
-  options: DownloadOptions,
+  options: DownloadFileOptions,
 ): Promise<{ result: FileResult; failure?: DownloadFailure }> {
   const { source, id, size: library_bytes } = file;
   try {
-    const { bytes, sha256, resumedFrom } = await downloadWithRetries(file, path, options);
-    log.save({ source, id, path, bytes, sha256, downloaded_at: formatInstant(options.clock.now()) });
+    const { bytes, sha256, resumedFrom } = await downloadFile(file, path, options);
+    saveDownload(mirror, {
+      source,
+      id,
+      path,
+      bytes,
+      sha256,
+      downloaded_at: formatInstant(options.clock.now()),
+    });
     const details = { bytes, library_bytes, sha256, resumed_from: resumedFrom, error: null };
     return { result: { source, id, path, outcome: "downloaded", ...details } };
   } catch (error) {
@@ -157,48 +215,6 @@ async function downloadOne(
     if (!failure) throw error;
     const details = { bytes: null, library_bytes, sha256: null, resumed_from: null, error: failure.message };
     return { result: { source, id, path, outcome: "failed", ...details }, failure };
-  }
-}
-
-const maxAttempts = 3;
-/** The delays in milliseconds before the second and third attempts, without jitter. */
-const retryDelays = [1_000, 5_000];
-
-/**
- * Downloads a file in up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
- * has the same version.
- * @throws DownloadFailure; file system and API errors; the signal's abort reason
- */
-async function downloadWithRetries(
-  file: LibraryFile,
-  path: string,
-  options: DownloadOptions,
-): Promise<{ bytes: number; sha256: string; resumedFrom: number }> {
-  const partial = await PartialFile.open(path);
-  const hasAllBytes = partial.length === partial.version?.length;
-  let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
-  // The partial file is complete, but its size no longer matches the library's.
-  if (hasAllBytes && !isDownloaded) await partial.restart(undefined);
-  try {
-    for (let attempt = 1; !isDownloaded; attempt += 1) {
-      try {
-        const url = await requestFileUrl(file, options);
-        await transfer(url, partial, file.size, options);
-        isDownloaded = true;
-      } catch (error) {
-        if (!(error instanceof DownloadFailure)) throw error;
-        if (error.kind === "restart" || !partial.version) await partial.restart(undefined);
-        if (error.kind === "permanent" || error.kind === "missing" || attempt === maxAttempts) throw error;
-        const delayMs = (retryDelays[attempt - 1] ?? 0) * (0.5 + options.random());
-        const waitMs = Math.min(error.retryAfterMs ?? delayMs, options.maxWaitMs);
-        options.task.waiting(waitMs, error.message);
-        await options.clock.sleep(waitMs, options.signal);
-      }
-    }
-    return { bytes: partial.length, sha256: await partial.finish(), resumedFrom: partial.resumedFrom };
-  } catch (error) {
-    await partial.close();
-    throw error;
   }
 }
 
@@ -223,7 +239,7 @@ function asDownloadFailure(error: unknown): DownloadFailure | undefined {
 }
 
 /** A row in the `content_downloads` table. */
-export interface CompletedDownload {
+interface CompletedDownload {
   source: string;
   id: string;
   path: string;
@@ -234,33 +250,20 @@ export interface CompletedDownload {
 
 const columns = "source, id, path, bytes, sha256, downloaded_at";
 
-export class DownloadLog {
-  readonly #completed: Map<string, CompletedDownload>;
+function readDownloads({ db }: Mirror): Map<string, CompletedDownload> {
+  const rows = db.prepare(`SELECT ${columns} FROM content_downloads`).all() as CompletedDownload[];
+  return new Map(rows.map((row) => [fileKey(row), row]));
+}
 
-  constructor(private readonly mirror: Mirror) {
-    const rows = mirror.db.prepare(`SELECT ${columns} FROM content_downloads`).all() as CompletedDownload[];
-    this.#completed = new Map(rows.map((row) => [fileKey(row), row]));
-  }
-
-  get(file: { source: string; id: string }): CompletedDownload | undefined {
-    return this.#completed.get(fileKey(file));
-  }
-
-  all(): Iterable<CompletedDownload> {
-    return this.#completed.values();
-  }
-
-  save(download: CompletedDownload): void {
-    const insert = this.mirror.db.prepare(
-      `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
-       VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`,
-    );
-    this.mirror.transaction(() => insert.run(download));
-    this.#completed.set(fileKey(download), download);
-  }
+function saveDownload(mirror: Mirror, download: CompletedDownload): void {
+  const insert = mirror.db.prepare(
+    `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
+     VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`,
+  );
+  mirror.transaction(() => insert.run(download));
 }
 
 /** Returns the key of a file's record. IDs are unique only within a source. */
-export function fileKey({ source, id }: { source: string; id: string }): string {
+function fileKey({ source, id }: { source: string; id: string }): string {
   return `${source}/${id}`;
 }

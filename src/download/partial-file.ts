@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { parseJson } from "../util/json-value.js";
-import { partSuffix, versionSuffix } from "./file-name.js";
+
+export const partSuffix = ".part";
+/** The suffix for the file that stores the version. It must not be longer than `partSuffix`. */
+const versionSuffix = ".etag";
 
 /** The version of a file on the file host. Bytes from different versions must never be combined. */
 export interface FileVersion {
@@ -36,7 +39,7 @@ export class PartialFile {
       file.length = (await file.handle.stat()).size;
       file.version = await readFileVersion(path + versionSuffix);
       file.resumedFrom = file.length;
-      if (!file.version || file.length > file.version.length) await file.restart(undefined);
+      if (!file.version || file.length > file.version.length) await file.restart();
       return file;
     } catch (error) {
       await file.handle.close();
@@ -44,8 +47,11 @@ export class PartialFile {
     }
   }
 
-  /** Truncates the file in order to start over with a different version. */
-  async restart(version: FileVersion | undefined): Promise<void> {
+  /**
+   * Deletes all bytes in order to start over.
+   * @param version the version that the file host is about to send, if it is known
+   */
+  async restart(version?: FileVersion): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);
       // After a power failure, the old version's bytes must not be mistaken for the new version's.

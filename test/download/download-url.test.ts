@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { downloadPath, readFileUrl } from "../../src/download/transfer.js";
+import { downloadPath, readFileUrl } from "../../src/download/download-file.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
 test("downloadPath escapes the source and ID, and returns null if the ID cannot be part of a URL", () => {

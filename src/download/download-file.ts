@@ -4,10 +4,11 @@ import type { Deps, HttpResponse } from "../deps.js";
 import { BadRequest, NotFound } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { isObject, type Json } from "../util/json-value.js";
+import type { Task } from "../util/reporter.js";
 import { dayMs } from "../util/times.js";
 import { encodePathSegment, isLoopback } from "../util/urls.js";
-import type { LibraryFile } from "./library-files.js";
-import type { FileVersion, PartialFile } from "./partial-file.js";
+import type { LibraryFile } from "./library-download.js";
+import { type FileVersion, PartialFile } from "./partial-file.js";
 
 /**
  * The reasons why a download can fail:
@@ -17,7 +18,7 @@ import type { FileVersion, PartialFile } from "./partial-file.js";
  * - restart: a retry may succeed if it starts over from the first byte
  * - unavailable: the file host is unreachable or failing, which probably affects the next file as well
  */
-export type DownloadFailureKind = "permanent" | "missing" | "retryable" | "restart" | "unavailable";
+type DownloadFailureKind = "permanent" | "missing" | "retryable" | "restart" | "unavailable";
 
 /** Thrown if a file cannot be downloaded. The message is printed after the file's path and never contains a URL. */
 export class DownloadFailure extends Error {
@@ -31,11 +32,109 @@ export class DownloadFailure extends Error {
   }
 }
 
-export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "signal"> {
+interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "signal"> {
   userAgent: string;
   /** The base URL of the API. Plain http on loopback is allowed only if this URL is also on loopback. */
   baseUrl: string;
   maxWaitMs: number;
+}
+
+export interface DownloadFileOptions extends TransferOptions, Pick<Deps, "clock" | "random"> {
+  api: Pick<ApiClient, "get">;
+  task: Pick<Task, "waiting">;
+}
+
+const maxAttempts = 3;
+/** The delays in milliseconds before the second and third attempts, without jitter. */
+const retryDelays = [1_000, 5_000];
+
+/**
+ * Downloads a file in up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
+ * has the same version.
+ * @throws DownloadFailure; file system and API errors; the signal's abort reason
+ */
+export async function downloadFile(
+  file: LibraryFile,
+  path: string,
+  options: DownloadFileOptions,
+): Promise<{ bytes: number; sha256: string; resumedFrom: number }> {
+  const partial = await PartialFile.open(path);
+  const hasAllBytes = partial.length === partial.version?.length;
+  let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
+  // The partial file is complete, but its size no longer matches the library's.
+  if (hasAllBytes && !isDownloaded) await partial.restart();
+  try {
+    for (let attempt = 1; !isDownloaded; attempt += 1) {
+      try {
+        const url = await requestFileUrl(file, options);
+        await transfer(url, partial, file.size, options);
+        isDownloaded = true;
+      } catch (error) {
+        if (!(error instanceof DownloadFailure)) throw error;
+        if (error.kind === "restart" || !partial.version) await partial.restart();
+        if (error.kind === "permanent" || error.kind === "missing" || attempt === maxAttempts) throw error;
+        const delayMs = (retryDelays[attempt - 1] ?? 0) * (0.5 + options.random());
+        const waitMs = Math.min(error.retryAfterMs ?? delayMs, options.maxWaitMs);
+        options.task.waiting(waitMs, error.message);
+        await options.clock.sleep(waitMs, options.signal);
+      }
+    }
+    return { bytes: partial.length, sha256: await partial.finish(), resumedFrom: partial.resumedFrom };
+  } catch (error) {
+    await partial.close();
+    throw error;
+  }
+}
+
+/** The maximum length of a signed URL. A typical one has a few thousand characters. */
+const maxUrlLength = 16_384;
+
+/**
+ * Requests a signed URL for a file (see "8. GET /content/{source}/{item_id}/download" in the API documentation). The
+ * URL is never stored, because it expires soon.
+ * @throws DownloadFailure if the API returns no usable URL; other API errors
+ */
+async function requestFileUrl(
+  file: LibraryFile,
+  { api, baseUrl }: { api: Pick<ApiClient, "get">; baseUrl: string },
+): Promise<URL> {
+  const path = downloadPath(file);
+  if (path === null) throw new DownloadFailure("its ID cannot be part of a URL");
+  let data: Json;
+  try {
+    ({ data } = await api.get(path, {}, "content:read"));
+  } catch (error) {
+    if (!(error instanceof NotFound || error instanceof BadRequest)) throw error;
+    const kind = error instanceof NotFound ? "missing" : "permanent";
+    throw new DownloadFailure(`the API has no download URL for it (${error.status})`, kind);
+  }
+  const url = readFileUrl(isObject(data) ? data.url : null, baseUrl);
+  if ("problem" in url) throw new DownloadFailure(`its download URL ${url.problem}`);
+  return url;
+}
+
+/**
+ * Returns the API path for requesting a file's signed URL, or null if the ID cannot be part of a URL. The item's
+ * `download_path` is not used, because it could point to a different place.
+ */
+export function downloadPath(file: { source: string; id: string }): string | null {
+  const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];
+  return source === null || id === null ? null : `/content/${source}/${id}/download`;
+}
+
+/**
+ * Returns a URL that is safe to request: an https URL without a user name or password, or an http URL if both the URL
+ * and the base URL are on loopback. Otherwise, returns the problem without quoting the URL.
+ */
+export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
+  if (typeof text !== "string") return { problem: "is missing" };
+  if (text.length > maxUrlLength || !URL.canParse(text)) return { problem: "is invalid" };
+  const url = new URL(text);
+  if (url.username || url.password) return { problem: "contains a user name or password" };
+  if (url.protocol === "https:") return url;
+  const isLocal =
+    url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);
+  return isLocal ? url : { problem: "is not https" };
 }
 
 /** The maximum file size in bytes, unless the library reports a larger size. */
@@ -194,55 +293,4 @@ function wrongSize(actual: number, expected: number): DownloadFailure {
 
 function tooLarge(): DownloadFailure {
   return new DownloadFailure(`it is larger than ${maxBytes} bytes`);
-}
-
-/** The maximum length of a signed URL. A typical one has a few thousand characters. */
-const maxUrlLength = 16_384;
-
-/**
- * Requests a signed URL for a file (see "8. GET /content/{source}/{item_id}/download" in the API documentation). The
- * URL is never stored, because it expires soon.
- * @throws DownloadFailure if the API returns no usable URL; other API errors
- */
-export async function requestFileUrl(
-  file: LibraryFile,
-  { api, baseUrl }: { api: Pick<ApiClient, "get">; baseUrl: string },
-): Promise<URL> {
-  const path = downloadPath(file);
-  if (path === null) throw new DownloadFailure("its ID cannot be part of a URL");
-  let data: Json;
-  try {
-    ({ data } = await api.get(path, {}, "content:read"));
-  } catch (error) {
-    if (!(error instanceof NotFound || error instanceof BadRequest)) throw error;
-    const kind = error instanceof NotFound ? "missing" : "permanent";
-    throw new DownloadFailure(`the API has no download URL for it (${error.status})`, kind);
-  }
-  const url = readFileUrl(isObject(data) ? data.url : null, baseUrl);
-  if ("problem" in url) throw new DownloadFailure(`its download URL ${url.problem}`);
-  return url;
-}
-
-/**
- * Returns the API path for requesting a file's signed URL, or null if the ID cannot be part of a URL. The item's
- * `download_path` is not used, because it could point to a different place.
- */
-export function downloadPath(file: { source: string; id: string }): string | null {
-  const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];
-  return source === null || id === null ? null : `/content/${source}/${id}/download`;
-}
-
-/**
- * Returns a URL that is safe to request: an https URL without a user name or password, or an http URL if both the URL
- * and the base URL are on loopback. Otherwise, returns the problem without quoting the URL.
- */
-export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
-  if (typeof text !== "string") return { problem: "is missing" };
-  if (text.length > maxUrlLength || !URL.canParse(text)) return { problem: "is invalid" };
-  const url = new URL(text);
-  if (url.username || url.password) return { problem: "contains a user name or password" };
-  if (url.protocol === "https:") return url;
-  const isLocal =
-    url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);
-  return isLocal ? url : { problem: "is not https" };
 }
