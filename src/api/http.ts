@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import type { Deps, HttpResponse } from "../deps.js";
 import { BrandapiError, UnsafeResponse } from "../errors.js";
-import { unlessAborted } from "../util/abort.js";
+import { rejectOnAbort } from "../util/reject-on-abort.js";
 import { formatDuration } from "../util/times.js";
 import type { ApiEvents } from "./client.js";
 import { readDateHeader } from "./headers.js";
@@ -45,11 +45,11 @@ export async function sendRequest(
   let status = 0;
   try {
     return await withTimeout(Math.max(minTimeoutMs, remainingMs), url.host, deps, async (until) => {
-      const response = await unlessAborted(fetch(url, { headers, signal: until }), until);
+      const response = await rejectOnAbort(fetch(url, { headers, signal: until }), until);
       status = response.status;
       onHeaders(response.headers);
       if (status !== 200) return { failure: statusFailure(response, clock.now()) };
-      const text = await unlessAborted(readBody(response, path), until);
+      const text = await rejectOnAbort(readBody(response, path), until);
       return { ...readEnvelope(text, request), requestedAt, serverTime: readDateHeader(response.headers) };
     });
   } catch (error) {

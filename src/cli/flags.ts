@@ -6,7 +6,7 @@ import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { suggestName } from "../util/suggestions.js";
-import { parseDuration, parseInstant } from "../util/time-input.js";
+import { parseDuration, parseInstant } from "./time-flags.js";
 
 export function addGlobalOptions(program: Command): Command {
   return program

@@ -1,8 +1,8 @@
 import { Argument, Command, Help } from "commander";
 import type { Deps } from "../deps.js";
 import { wrap } from "../util/terminal.js";
-import { durationFormats, timeFormats } from "../util/time-input.js";
 import { withChoices } from "./flags.js";
+import { durationFormats, timeFormats } from "./time-flags.js";
 
 /**
  * The minimum width of the description column. In a terminal that is too narrow for it, each description is printed

@@ -2,7 +2,7 @@ import { classifyError } from "../api/request-errors.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Deps, FetchOptions } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
-import { unlessAborted } from "../util/abort.js";
+import { rejectOnAbort } from "../util/reject-on-abort.js";
 import { asBrandapiError, errorReason } from "../util/system-errors.js";
 import { isLoopback } from "../util/urls.js";
 import { TerminalReporter } from "./progress.js";
@@ -66,7 +66,7 @@ async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: D
   const attempt = async () => {
     const timeout = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
     const limit = signal.aborted ? timeout : AbortSignal.any([timeout, signal]);
-    const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
+    const { status } = await rejectOnAbort(fetch(address, { ...init, signal: limit }), limit);
     if (status < 200 || status > 299) throw new Error(`HTTP ${status}`);
   };
   await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));

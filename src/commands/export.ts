@@ -32,6 +32,7 @@ import {
   warnAboutUnreadTables,
   warnAboutWrongDates,
 } from "../cli/table-selection.js";
+import { parseDuration } from "../cli/time-flags.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
@@ -45,7 +46,6 @@ import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
-import { parseDuration } from "../util/time-input.js";
 import { views } from "../views/all-views.js";
 
 interface ExportFlags extends OutputFlags, GlobalFlags {

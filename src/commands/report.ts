@@ -3,6 +3,7 @@ import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { parsedOption, parseRange } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
+import { parseInstant } from "../cli/time-flags.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
@@ -15,7 +16,6 @@ import { createReport } from "../report/sales-report.js";
 import { findCurrentRun } from "../store/lock.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes, quoteShellWord } from "../util/text.js";
-import { parseInstant } from "../util/time-input.js";
 
 interface ReportFlags extends GlobalFlags {
   month?: string;

@@ -3,6 +3,7 @@ import { runForAllProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
 import { allProfilesOption, type ChosenResources, chooseResources, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
+import { parseDuration } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
 import type { Context } from "../deps.js";
@@ -19,7 +20,6 @@ import { pathExists } from "../util/files.js";
 import { escapeText, printJson, type Style, wrapLines } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatCount, pluralize } from "../util/text.js";
-import { parseDuration } from "../util/time-input.js";
 import { dayMs, formatAge, formatDuration, formatMinute } from "../util/times.js";
 
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };

@@ -13,6 +13,7 @@ import {
 } from "../cli/flags.js";
 import { type MirrorSession, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
+import { parseWindow } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
@@ -28,7 +29,6 @@ import {
 } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
-import { parseWindow } from "../util/time-input.js";
 import { dayMs } from "../util/times.js";
 
 interface SyncFlags extends GlobalFlags {

@@ -2,8 +2,8 @@ import type { ApiClient } from "../api/client.js";
 import { classifyError } from "../api/request-errors.js";
 import type { Deps, HttpResponse } from "../deps.js";
 import { BadRequest, NotFound } from "../errors.js";
-import { unlessAborted } from "../util/abort.js";
 import { isObject, type Json } from "../util/json-value.js";
+import { rejectOnAbort } from "../util/reject-on-abort.js";
 import type { Task } from "../util/reporter.js";
 import { dayMs } from "../util/times.js";
 import { encodePathSegment, isLoopback } from "../util/urls.js";
@@ -173,7 +173,7 @@ export async function transfer(
     const expected = statedLength ?? size;
     const body = response.body?.[Symbol.asyncIterator]();
     while (body) {
-      const chunk = await unlessAborted(body.next(), signal).catch(throwFailure);
+      const chunk = await rejectOnAbort(body.next(), signal).catch(throwFailure);
       if (chunk.done) break;
       const length = file.length + chunk.value.byteLength;
       if (length > (expected ?? maxBytes)) throw expected === null ? tooLarge() : wrongSize(length, expected);
@@ -217,7 +217,7 @@ async function requestFile(url: URL, file: PartialFile, options: TransferOptions
   for (let redirects = 0; ; redirects += 1) {
     const abort = new AbortController();
     const signal = AbortSignal.any([options.signal, abort.signal]);
-    const response = await unlessAborted(options.fetch(target, { headers, signal }), signal);
+    const response = await rejectOnAbort(options.fetch(target, { headers, signal }), signal);
     if (![301, 302, 303, 307, 308].includes(response.status)) return response;
     // Closes the connection. The body of a redirect is not needed.
     abort.abort();

@@ -1,8 +1,8 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
-import { numberFromText } from "../util/amounts.js";
 import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
+import { parseJsonNumber } from "../util/numbers.js";
 import { formatUtc, readTimestamp } from "../util/times.js";
 import type { Mirror } from "./database.js";
 import { recordState, type StoredRecord } from "./records.js";
@@ -269,7 +269,7 @@ function toTypedValue(type: ScalarType, value: unknown): SqlValue | undefined {
 
 function parseNumber(text: string, type: ScalarType): number | undefined {
   if (type !== "number" && type !== "integer") return undefined;
-  const number = numberFromText(text);
+  const number = parseJsonNumber(text);
   return type === "integer" && !Number.isSafeInteger(number) ? undefined : number;
 }
 

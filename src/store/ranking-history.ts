@@ -1,5 +1,5 @@
-import { amountsEqual, numberFromText } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
+import { amountsEqual, parseJsonNumber } from "../util/numbers.js";
 import { formatInstant } from "../util/times.js";
 import type { Mirror } from "./database.js";
 import { createRedactor } from "./redaction-rules.js";
@@ -66,7 +66,7 @@ function sumByHost(entries: readonly Json[]): Map<string | null, HostTotals> {
     const sums: HostTotals = byHost.get(id) ?? { ...host, ...zeroTotals };
     for (const name of totalNames) {
       const sent = valueAt(entry, [name]);
-      const value = typeof sent === "string" ? numberFromText(sent) : sent;
+      const value = typeof sent === "string" ? parseJsonNumber(sent) : sent;
       if (typeof value === "number") sums[name] = (sums[name] ?? 0) + value;
     }
     byHost.set(id, sums);

@@ -1,8 +1,8 @@
 import type { Field } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
-import { nearlyEqual } from "../util/amounts.js";
 import { isObject, type Json, type JsonObject } from "../util/json-value.js";
+import { nearlyEqual } from "../util/numbers.js";
 
 /** True if two versions of a record are equal, ignoring field order, URL signatures and rounding. */
 export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {

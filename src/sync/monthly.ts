@@ -4,8 +4,8 @@ import { rankedHostId } from "../store/ranking-history.js";
 import { isSameJson } from "../store/record-diff.js";
 import { readCurrentRecords } from "../store/records.js";
 import { updateRun } from "../store/runs.js";
-import { amountsEqual } from "../util/amounts.js";
 import { asObject, type Json, valueAt } from "../util/json-value.js";
+import { amountsEqual } from "../util/numbers.js";
 import {
   clipRanges,
   mergeRanges,

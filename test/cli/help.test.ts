@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationFormats, timeFormats } from "../../src/util/time-input.js";
+import { durationFormats, timeFormats } from "../../src/cli/time-flags.js";
 import { commands, examplesOf } from "../support/commands.js";
 import { brandapi } from "../support/program.js";
 

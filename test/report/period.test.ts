@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { parseInstant } from "../../src/cli/time-flags.js";
 import type { DateRange } from "../../src/query/health.js";
 import { choosePeriod } from "../../src/report/period.js";
 import type { Range } from "../../src/util/ranges.js";
-import { parseInstant } from "../../src/util/time-input.js";
 
 /** Returns the period that `--since` and `--until` select if orders have been read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: DateRange[]) {

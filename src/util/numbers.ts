@@ -19,7 +19,7 @@ const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
  * Parses a number in JSON notation, such as `12.50`. Returns undefined for other strings and for numbers that are too
  * large, such as `1e400`.
  */
-export function numberFromText(text: string): number | undefined {
+export function parseJsonNumber(text: string): number | undefined {
   const value = jsonNumber.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }

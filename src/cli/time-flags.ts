@@ -1,6 +1,14 @@
 import { UsageError } from "../errors.js";
-import { dayRange, monthRange, type Range, utcDay, utcMonth } from "./ranges.js";
-import { dayMs, daysSince1970, hourMs, minTimestampMs, minuteMs, parseTimestamp, secondMs } from "./times.js";
+import { dayRange, monthRange, type Range, utcDay, utcMonth } from "../util/ranges.js";
+import {
+  dayMs,
+  daysSince1970,
+  hourMs,
+  minTimestampMs,
+  minuteMs,
+  parseTimestamp,
+  secondMs,
+} from "../util/times.js";
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { parseDuration, parseInstant, parseWindow } from "../../src/cli/time-flags.js";
 import { UsageError } from "../../src/errors.js";
-import { parseDuration, parseInstant, parseWindow } from "../../src/util/time-input.js";
 import { formatDuration, formatInstant, parseTimestamp } from "../../src/util/times.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { numberFromText } from "../../src/util/amounts.js";
+import { parseJsonNumber } from "../../src/util/numbers.js";
 import { numberFromSqlText } from "../../src/views/view.js";
 import { Sqlite } from "../support/sqlite.js";
 
@@ -17,7 +17,7 @@ test.each([
   ["9007199254740993", 9_007_199_254_740_992],
   ["1.7976931348623157e308", Number.MAX_VALUE],
 ])("numberFromText and SQL parse %j as the number %d", (text, number) => {
-  expect(numberFromText(text)).toBe(number);
+  expect(parseJsonNumber(text)).toBe(number);
   expect(sqlite.get(text)).toBe(number);
 });
 
@@ -50,12 +50,12 @@ test.each([
   "e",
   "-",
 ])("numberFromText and SQL reject %j", (text) => {
-  expect(numberFromText(text)).toBeUndefined();
+  expect(parseJsonNumber(text)).toBeUndefined();
   expect(sqlite.get(text)).toBeNull();
 });
 
 test("numberFromText and SQL reject a number with 400 digits", () => {
-  expect(numberFromText("9".repeat(400))).toBeUndefined();
+  expect(parseJsonNumber("9".repeat(400))).toBeUndefined();
   expect(sqlite.get("9".repeat(400))).toBeNull();
 });
 
@@ -63,7 +63,7 @@ test("SQL and JavaScript parse every string to the same number", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {
-      const number = numberFromText(one);
+      const number = parseJsonNumber(one);
       const found = sqlite.get(one);
       if (number === undefined) expect(found).toBeNull();
       else expect(found).toBeCloseTo(number, 6);
