@@ -32,8 +32,8 @@ const sections: Readonly<Record<string, () => string>> = {
   formats: () =>
     table(
       ["flag", "output", "extension of `-o`"],
-      formats.map(({ about, extensions, flag }) => [
-        `\`${flag}\``,
+      formats.map(({ about, extensions, name }) => [
+        `\`--${name}\``,
         about,
         extensions.map((one) => `\`${one}\``).join(", "),
       ]),

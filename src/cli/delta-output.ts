@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
-import type { Context } from "../deps.js";
-import { Incomplete } from "../errors.js";
+import type { Context, Deps } from "../deps.js";
+import { type ExitCode, exitCodes, Incomplete } from "../errors.js";
 import { cleanUpTable } from "../export/delta/cleanup.js";
 import { compareRows, compareWithMirror } from "../export/delta/compare.js";
 import { exportDeltaTable } from "../export/delta/export-table.js";
@@ -14,8 +14,8 @@ import { printJson, styleFor, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/times.js";
-import { type ReadSession, readMirror } from "./mirror-reading.js";
-import { explainStop } from "./output.js";
+import { runForAllProfiles } from "./all-profiles.js";
+import { readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
@@ -25,27 +25,43 @@ const defaultRetainMs = 7 * dayMs;
 const minRetainMs = dayMs / 24;
 
 /**
- * Runs `export TABLE… --delta DIR`: adds a version to each table that has changed.
- * @param layout.manyBrands whether tables are partitioned by brand; if omitted, existing tables keep their layout
+ * Runs `export TABLE… --delta DIR`: adds a version to each table that has changed. With `--all-profiles`, exports every
+ * brand, one after another, to tables that are partitioned by brand.
  */
 export async function exportDeltaTables(
   names: readonly string[],
-  flags: DeltaFlags,
+  flags: DeltaFlags & { allProfiles?: boolean },
   context: Context,
+): Promise<ExitCode> {
+  if (flags.allProfiles)
+    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
+      exportBrand(names, profileFlags, profileContext, { manyBrands: true }),
+    );
+  await exportBrand(names, flags, context);
+  return exitCodes.done;
+}
+
+/** @param layout.manyBrands whether tables are partitioned by brand; if omitted, existing tables keep their layout */
+async function exportBrand(
+  names: readonly string[],
+  flags: DeltaFlags,
+  { deps }: Context,
   layout: { manyBrands?: boolean } = {},
 ): Promise<void> {
   const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
-  const exportTable = async (rows: MonthlyRows, log: DeltaLog, session: ReadSession) => {
-    const { deps, reporter } = session;
-    warnAboutPartialTables(session, [rows.name]);
-    const result = await exportDeltaTable(rows, log, deps);
-    const since = deps.clock.now() - retainMs;
-    await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, since }, deps);
-    reporter.note(`${rows.name}: ${result}: ${log.folder}`);
-  };
-  await explainStop("the Delta tables contain only complete versions", () =>
-    forEachDeltaTable(names, flags, context, layout, exportTable),
-  );
+  const logs = await readLogs(names, flags, deps);
+  await readMirror(flags, deps, async (session) => {
+    const { mirror, reporter } = session;
+    const tables = logs.map((log) => ({ log, table: findSyncedTable(mirror, log.table) }));
+    for (const { log, table } of tables) {
+      const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log), ...layout });
+      warnAboutPartialTables(session, [table.name]);
+      const result = await exportDeltaTable(rows, log, deps);
+      const since = deps.clock.now() - retainMs;
+      await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, since }, deps);
+      reporter.note(`${table.name}: ${result}: ${log.folder}`);
+    }
+  });
 }
 
 /** The result of comparing a table in the mirror with the brand's part of the Delta table. */
@@ -68,14 +84,19 @@ export async function verifyDeltaTables(
   flags: DeltaFlags,
   context: Context,
 ): Promise<void> {
-  const { stdout } = context.deps;
+  const { deps } = context;
+  const logs = await readLogs(names, flags, deps);
   const found: DeltaVerification[] = [];
-  await forEachDeltaTable(names, flags, context, {}, async (rows, log) => {
-    checkExists(log);
-    const verification = await verifyTable(rows, log, flags.full === true);
-    if (verification.differing.length > 0) found.push(verification);
-    if (flags.json) printJson(stdout, verification);
-    else stdout.write(verificationText(verification));
+  await readMirror(flags, deps, async ({ mirror }) => {
+    const tables = logs.map((log) => ({ log, table: findSyncedTable(mirror, log.table) }));
+    for (const { log, table } of tables) {
+      checkExists(log);
+      const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log) });
+      const verification = await verifyTable(rows, log, flags.full === true);
+      if (verification.differing.length > 0) found.push(verification);
+      if (flags.json) printJson(deps.stdout, verification);
+      else deps.stdout.write(verificationText(verification));
+    }
   });
   if (found.length === 0) return;
   const tables = found.map(({ table }) => table).join(" ");
@@ -123,7 +144,7 @@ export async function listDeltaTables(
   context: Context,
 ): Promise<void> {
   const { stdout, env } = context.deps;
-  const logs = await readLogs(names, flags, context);
+  const logs = await readLogs(names, flags, context.deps);
   for (const log of logs) checkExists(log);
   const states = logs.flatMap((log) => {
     const brands = [...log.brands.values()];
@@ -160,36 +181,14 @@ export async function listDeltaTables(
 }
 
 /**
- * Runs `work` for each Delta table. The logs are read before the mirror is opened, so the mirror is always at least as
- * new as the Delta tables.
- */
-async function forEachDeltaTable(
-  names: readonly string[],
-  flags: DeltaFlags,
-  context: Context,
-  layout: { manyBrands?: boolean },
-  work: (rows: MonthlyRows, log: DeltaLog, session: ReadSession) => Promise<void>,
-): Promise<void> {
-  const logs = await readLogs(names, flags, context);
-  await readMirror(flags, context.deps, async (session) => {
-    const tables = logs.map((log) => findSyncedTable(session.mirror, log.table));
-    for (const [index, table] of tables.entries()) {
-      const log = logs[index];
-      if (!log) continue;
-      const manyBrands = layout.manyBrands ?? hasManyBrands(log);
-      await work(openMonthlyRows(session.mirror, table, { manyBrands }), log, session);
-    }
-  });
-}
-
-/**
  * Reads the logs of the named tables, some of which may not exist yet. If no names are given, reads the logs of all
- * Delta tables in the folder.
+ * Delta tables in the folder. Must be called before the mirror is opened, so that the mirror is at least as new as the
+ * Delta tables.
  */
 async function readLogs(
   names: readonly string[],
   { delta = "" }: DeltaFlags,
-  { deps }: Context,
+  deps: Deps,
 ): Promise<DeltaLog[]> {
   if (/^$|^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is not a folder on this machine");
   const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());

@@ -5,14 +5,12 @@ import {
   findTypedTables,
   knownTableNames,
   type ReadableTable,
-  syncingResource,
-  wasResourceRead,
-  wasResourceSynced,
 } from "../query/readable-tables.js";
-import type { Selection } from "../query/select.js";
 import { findMisformattedDate, findUnquotedDate } from "../query/wrong-dates.js";
-import { acceptsDates, type Resource } from "../resources/resource.js";
+import { syncingResource } from "../resources/registry.js";
+import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
+import { hasCompletedSync, wasRead } from "../store/runs.js";
 import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/times.js";
@@ -35,37 +33,16 @@ export function checkTableName(typed: string): string {
   });
 }
 
-/** @throws ConfigurationError if the table's resource has never been read */
-export function findSyncedTable(
-  mirror: Mirror,
-  name: string,
-  options: { includeRemoved?: boolean } = {},
-): ReadableTable {
-  const table = describeTable(mirror, name, options);
+/**
+ * Describes a table or view.
+ * @throws ConfigurationError if the table's resource has never been read
+ */
+export function findSyncedTable(mirror: Mirror, name: string): ReadableTable {
+  const table = describeTable(mirror, name);
   const { shape } = table;
-  if (!shape || wasResourceRead(mirror, shape.resource)) return table;
+  if (!shape || wasRead(mirror, shape.resource)) return table;
   throw new ConfigurationError(`The mirror has no \`${name}\` yet: ${mirror.path}`, {
     hint: `run \`brandapi sync ${syncingResource(shape.resource).name}\` first`,
-  });
-}
-
-/**
- * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
- * filtered, because events refer to rows of the other tables, regardless of when those rows were added.
- * @throws UsageError if no table can be filtered
- */
-export function filterableTables(
-  tables: readonly ReadableTable[],
-  { since, until }: Pick<Selection, "since" | "until">,
-): readonly ReadableTable[] {
-  if (since === undefined && until === undefined) return [];
-  const filterable = tables.filter(
-    ({ date, shape }) => date !== null && (tables.length === 1 || !shape || acceptsDates(shape.resource)),
-  );
-  if (filterable.length > 0) return filterable;
-  const names = tables.map(({ name }) => `\`${name}\``).join(", ");
-  throw new UsageError(`${names}: there is no date column for \`--since\` and \`--until\`.`, {
-    hint: 'use `--where "…"` instead',
   });
 }
 
@@ -116,32 +93,33 @@ export function warnAboutWrongDates(reporter: Pick<Reporter, "warn">, sql: strin
   );
 }
 
+/** Warns about tables and views that are empty because none of their resources has been read. */
 export function warnAboutUnreadTables(
   { flags, mirror, reporter }: ReadSession,
-  names: readonly string[],
+  names: Iterable<string>,
 ): void {
   for (const name of names) {
-    const resources = resourcesOf([name]);
+    const resources = resourcesOf(name);
     const [first] = resources;
-    if (!first || resources.some((resource) => wasResourceRead(mirror, resource))) continue;
-    const toSync = syncingResource(first).name;
-    const warning = `\`${name}\` is empty because it has never been read: run \`brandapi sync ${toSync}\``;
+    if (!first || resources.some((resource) => wasRead(mirror, resource))) continue;
+    const sync = `brandapi sync ${syncingResource(first).name}`;
+    const warning = `\`${name}\` is empty because it has never been read: run \`${sync}\``;
     reporter.warn(completeHint(warning, flags));
   }
 }
 
 /** Warns about tables and views that contain only the records that an interrupted first sync has read. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
-  const partial = resourcesOf(names).filter(
-    (resource) => wasResourceRead(mirror, resource) && !wasResourceSynced(mirror, resource),
-  );
+  const partial = names
+    .flatMap(resourcesOf)
+    .filter((resource) => wasRead(mirror, resource) && !hasCompletedSync(mirror, resource));
   for (const resource of new Set(partial.map((one) => syncingResource(one).name)))
     reporter.warn(
       `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``,
     );
 }
 
-function resourcesOf(names: readonly string[]): Resource[] {
-  const shapes = names.flatMap(findTypedTables);
-  return [...new Set(shapes.map(({ resource }) => resource))];
+/** Returns the resources whose records a table or view contains. */
+function resourcesOf(name: string): Resource[] {
+  return [...new Set(findTypedTables(name).map(({ resource }) => resource))];
 }

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, writeRows } from "../cli/output.js";
+import { chooseOutput, writeTables } from "../cli/output.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
@@ -64,8 +64,8 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
     if (!output) return await printChanges(session, filter, limit);
     const table = describeTable(mirror, "changes");
     const where = changesCondition(filter, limit);
-    const source = openRows(mirror, { table, where });
-    await writeRows([source], output, session);
+    const source = openRows({ mirror, table, where });
+    await writeTables([source], output, session);
   });
 }
 

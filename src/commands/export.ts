@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { runForAllProfiles } from "../cli/all-profiles.js";
 import { exportDeltaTables } from "../cli/delta-output.js";
 import {
   allProfilesOption,
@@ -9,22 +8,16 @@ import {
   parseList,
   parseRange,
 } from "../cli/flags.js";
-import type { ReadSession } from "../cli/mirror-reading.js";
+import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
   noFormatError,
-  type OutputChoice,
   type OutputFlags,
-  readMirrorForOutput,
-  reportOutput,
-  tableFilePath,
-  type WrittenTables,
-  writeRows,
+  writeTables,
 } from "../cli/output.js";
 import {
   checkTableName,
-  filterableTables,
   findSyncedTable,
   parseAsOf,
   useDataAsOf,
@@ -35,15 +28,21 @@ import {
 import { parseDuration } from "../cli/time-flags.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
-import type { Context, Deps } from "../deps.js";
+import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { type Bookmarks, formats, type RowSources } from "../export/formats.js";
+import { formats } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
-import { knownTableNames, type ReadableTable, typedTables } from "../query/readable-tables.js";
+import {
+  knownTableNames,
+  type ReadableTable,
+  typedTables,
+  withRemovedRecords,
+} from "../query/readable-tables.js";
 import { openRows, type Selection } from "../query/select.js";
 import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
+import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
 import { views } from "../views/all-views.js";
@@ -122,34 +121,40 @@ export function define(command: Command): void {
     );
 }
 
-/** The flags that select rows, with parsed times. */
-interface RowRequest extends Pick<ExportFlags, "columns" | "where" | "limit" | "includeRemoved"> {
-  /** The bounds of the period, in milliseconds since the Unix epoch. */
-  range: Pick<Selection, "since" | "until">;
-  /** Milliseconds since the Unix epoch; undefined for the current data. */
-  asOf: number | undefined;
-}
-
 export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
-  if (flags.delta !== undefined) return await exportDelta(flags, context, names);
+  if (flags.delta !== undefined) return await exportDeltaTables(names, flags, context);
   refuseDeltaFlags(flags);
-  const tables = [...new Set(names.map((name) => checkExportedName(name, flags.columns)))];
-  if (flags.singer || flags.state !== undefined) await exportSinger(flags, context, tables);
-  else await exportFiles(flags, context, tables);
-  return exitCodes.done;
-}
+  const { deps } = context;
+  const { columns, where, limit } = flags;
+  const tableNames = [...new Set(names.map((name) => checkExportedName(name, columns)))];
+  const output = chooseOutput({ ...flags, singer: flags.singer || flags.state !== undefined }, deps);
+  if (!output) throw noFormatError();
+  const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
+  const now = deps.clock.now();
+  const asOf = parseAsOf(flags.asOf, now);
+  const range = parseRange(flags, now);
 
-/** Adds a version to each Delta table that has changed. */
-async function exportDelta(
-  flags: ExportFlags,
-  context: Context,
-  names: readonly string[],
-): Promise<ExitCode> {
-  if (flags.allProfiles)
-    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-      exportDeltaTables(names, profileFlags, profileContext, { manyBrands: true }),
-    );
-  await exportDeltaTables(names, flags, context);
+  await readMirror(flags, deps, async (session) => {
+    const { mirror } = session;
+    const tables = findTables(tableNames, flags, mirror);
+    for (const table of tables) checkColumns(table, columns ?? []);
+    if (asOf !== undefined) checkHistory(tableNames);
+    const datedTables = findDatedTables(tables, range);
+    const conditionTables = where === undefined ? [] : checkWhere(where, tables, asOf, session);
+    const readNames = [...new Set([...tableNames, ...conditionTables])];
+    warnAboutPartialTables(session, readNames);
+    if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
+
+    const sources = tables.map((table) => {
+      const period = datedTables.includes(table) ? range : {};
+      return openRows({ mirror, table, columns, where, limit, ...period });
+    });
+    try {
+      await writeTables(sources, output, session, bookmarks);
+    } catch (error) {
+      throw where === undefined ? error : explainRuntimeError(error, "--where");
+    }
+  });
   return exitCodes.done;
 }
 
@@ -163,39 +168,6 @@ function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
     throw new UsageError("`--retain` applies only to `--delta`.", {
       hint: "add `--delta FOLDER`, or omit `--retain`",
     });
-}
-
-/** Writes complete tables, or the changes since the state in `--state`, as one stream of Singer messages. */
-async function exportSinger(flags: ExportFlags, { deps }: Context, tables: readonly string[]): Promise<void> {
-  const output = requireOutput({ ...flags, singer: true }, deps);
-  const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
-  await readMirrorForOutput(flags, deps, output, async (session) => {
-    const selections = tables.map((name) => ({ table: findSyncedTable(session.mirror, name) }));
-    warnAboutPartialTables(session, tables);
-    await writeTables(selections, output, session, bookmarks);
-  });
-}
-
-/** Writes the selected rows to a single file, to stdout, or to one file per table. */
-async function exportFiles(flags: ExportFlags, { deps }: Context, tables: readonly string[]): Promise<void> {
-  const output = requireOutput(flags, deps);
-  const now = deps.clock.now();
-  const request = { ...flags, asOf: parseAsOf(flags.asOf, now), range: parseRange(flags, now) };
-  await readMirrorForOutput(flags, deps, output, async (session) => {
-    const selections = selectRows(tables, request, session);
-    try {
-      await writeTables(selections, output, session);
-    } catch (error) {
-      throw request.where === undefined ? error : explainRuntimeError(error, "--where");
-    }
-  });
-}
-
-/** @throws UsageError if neither a format nor a file was specified */
-function requireOutput(flags: OutputFlags, deps: Deps): OutputChoice {
-  const output = chooseOutput(flags, deps);
-  if (!output) throw noFormatError();
-  return output;
 }
 
 /**
@@ -214,92 +186,82 @@ function checkExportedName(typed: string, columns: readonly string[] | undefined
 }
 
 /**
- * Selects the rows of each table, warns about data that is missing, and switches this connection to the data as of
- * `--as-of`.
- * @throws UsageError if a flag does not apply to the tables
+ * Describes the tables and views, with their removed records if `--include-removed` is given.
+ * @throws ConfigurationError if a table has never been read; UsageError if no table has removed records
  */
-function selectRows(names: readonly string[], request: RowRequest, session: ReadSession): Selection[] {
-  const { columns, where, range, limit, asOf, includeRemoved = false } = request;
-  const { mirror, reporter } = session;
-  const tables = names.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
-  if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
+function findTables(
+  names: readonly string[],
+  { includeRemoved }: ExportFlags,
+  mirror: Mirror,
+): ReadableTable[] {
+  const tables = names.map((name) => findSyncedTable(mirror, name));
+  if (!includeRemoved) return tables;
+  const completed = tables.map(withRemovedRecords);
+  if (completed.every((table, index) => table === tables[index]))
     throw new UsageError(`\`--include-removed\` makes no difference to ${names.join(", ")}.`, {
       hint: "omit the flag: only tables built from API records keep track of removed records",
     });
-  for (const table of tables) {
-    checkColumns(table, columns ?? []);
-    if (asOf !== undefined) checkHistory([table.name]);
-    if (where !== undefined) checkCondition(mirror, table, where);
-  }
-  const filterable = filterableTables(tables, range);
-  const conditionTables = where === undefined ? [] : findConditionTables(tables, where, asOf, mirror);
-  if (where !== undefined) warnAboutWrongDates(reporter, where);
-  warnAboutUnreadTables(session, conditionTables);
-  const readTables = [...new Set([...names, ...conditionTables])];
-  warnAboutPartialTables(session, readTables);
-  // `useDataAsOf` creates temporary tables that shadow the real tables, so the checks must come first.
-  if (asOf !== undefined) useDataAsOf(session, readTables, asOf);
-  return tables.map((table) => ({
-    table,
-    columns,
-    where,
-    limit,
-    ...(filterable.includes(table) ? range : {}),
-  }));
-}
-
-/** Returns the tables and views that `--where` reads. */
-function findConditionTables(
-  tables: readonly ReadableTable[],
-  where: string,
-  asOf: number | undefined,
-  { db }: Mirror,
-): string[] {
-  const names = tables.flatMap((table) => {
-    const reads = findReads(db, conditionSql(table, where));
-    return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
-  });
-  return [...new Set(names)];
+  return completed;
 }
 
 function checkColumns(table: ReadableTable, names: readonly string[]): void {
   const columns = table.columns.map(({ name }) => name);
+  const unknown = `Unknown column in \`${table.name}\``;
   for (const name of names) {
-    if (name === "removed_at" && table.shape && !columns.includes(name))
+    if (columns.includes(name)) continue;
+    if (name === "removed_at" && table.shape)
       throw new UsageError(`\`${table.name}\` has no \`removed_at\`: it has current records only.`, {
         hint: `add \`--include-removed\`, or export \`${table.name}_removed\``,
       });
     if (/\s/.test(name))
-      throw new UsageError(`Unknown column in \`${table.name}\`: \`${name}\`.`, {
+      throw new UsageError(`${unknown}: \`${name}\`.`, {
         hint: `separate the columns with commas: \`--columns ${name.split(/\s+/).join(",")}\``,
       });
-    const own = columns.includes(name) ? undefined : findOwnColumn(name, table.name, columns);
+    const own = findOwnColumn(name, table.name, columns);
     if (own !== undefined)
-      throw new UsageError(`Unknown column in \`${table.name}\`: \`${name}\`.`, {
-        hint: `did you mean \`${own}\`?`,
-      });
+      throw new UsageError(`${unknown}: \`${name}\`.`, { hint: `did you mean \`${own}\`?` });
     checkName(`column of \`${table.name}\``, name, columns);
   }
 }
 
-/** Writes all tables to one file if the format allows it; otherwise writes one file per table. */
-async function writeTables(
-  selections: readonly Selection[],
-  output: OutputChoice,
+/**
+ * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
+ * filtered, because events refer to rows of the other tables, regardless of when those rows were added.
+ * @throws UsageError if no table can be filtered
+ */
+function findDatedTables(
+  tables: readonly ReadableTable[],
+  { since, until }: Pick<Selection, "since" | "until">,
+): readonly ReadableTable[] {
+  if (since === undefined && until === undefined) return [];
+  const dated = tables.filter(
+    ({ date, shape }) => date !== null && (tables.length === 1 || !shape || acceptsDates(shape.resource)),
+  );
+  if (dated.length > 0) return dated;
+  const names = tables.map(({ name }) => `\`${name}\``).join(", ");
+  throw new UsageError(`${names}: there is no date column for \`--since\` and \`--until\`.`, {
+    hint: 'use `--where "…"` instead',
+  });
+}
+
+/**
+ * Checks the condition in `--where`, and warns about dates in the wrong format and tables without data.
+ * @returns the tables and views that the condition reads
+ * @throws UsageError if SQLite rejects the condition, or if `--as-of` does not work with it
+ */
+function checkWhere(
+  where: string,
+  tables: readonly ReadableTable[],
+  asOf: number | undefined,
   session: ReadSession,
-  bookmarks?: Bookmarks,
-): Promise<void> {
-  const [first, ...others] = selections.map((selection) => openRows(session.mirror, selection));
-  if (!first) return;
-  const sources: RowSources = [first, ...others];
-  const written: WrittenTables[] = [];
-  if (!output.isFolder && (others.length === 0 || output.format.isMultiTable)) {
-    written.push(await writeRows(sources, output, session, bookmarks));
-  } else {
-    for (const source of sources) {
-      const path = tableFilePath(output, source.name, session.deps);
-      written.push(await writeRows([source], { ...output, path }, session));
-    }
-  }
-  if (output.path !== undefined) reportOutput(output.path, written, session);
+): string[] {
+  const { mirror, reporter } = session;
+  for (const table of tables) checkCondition(mirror, table, where);
+  const names = tables.flatMap((table) => {
+    const reads = findReads(mirror.db, conditionSql(table, where));
+    return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
+  });
+  warnAboutWrongDates(reporter, where);
+  warnAboutUnreadTables(session, new Set(names));
+  return names;
 }

@@ -4,14 +4,7 @@ import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import {
-  chooseOutput,
-  createOutputOptions,
-  type OutputFlags,
-  readMirrorForOutput,
-  reportOutput,
-  writeRows,
-} from "../cli/output.js";
+import { chooseOutput, createOutputOptions, type OutputFlags, writeTables } from "../cli/output.js";
 import {
   parseAsOf,
   useDataAsOf,
@@ -86,20 +79,16 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
-  if (!output)
-    return await readMirror(flags, deps, async (session) =>
-      printResult(openStatement({ sql, param, asOf }, session), limit, session),
-    );
-  await readMirrorForOutput(flags, deps, output, async (session) => {
+  await readMirror(flags, deps, async (session) => {
     const statement = openStatement({ sql, param, asOf }, session);
-    const written = await writeRows([openQueryResult(statement, limit)], output, session);
-    if (output.path !== undefined) reportOutput(output.path, [written], session);
+    if (output) await writeTables([openQueryResult(statement, limit)], output, session);
+    else printResult(statement, limit, session);
   });
 }
 
 /**
- * Compiles the statement. If `asOf` is given, the statement reads the data as of that time. Warns about tables without
- * data, dates without quotes, and timestamps that are compared with `datetime()`.
+ * Compiles the statement, and warns about tables without data, dates without quotes, and timestamps that are compared
+ * with `datetime()`. If `asOf` is given, the statement reads the data as of that time.
  */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
@@ -108,8 +97,7 @@ function openStatement(
   const { mirror, reporter } = session;
   const statement = compileQuery(mirror, sql, param);
   const reads = findReads(mirror.db, sql, param);
-  const names = reads?.names ?? [];
-  if (asOf !== undefined) useDataAsOf(session, checkStatementHistory(reads), asOf);
+  const names = asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
   for (const column of reads?.datetimeComparisons ?? [])
     reporter.warn(
       `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
@@ -117,7 +105,9 @@ function openStatement(
   warnAboutWrongDates(reporter, sql);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);
-  return asOf === undefined ? statement : compileQuery(mirror, sql, param);
+  if (asOf === undefined) return statement;
+  useDataAsOf(session, names, asOf);
+  return compileQuery(mirror, sql, param);
 }
 
 /** Prints the first rows as a table or, if the table is too wide for the terminal, as one block per row. */
@@ -128,7 +118,7 @@ function printResult(
 ): void {
   const maxRows = limit ?? terminalLimit;
   const result = openQueryResult(statement, maxRows + 1);
-  const rows = [...result.rows()].flat();
+  const rows = [...result.batches()].flat();
   const printed = rows.slice(0, maxRows);
   const names = result.columns.map(({ name }) => name);
   const options = { style, width, nullText: "null" };

@@ -227,7 +227,7 @@ function selectAllowed(
     .map((resource) => ({
       resource,
       why: `the key lacks the scope ${resource.scope}`,
-      isLost: wasRead(mirror, resource.name),
+      isLost: wasRead(mirror, resource),
     }));
   if (allowed.length === 0 && !withoutScope.some(({ isLost }) => isLost))
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {

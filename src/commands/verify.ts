@@ -86,7 +86,7 @@ async function verifyResources(
   const { acceptRemovals = false, evidence = false, json = false, repair = false } = flags;
   const { mirror, reporter, settings } = mirrorSession;
   const session = { ...mirrorSession, options: { ...defaultOptions, acceptRemovals } };
-  const due = named ? chosen : chosen.filter(({ name }) => wasRead(mirror, name));
+  const due = named ? chosen : chosen.filter((resource) => wasRead(mirror, resource));
   if (due.length === 0)
     throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {
       hint: "run `brandapi sync`",

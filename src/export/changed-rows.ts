@@ -43,7 +43,7 @@ export interface ChangedRows {
    * Reads the rows that have changed since a bookmark. Reads all rows if there is no bookmark or if data has been
    * redacted since then.
    */
-  rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
+  batches(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /**
    * Reads the list items that have been removed since a bookmark. All columns are null except the position and the
    * columns copied from the record.
@@ -63,10 +63,10 @@ const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DE
  * query results. Must be called inside `withReadTransaction`.
  */
 export function openChangedRows(source: RowSource): ChangedRows | undefined {
-  const { origin } = source;
-  const shape = origin?.selection.table.shape;
-  if (!origin || shape?.name !== source.name) return undefined;
-  const { mirror } = origin;
+  const { selection } = source;
+  const shape = selection?.table.shape;
+  if (!selection || shape?.name !== source.name) return undefined;
+  const { mirror } = selection;
   const { db } = mirror;
   const names = source.columns.map(({ name }) => name);
   const redactedAfterRun = readRedactedAfterRun(mirror) ?? -1;
@@ -93,7 +93,7 @@ export function openChangedRows(source: RowSource): ChangedRows | undefined {
     // The run in the bookmark may still have been in progress when the bookmark was created.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
-    rows(after) {
+    batches(after) {
       // Redaction changes records without storing their earlier versions.
       const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
       const condition = after === undefined || isRedacted ? "true" : changedRecords;

@@ -12,7 +12,7 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
-  const { columns } = source;
+  const { columns, name } = source;
   const csv: Options = {
     delimiter,
     record_delimiter: excel ? "\r\n" : "\n",
@@ -20,7 +20,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     // Most readers skip empty lines, so an empty value in a single-column file is quoted.
     quoted_empty: columns.length === 1,
   };
-  yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
+  yield { data: (excel ? "\ufeff" : "") + stringify([columns.map((column) => column.name)], csv) };
 
   let formulas = 0;
   const toCell = (value: RowValue, index: number): RowValue => {
@@ -35,9 +35,9 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     if (type === "boolean" && typeof value === "number") return String(value === 1);
     return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
   };
-  for (const rows of source.rows()) {
+  for (const rows of source.batches()) {
     const cells = rows.map((row) => row.map(toCell));
-    yield { data: stringify(cells, csv), rows: rows.length };
+    yield { data: stringify(cells, csv), rows: rows.length, table: name };
   }
   if (formulas > 0 && !excel)
     warn(
@@ -52,28 +52,27 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   return time ? formatUtc(time).slice(0, 19) : text;
 }
 
-/**
- * Matches text that a spreadsheet would run as a formula (OWASP, "CSV Injection"): after any leading spaces and control
- * characters, it starts with = + - @ (or a full-width form), a tab or a carriage return.
- */
-const formula = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
+/** Matches text without formulas. This quick check covers most cells. */
+const harmless = /^\w[^;\t\r\n]*$/;
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
-/** Matches a separator in a cell and the text up to the next separator. */
-const separatedText = /([;\t\r\n])([^;\t\r\n]*)/g;
-const formulaAfterDelimiter = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u;
-const formulaAfterLineBreak = /^[\s\p{Cc}]*[=＝]/u;
+const signs = "[=+\\-@＝＋－＠]";
+const blanks = String.raw`(?:(?![\t\r\n])[\s\p{Cc}])*`;
 
-/**
- * Adds an apostrophe before each formula, so that spreadsheets treat it as text. Spreadsheets in some locales split cells
- * at semicolons or tabs, so a formula can follow either character. After a line break, only `=` counts, because lines
- * that start with a dash or an @ are usually lists and names.
- */
+/** Matches the places at which a spreadsheet would start to run text as a formula (OWASP, "CSV Injection"). */
+const formulaStart = new RegExp(
+  [
+    // The start of a cell. A leading tab or carriage return also counts.
+    String.raw`^(?=[\s\p{Cc}]*(?:${signs}|[\t\r]))`,
+    // A semicolon or tab, because spreadsheets in some locales split cells there.
+    String.raw`(?<=[;\t])(?=${blanks}${signs})`,
+    // A line break. Only = counts, because lines that start with a dash or an @ are usually lists and names.
+    String.raw`(?<=[\r\n])(?=${blanks}[=＝])`,
+  ].join("|"),
+  "gu",
+);
+
+/** Adds an apostrophe before each formula, so that spreadsheets treat it as text. */
 export function neutralize(text: string): string {
-  const start = formula.test(text) && !plainNumber.test(text) ? "'" : "";
-  const safe = text.replace(separatedText, (unchanged, separator: string, rest: string) => {
-    const innerFormula = /[;\t]/.test(separator) ? formulaAfterDelimiter : formulaAfterLineBreak;
-    return innerFormula.test(rest) ? `${separator}'${rest}` : unchanged;
-  });
-  return start + safe;
+  return harmless.test(text) || plainNumber.test(text) ? text : text.replace(formulaStart, "'");
 }

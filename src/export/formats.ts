@@ -1,13 +1,82 @@
 import type { RowSource } from "../query/select.js";
 import type { Bookmark } from "./changed-rows.js";
 
-export interface Chunk {
-  data: Uint8Array | string;
-  /** The number of rows that end in this chunk. */
-  rows: number;
-  /** The name of the table, which can be omitted if only one table is exported. */
-  table?: string;
+export type FormatName = "csv" | "json" | "ndjson" | "xlsx" | "parquet" | "singer";
+
+/** An export format. Its module exports the writer as `write`. */
+export interface Format {
+  /** The name is also used for the flag. */
+  name: FormatName;
+  about: string;
+  /** The file extensions that select the format. Files in a folder get the first extension. */
+  extensions: readonly string[];
+  /** Other extensions that are accepted if the format's flag is given. */
+  alsoExtensions?: readonly string[];
+  /** True if the output can be printed to a terminal and compressed with gzip. */
+  isText: boolean;
+  isMultiTable: boolean;
+  /** Imports the format's module only when needed, so that other commands start faster. */
+  load(): Promise<{ write: Writer }>;
 }
+
+/** The export formats, in the order in which the help lists them. */
+export const formats: readonly Format[] = [
+  {
+    name: "csv",
+    about: "comma-separated values with a header row",
+    extensions: [".csv", ".tsv"],
+    isText: true,
+    isMultiTable: false,
+    load: () => import("./csv.js"),
+  },
+  {
+    name: "json",
+    about: "one array of records, as returned by the API",
+    extensions: [".json"],
+    isText: true,
+    isMultiTable: false,
+    load: () => import("./json.js"),
+  },
+  {
+    name: "ndjson",
+    about: "one record per line, as returned by the API",
+    extensions: [".ndjson", ".jsonl"],
+    isText: true,
+    isMultiTable: false,
+    load: () => import("./ndjson.js"),
+  },
+  {
+    name: "xlsx",
+    about: "a workbook, one sheet per table",
+    extensions: [".xlsx"],
+    isText: false,
+    isMultiTable: true,
+    load: () => import("./xlsx.js"),
+  },
+  {
+    name: "parquet",
+    about: "for DuckDB, Spark, BigQuery and others",
+    extensions: [".parquet"],
+    isText: false,
+    isMultiTable: false,
+    load: () => import("./parquet.js"),
+  },
+  {
+    name: "singer",
+    about: "messages for Singer and Meltano targets",
+    extensions: [],
+    alsoExtensions: [".ndjson", ".jsonl"],
+    isText: true,
+    isMultiTable: true,
+    load: () => import("./singer.js"),
+  },
+];
+
+/** Generates the output in chunks. Keeps only a few batches of rows in memory. */
+export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
+
+/** The tables to write. Formats that are not multi-table receive only one. */
+export type RowSources = readonly [RowSource, ...RowSource[]];
 
 export interface FormatOptions {
   excel: boolean;
@@ -22,76 +91,9 @@ export interface FormatOptions {
 /** The Singer state: for each stream, a bookmark and a hash of its columns. */
 export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
-export type RowSources = readonly [RowSource, ...RowSource[]];
-
-/** Generates the output in chunks. Keeps only a few batches of rows in memory. */
-export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
-
-/** An export format. Its module exports the writer as `write`. */
-interface FormatOf<Name extends string> {
-  name: Name;
-  flag: string;
-  about: string;
-  /** The file extensions that select the format. Files in a folder get the first extension. */
-  extensions: readonly string[];
-  /** Other extensions that are accepted if the format's flag is given. */
-  alsoExtensions: readonly string[];
-  /** True if the output can be printed to a terminal and compressed with gzip. */
-  isText: boolean;
-  isMultiTable: boolean;
-  /** Imports the format's module only when needed, so that other commands start faster. */
-  load(): Promise<{ write: Writer }>;
-}
-
-/** The export formats, in the order in which the help lists them. */
-export const formats = [
-  defineFormat("csv", "comma-separated values with a header row", [".csv", ".tsv"], () => import("./csv.js")),
-  defineFormat("json", "one array of records, as returned by the API", [".json"], () => import("./json.js")),
-  defineFormat(
-    "ndjson",
-    "one record per line, as returned by the API",
-    [".ndjson", ".jsonl"],
-    () => import("./ndjson.js"),
-  ),
-  defineFormat("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js"), {
-    isText: false,
-    isMultiTable: true,
-  }),
-  defineFormat(
-    "parquet",
-    "for DuckDB, Spark, BigQuery and others",
-    [".parquet"],
-    () => import("./parquet.js"),
-    {
-      isText: false,
-    },
-  ),
-  defineFormat("singer", "messages for Singer and Meltano targets", [], () => import("./singer.js"), {
-    alsoExtensions: [".ndjson", ".jsonl"],
-    isMultiTable: true,
-  }),
-];
-
-export type FormatName = (typeof formats)[number]["name"];
-export type Format = FormatOf<FormatName>;
-
-/** Defines a format, by default a text format with one table per file. */
-function defineFormat<Name extends string>(
-  name: Name,
-  about: string,
-  extensions: readonly string[],
-  load: FormatOf<Name>["load"],
-  options: Partial<FormatOf<Name>> = {},
-): FormatOf<Name> {
-  return {
-    name,
-    flag: `--${name}`,
-    about,
-    extensions,
-    alsoExtensions: [],
-    isText: true,
-    isMultiTable: false,
-    load,
-    ...options,
-  };
+export interface Chunk {
+  data: Uint8Array | string;
+  /** The number of rows that end in this chunk, and their table. Both are omitted if there are none. */
+  rows?: number;
+  table?: string;
 }

@@ -4,38 +4,43 @@ import { exportsRawRecords } from "../resources/table-shape.js";
 import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
+export function* write([source]: RowSources): Iterable<Chunk> {
+  let isEmpty = true;
+  for (const objects of readJsonObjects(source)) {
+    const separator = isEmpty ? "[\n" : ",\n";
+    yield { data: separator + objects.join(",\n"), rows: objects.length, table: source.name };
+    isEmpty = false;
+  }
+  yield { data: isEmpty ? "[]\n" : "\n]\n" };
+}
+
 /**
- * Writes JSON objects in batches, with a separator between the objects in a batch. Complete records are written exactly
- * as the API returned them. Other rows become objects with one key per column.
+ * Reads the rows as JSON objects, in batches. Complete records are exactly as the API returned them. Other rows become
+ * objects with one key per column.
  */
-export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
+export function* readJsonObjects(source: RowSource): Iterable<readonly string[]> {
   const records = readRawRecords(source);
   if (records) {
-    for (const batch of records)
-      yield { data: batch.map(([json]) => json).join(separator), rows: batch.length };
+    for (const batch of records) yield batch.map(([json]) => String(json));
     return;
   }
   const members = source.columns.map((column) => ({
     name: `${JSON.stringify(column.name)}:`,
     write: valueWriter(column),
   }));
-  for (const rows of source.rows()) {
-    const objects = rows.map((row) => {
+  for (const batch of source.batches())
+    yield batch.map((row) => {
       const pairs = members.map(({ name, write }, index) => name + write(row[index] ?? null));
       return `{${pairs.join(",")}}`;
     });
-    yield { data: objects.join(separator), rows: rows.length };
-  }
 }
 
 /** Reads the API records behind the rows as JSON. Returns undefined if the rows are not complete records. */
-function readRawRecords({ columns, origin }: RowSource): Iterable<Row[]> | undefined {
-  if (!origin || origin.selection.columns || !exportsRawRecords(origin.selection.table.shape))
-    return undefined;
+function readRawRecords({ columns, selection }: RowSource): Iterable<Row[]> | undefined {
+  if (!selection || selection.columns || !exportsRawRecords(selection.table.shape)) return undefined;
   const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
   const hasRemoved = columns.some(({ name }) => name === "removed_at");
-  const value = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
-  return readRows(origin.mirror, origin.selection, [value]);
+  return readRows(selection, [hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json]);
 }
 
 function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
@@ -49,14 +54,4 @@ function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) 
 
 function writeValue(value: RowValue): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
-}
-
-export function* write([source]: RowSources): Iterable<Chunk> {
-  let isEmpty = true;
-  for (const chunk of writeJsonRows(source, ",\n")) {
-    yield { data: isEmpty ? "[\n" : ",\n", rows: 0 };
-    isEmpty = false;
-    yield chunk;
-  }
-  yield { data: isEmpty ? "[]\n" : "\n]\n", rows: 0 };
 }

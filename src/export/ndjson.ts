@@ -1,9 +1,7 @@
 import type { Chunk, RowSources } from "./formats.js";
-import { writeJsonRows } from "./json.js";
+import { readJsonObjects } from "./json.js";
 
 export function* write([source]: RowSources): Iterable<Chunk> {
-  for (const chunk of writeJsonRows(source, "\n")) {
-    yield chunk;
-    yield { data: "\n", rows: 0 };
-  }
+  for (const objects of readJsonObjects(source))
+    yield { data: `${objects.join("\n")}\n`, rows: objects.length, table: source.name };
 }

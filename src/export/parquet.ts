@@ -155,8 +155,8 @@ const groupCharacters = 16e6;
 /** Reads the rows twice: first to determine the column types, then to write the rows. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   const finder = new TypeFinder(source.columns);
-  for (const rows of source.rows()) for (const row of rows) finder.add(row);
-  yield* writeParquetFile(source, finder.types(), source.rows());
+  for (const rows of source.batches()) for (const row of rows) finder.add(row);
+  yield* writeParquetFile(source, finder.types(), source.batches());
 }
 
 const digestKey = "brandapi.digest";
@@ -239,7 +239,7 @@ export class ParquetEncoder {
   #characters = 0;
 
   constructor(
-    table: string,
+    private readonly table: string,
     private readonly columns: readonly { name: string }[],
     private readonly types: readonly ColumnType[],
     digest?: string,
@@ -273,14 +273,14 @@ export class ParquetEncoder {
       this.#rows += 1;
       if (this.#rows < groupRows && this.#characters < groupCharacters) continue;
       const rows = this.#endGroup();
-      yield { data: takeBytes(this.#bytes), rows };
+      yield { data: takeBytes(this.#bytes), rows, table: this.table };
     }
   }
 
   finish(): Chunk {
     const rows = this.#endGroup();
     this.#file.finish();
-    return { data: takeBytes(this.#bytes), rows };
+    return { data: takeBytes(this.#bytes), rows, table: this.table };
   }
 
   #endGroup(): number {

@@ -116,14 +116,14 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const bookmark = changed.bookmark ? bookmarks[source.name] : undefined;
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
-    yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
+    yield { data: messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys }) };
     // After a column has been added, all rows are sent, because any of them may have a value in the new column.
-    const rows = changed.rows(previous?.columns === columnsHash ? previous : undefined);
+    const rows = changed.batches(previous?.columns === columnsHash ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
     if (changed.bookmark)
       bookmarks = { ...bookmarks, [source.name]: { columns: columnsHash, ...changed.bookmark } };
-    yield messageLine({ type: "STATE", value: { bookmarks } });
+    yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
   }
 }
 
@@ -168,7 +168,7 @@ function* recordLines(
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;
       record[deletedAtProperty] = removedAt;
-      return messageLine({ type: "RECORD", stream: source.name, record }).data;
+      return messageLine({ type: "RECORD", stream: source.name, record });
     });
     yield { data: lines.join(""), rows: rows.length, table: source.name };
   }
@@ -178,6 +178,6 @@ function* recordLines(
     );
 }
 
-function messageLine(message: object): { data: string; rows: 0 } {
-  return { data: `${JSON.stringify(message)}\n`, rows: 0 };
+function messageLine(message: object): string {
+  return `${JSON.stringify(message)}\n`;
 }

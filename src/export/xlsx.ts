@@ -18,8 +18,7 @@ const flushLength = 256 * 1_024;
  * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
-  for (const { name, origin } of sources)
-    if (origin) checkRows(name, countRows(origin.mirror, origin.selection));
+  for (const { name, selection } of sources) if (selection) checkRows(name, countRows(selection));
   const zip = new ZipWriter();
   for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {
     zip.begin(name);
@@ -36,7 +35,7 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
   zip.begin("xl/workbook.xml");
   zip.write(workbookXml(sheets));
   zip.end();
-  yield { data: zip.take(), rows: 0 };
+  yield { data: zip.take() };
   if (cutTexts > 0)
     warn(
       `${pluralize(cutTexts, "cell")} truncated to 32,767 characters, the spreadsheet limit; export as CSV to get the complete text`,
@@ -54,7 +53,7 @@ function* writeSheet(
   let rows = 0;
   let number = 1;
   let cutTexts = 0;
-  for (const batch of source.rows())
+  for (const batch of source.batches())
     for (const row of batch) {
       number += 1;
       rows += 1;

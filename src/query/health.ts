@@ -123,7 +123,7 @@ export function readResourceHealth(
   const { now, maxAgeMs, underWay } = options;
   const last = resolveKilledRun(mirror, findLastRun(mirror, name), underWay !== null);
   const refused = readRefusal(mirror, name);
-  if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, name))) return null;
+  if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, resource))) return null;
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;

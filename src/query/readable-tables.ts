@@ -1,12 +1,9 @@
 import type { ScalarType } from "../resources/fields.js";
 import { detailResources, resources } from "../resources/registry.js";
-import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
-import { hasCompletedSync, wasRead } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
 import {
-  mainDateColumn,
   positionsPerRecord,
   quote,
   type RecordState,
@@ -17,7 +14,8 @@ import {
   utcDateColumns,
 } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
-import { isUtcTime, type View } from "../views/view.js";
+import type { View } from "../views/view.js";
+import { type DateColumn, findDateColumn, findTableDate } from "./date-filter.js";
 
 interface SystemTable {
   name: keyof typeof systemTables;
@@ -46,19 +44,6 @@ export function findTypedTables(name: string): TableShape[] {
   return typedTables().filter((shape) =>
     recordStates.some((state) => stored.includes(tableName(shape, state))),
   );
-}
-
-/** Returns the resource whose sync reads the given resource. Details are read by the sync of their list. */
-export function syncingResource(resource: Resource): Resource {
-  return resources.find((one) => detailsResource(one) === resource) ?? resource;
-}
-
-export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
-  return wasRead(mirror, resource.name, syncingResource(resource).name);
-}
-
-export function wasResourceSynced(mirror: Mirror, resource: Resource): boolean {
-  return hasCompletedSync(mirror, resource.name, syncingResource(resource).name);
 }
 
 export function removedTableNames(): readonly string[] {
@@ -91,6 +76,7 @@ export interface ReadableColumn {
   isComputed?: true;
 }
 
+/** A table or view in the mirror, described for commands that read it. */
 export interface ReadableTable {
   name: string;
   about: string;
@@ -101,62 +87,58 @@ export interface ReadableTable {
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
-  /** The tables to select from: the table or view itself, and the table for removed records if it is included. */
+  /** What to select from, as SQL: the table, followed by the table for removed records if they are included. */
   sources: readonly [string, ...string[]];
-}
-
-export interface DateColumn {
-  /** An SQL expression for a row's date. Rows in child tables use their parent record's date. */
-  sql: string;
-  /** The date format: `utc` is written by `formatUtc`, and `iso` by `formatInstant`. */
-  form: "month" | "day" | "utc" | "iso";
 }
 
 /**
  * Describes a table or view.
  * @param name one of `knownTableNames`
- * @param includeRemoved true to include the table for removed records
  */
-export function describeTable(
-  mirror: Mirror,
-  name: string,
-  { includeRemoved = false }: { includeRemoved?: boolean } = {},
-): ReadableTable {
+export function describeTable(mirror: Mirror, name: string): ReadableTable {
   const isNamed = (table: { name: string }) => table.name === name;
   const view = views.find(isNamed);
   if (view) return describeView(view);
   const systemTable = exportedSystemTables.find(isNamed);
   if (systemTable) return describeSystemTable(mirror, systemTable);
-  for (const shape of typedTables()) {
-    if (name === shape.name) return describeTypedTable(mirror, shape, includeRemoved ? "all" : "current");
-    if (name === tableName(shape, "removed")) return describeTypedTable(mirror, shape, "removed");
-  }
+  const shapes = typedTables();
+  const current = shapes.find(isNamed);
+  if (current) return describeRecordTable(mirror, current, "current");
+  const removed = shapes.find((shape) => tableName(shape, "removed") === name);
+  if (removed) return describeRecordTable(mirror, removed, "removed");
   throw new Error(`the mirror has no table named ${name}`);
 }
 
-function describeTypedTable(mirror: Mirror, shape: TableShape, records: RecordState | "all"): ReadableTable {
-  const discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
+function describeRecordTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
+  const name = tableName(shape, state);
   const rowId = rowIdColumn(shape);
-  const withRemovedAt = `(SELECT *, NULL AS removed_at FROM ${quote(shape.name)})`;
-  const columns: ReadableColumn[] = [
-    ...shape.columns,
-    ...discovered,
-    ...utcColumns(shape),
-    syncedAt,
-    ...(records === "current" ? [] : [removedAt]),
-    rowIdOf(rowId),
-  ];
   return {
-    name: records === "removed" ? tableName(shape, "removed") : shape.name,
-    about: records === "removed" ? `removed records: ${shape.about}` : shape.about,
-    columns,
+    name,
+    about: state === "removed" ? `removed records: ${shape.about}` : shape.about,
+    columns: [
+      ...shape.columns,
+      ...(shape.discoversColumns ? readDiscovered(mirror, shape.name) : []),
+      ...utcColumns(shape),
+      syncedAt,
+      ...(state === "removed" ? [removedAt] : []),
+      describeRowId(rowId),
+    ],
     orderBy: [rowId],
     shape,
-    date: dateColumnOf(shape),
-    sources:
-      records === "all"
-        ? [withRemovedAt, quote(tableName(shape, "removed"))]
-        : [quote(tableName(shape, records))],
+    date: findTableDate(shape),
+    sources: [quote(name)],
+  };
+}
+
+/** Adds removed records to a table, after the current ones. Returns other tables and views unchanged. */
+export function withRemovedRecords(table: ReadableTable): ReadableTable {
+  const { columns, name, shape } = table;
+  if (name !== shape?.name) return table;
+  const currentRecords = `(SELECT *, NULL AS removed_at FROM ${quote(name)})`;
+  return {
+    ...table,
+    columns: [...columns, removedAt],
+    sources: [currentRecords, quote(tableName(shape, "removed"))],
   };
 }
 
@@ -178,7 +160,7 @@ function utcColumns(shape: TableShape): ReadableColumn[] {
 }
 
 /** Describes the integer key of a table or view. */
-function rowIdOf(name: string): ReadableColumn {
+function describeRowId(name: string): ReadableColumn {
   const about =
     name === "row_id"
       ? `the record's number times ${positionsPerRecord}, plus the row's position in the list`
@@ -186,45 +168,15 @@ function rowIdOf(name: string): ReadableColumn {
   return { name, type: "integer", about, isComputed: true };
 }
 
-/** Returns a table's date column. List items without a date use the date of their record. */
-function dateColumnOf(shape: TableShape): DateColumn | null {
-  const { list, resource } = shape;
-  if (!list) return recordDateColumn(shape);
-  const itemDate = dateIn(shape, "date");
-  if (itemDate) return itemDate;
-  const [main = shape] = tablesOf(resource);
-  const date = recordDateColumn(main);
-  if (!date) return null;
-  const fromRecord = recordStates.map((state) => {
-    const table = quote(tableName(main, state));
-    return `(SELECT ${date.sql} FROM ${table} WHERE record_id = row_id / ${positionsPerRecord})`;
-  });
-  return { ...date, sql: `coalesce(${fromRecord.join(", ")})` };
-}
-
-function recordDateColumn(main: TableShape): DateColumn | null {
-  const timestamp = mainDateColumn(main);
-  if (timestamp) return { sql: quote(`${timestamp.name}_utc`), form: "utc" };
-  return dateIn(main, main.resource.date);
-}
-
-function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
-  const type = columns.find((column) => column.name === name)?.type;
-  if (!name || !type) return null;
-  if (name === "month") return { sql: quote(name), form: "month" };
-  if (type === "date") return { sql: quote(name), form: "day" };
-  return { sql: quote(name), form: isUtcTime(name) ? "utc" : "iso" };
-}
-
 function describeView(view: View): ReadableTable {
   const { name, about, columns, rowId } = view;
   return {
     name,
     about,
-    columns: rowId === undefined ? columns : [...columns, rowIdOf(rowId)],
+    columns: rowId === undefined ? columns : [...columns, describeRowId(rowId)],
     orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
-    date: dateIn(view, view.date),
+    date: findDateColumn(columns, view.date),
     sources: [quote(name)],
   };
 }

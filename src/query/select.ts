@@ -1,15 +1,18 @@
 import type { Mirror } from "../store/database.js";
 import type { SqlValue } from "../store/projection.js";
 import { quote } from "../store/table-sql.js";
-import { formatInstant, formatUtc, maxTimestampMs } from "../util/times.js";
-import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
+import { dateConditions } from "./date-filter.js";
+import type { ReadableColumn, ReadableTable } from "./readable-tables.js";
 
 /** A value in a row. `bigint` occurs only in the results of user-supplied SQL. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
+/** The rows and columns to read from a table or view. */
 export interface Selection {
+  mirror: Mirror;
   table: ReadableTable;
+  /** By default, all columns except technical ones. */
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` has accepted. */
   where?: string | undefined;
@@ -24,22 +27,18 @@ export interface RowSource {
   /** The table name, or `answer` for a query result. */
   name: string;
   columns: readonly ReadableColumn[];
-  rows(): Iterable<readonly Row[]>;
-  /** The mirror and selection from which the rows are read, or undefined for a query result. */
-  origin?: { mirror: Mirror; selection: Selection };
+  /** Reads the rows in batches, in a stable order. Can be called more than once. */
+  batches(): Iterable<readonly Row[]>;
+  /** What the rows were selected from, or undefined for a query result. */
+  selection?: Selection;
 }
 
 /** Opens a table for an export. Must be called inside `withReadTransaction`. */
-export function openRows(mirror: Mirror, selection: Selection): RowSource {
+export function openRows(selection: Selection): RowSource {
   const { table } = selection;
   const columns = selectColumns(selection);
   const values = columns.map(({ name }) => `t.${quote(name)}`);
-  return {
-    name: table.name,
-    columns,
-    rows: () => readRows(mirror, selection, values),
-    origin: { mirror, selection },
-  };
+  return { name: table.name, columns, batches: () => readRows(selection, values), selection };
 }
 
 function selectColumns({ table, columns }: Selection): readonly ReadableColumn[] {
@@ -51,8 +50,8 @@ function selectColumns({ table, columns }: Selection): readonly ReadableColumn[]
  * Reads the selected rows in batches.
  * @param values SQL expressions for the values in each row; `t` refers to the table
  */
-export function* readRows(mirror: Mirror, selection: Selection, values: readonly string[]): Iterable<Row[]> {
-  const { table, limit } = selection;
+export function* readRows(selection: Selection, values: readonly string[]): Iterable<Row[]> {
+  const { limit, mirror, table } = selection;
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
   let count = 0;
   for (const source of table.sources) {
@@ -65,16 +64,14 @@ export function* readRows(mirror: Mirror, selection: Selection, values: readonly
   }
 }
 
-export function countRows(mirror: Mirror, selection: Selection): number {
-  const counts = selection.table.sources.map(
-    (source) =>
-      mirror.db
-        .prepare(`SELECT count(*) ${fromSql(selection, source)}`)
-        .pluck()
-        .get() as number,
-  );
+export function countRows(selection: Selection): number {
+  const { limit, mirror, table } = selection;
+  const counts = table.sources.map((source) => {
+    const count = mirror.db.prepare(`SELECT count(*) ${fromSql(selection, source)}`).pluck();
+    return count.get() as number;
+  });
   const total = counts.reduce((sum, count) => sum + count, 0);
-  return Math.min(total, selection.limit ?? total);
+  return Math.min(total, limit ?? total);
 }
 
 /** Applies the conditions in a subquery, so that they cannot refer to columns of other tables. */
@@ -85,19 +82,6 @@ function fromSql({ table, where, since, until }: Selection, source: string): str
   ];
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return `FROM (SELECT * FROM ${source}${filter}) AS t`;
-}
-
-function dateConditions({ sql, form }: DateColumn, since?: number, until?: number): string[] {
-  const conditions = since === undefined ? [] : [`${sql} >= '${boundText(since, form)}'`];
-  if (until === undefined || until >= maxTimestampMs) return conditions;
-  // UTC columns have microsecond precision, so the range must include everything before the next millisecond.
-  const upperBound = form === "utc" ? `< '${boundText(until + 1, form)}'` : `<= '${boundText(until, form)}'`;
-  return [...conditions, `${sql} ${upperBound}`];
-}
-
-function boundText(ms: number, form: DateColumn["form"]): string {
-  if (form === "utc") return formatUtc({ ms, micros: 0 });
-  return formatInstant(ms).slice(0, form === "month" ? 7 : form === "day" ? 10 : undefined);
 }
 
 const rowsPerBatch = 64;

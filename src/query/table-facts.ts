@@ -1,4 +1,5 @@
 import type { Mirror } from "../store/database.js";
+import { wasRead } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import {
@@ -7,7 +8,6 @@ import {
   mainTableNames,
   type ReadableColumn,
   type ReadableTable,
-  wasResourceRead,
 } from "./readable-tables.js";
 
 /** A table or view, as printed by `tables --json`. */
@@ -55,7 +55,7 @@ export function readTableFacts(
 ): TableFacts {
   const table = describeTable(mirror, name);
   const view = views.find((one) => one.name === name);
-  const isRead = table.shape === null || wasResourceRead(mirror, table.shape.resource);
+  const isRead = table.shape === null || wasRead(mirror, table.shape.resource);
   const counts =
     isRead && counted !== "nothing" ? countValues(mirror, table, counted === "values") : undefined;
   return {

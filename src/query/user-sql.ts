@@ -152,7 +152,7 @@ export function openQueryResult(statement: Statement, limit?: number): RowSource
       about: "",
       isAmount: isAmount(column) ? true : undefined,
     })),
-    rows: () => inBatches(readResultRows(statement, limit)),
+    batches: () => inBatches(readResultRows(statement, limit)),
   };
 }
 

@@ -4,7 +4,7 @@ import { content } from "./content.js";
 import { opportunities } from "./opportunities.js";
 import { orders } from "./orders.js";
 import { recommendations } from "./recommendations.js";
-import type { Resource } from "./resource.js";
+import { detailsResource, type Resource } from "./resource.js";
 import { roster } from "./roster.js";
 import { codes, gifts, surveyResults, surveys } from "./undocumented.js";
 
@@ -24,6 +24,11 @@ export const resources: readonly Resource[] = [
 
 /** Resources that are read as details of another resource. Commands do not accept their names. */
 export const detailResources: readonly Resource[] = [surveyResults];
+
+/** Returns the resource whose sync reads the given resource. Details are read by the sync of their list. */
+export function syncingResource(resource: Resource): Resource {
+  return resources.find((one) => detailsResource(one) === resource) ?? resource;
+}
 
 export function findResource(name: string): Resource | undefined {
   return resources.find((resource) => resource.name === name.replaceAll("_", "-"));

@@ -1,3 +1,5 @@
+import { syncingResource } from "../resources/registry.js";
+import type { Resource } from "../resources/resource.js";
 import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
 
 /**
@@ -193,25 +195,19 @@ export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow |
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 
-/**
- * True if at least part of a resource has been read.
- * @param by the resource whose runs read it, if that is a different resource
- */
-export function wasRead(mirror: Mirror, name: string, by = name): boolean {
+/** True if at least part of a resource has been read. */
+export function wasRead(mirror: Mirror, resource: Resource): boolean {
   const find = `SELECT 1 FROM records WHERE resource = @name
      UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
      UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`;
-  return mirror.selectValue(find, { name, by }) === 1;
+  return mirror.selectValue(find, { name: resource.name, by: syncingResource(resource).name }) === 1;
 }
 
-/**
- * True if a sync has read a resource completely.
- * @param by the resource whose runs read it, if that is a different resource
- */
-export function hasCompletedSync(mirror: Mirror, name: string, by = name): boolean {
+/** True if a sync has read a resource completely. */
+export function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
-  const find = "SELECT 1 FROM main.sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1";
-  return mirror.selectValue(find, { name, by }) === 1;
+  const find = "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1";
+  return mirror.selectValue(find, resource.name, syncingResource(resource).name) === 1;
 }
 
 /**

@@ -106,7 +106,7 @@ export async function syncResource(
   isOptional: boolean,
 ): Promise<{ run: RunRow; error: Error | null }> {
   const { mirror, reporter } = session;
-  const wasReadBefore = wasRead(mirror, resource.name);
+  const wasReadBefore = wasRead(mirror, resource);
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
   const result = await readResource(run).catch(toError);

@@ -77,7 +77,7 @@ const order = fc.record({
 
 async function csvOf(mirror: Mirror, table: string): Promise<string> {
   return await withReadTransaction(mirror, async () => {
-    const source = openRows(mirror, { table: describeTable(mirror, table) });
+    const source = openRows({ mirror, table: describeTable(mirror, table) });
     const chunks = [...write([source], { excel: false, warn: () => {} })];
     return chunks.map(({ data }) => String(data)).join("");
   });

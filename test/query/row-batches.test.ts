@@ -14,7 +14,7 @@ test.each([
     "orders",
     numbers.map((order_number, n) => anOrder(n, { order_number })),
   );
-  const selection = { table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
-  const rows = [...openRows(mirror, selection).rows()].flat(2);
+  const selection = { mirror, table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
+  const rows = [...openRows(selection).batches()].flat(2);
   expect(rows).toEqual(numbers.slice(0, limit));
 });

@@ -55,7 +55,7 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   });
   const digests = new Map<string, string>();
   let rows = 0;
-  for (const batch of source.rows())
+  for (const batch of source.batches())
     for (const row of batch) {
       finder.add(row);
       const month = String(row.at(-1));
@@ -136,7 +136,7 @@ export async function compareRows(
   const positions = columns.map(({ name }) => file.columns.indexOf(name));
   const storedRows = readStoredRows(file);
   let rows = 0;
-  for (const batch of source.rows(month))
+  for (const batch of source.batches(month))
     for (const row of batch) {
       const { value: stored } = await storedRows.next();
       if (!stored) return `row ${rows + 1} is missing`;

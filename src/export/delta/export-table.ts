@@ -132,7 +132,7 @@ async function writeMonth(
   const partitionValues = Object.fromEntries(
     partitionColumns.map((column) => [column, column === brandColumn ? mirrorState.brand : month || null]),
   );
-  const encode = () => writeParquetFile({ name, columns }, types, source.rows(month), digests.get(month));
+  const encode = () => writeParquetFile({ name, columns }, types, source.batches(month), digests.get(month));
   return await writeFile(partitionValues, encode, context);
 }
 
@@ -199,7 +199,7 @@ async function writeFile(
   const path = [...folders, `part-${randomUUID()}.parquet`].join("/");
   let numRecords = 0;
   async function* writeData(): AsyncIterable<Uint8Array | string> {
-    for await (const { data, rows } of encode()) {
+    for await (const { data, rows = 0 } of encode()) {
       numRecords += rows;
       yield data;
     }

@@ -1,10 +1,6 @@
-import {
-  findTypedTables,
-  type ReadableColumn,
-  type ReadableTable,
-  syncingResource,
-} from "../../query/readable-tables.js";
+import { findTypedTables, type ReadableColumn, type ReadableTable } from "../../query/readable-tables.js";
 import { type Row, readRows } from "../../query/select.js";
+import { syncingResource } from "../../resources/registry.js";
 import { type Mirror, readInfo } from "../../store/database.js";
 import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
 import { quote } from "../../store/table-sql.js";
@@ -21,7 +17,7 @@ export interface MonthlyRows {
    * Reads the rows for one month, or for all months by default. `""` selects the rows without a month. The last value
    * in each row is its month in UTC.
    */
-  rows(month?: string): Iterable<Row[]>;
+  batches(month?: string): Iterable<Row[]>;
 }
 
 /** The partition column for the brand's ID. If a record has a field with this name, the field is omitted. */
@@ -63,9 +59,9 @@ export function openMonthlyRows(
     partitionColumns,
     manyBrands,
     mirrorState: readMirrorState(mirror, name),
-    rows(month) {
+    batches(month) {
       const where = month === undefined ? undefined : `${monthSql} = '${month}'`;
-      return readRows(mirror, { table, where }, values);
+      return readRows({ mirror, table, where }, values);
     },
   };
 }
