@@ -1,5 +1,5 @@
 import { UnexpectedResponse, UnsafeResponse } from "../errors.js";
-import { isObject, type Json, type JsonObject, parseResponseJson } from "../util/json-value.js";
+import { isObject, type Json, type JsonObject, parseJson } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import type { QueryParameters } from "../util/urls.js";
 
@@ -157,4 +157,34 @@ function readBoolean(pagination: JsonObject, member: string, path: string): bool
   const value = pagination[member];
   if (typeof value === "boolean") return value;
   throw unexpectedResponse(path, `has no boolean \`${member}\` in its \`pagination\``);
+}
+
+/**
+ * Like `parseJson`, but returns numbers outside the range of a double (`1e400`) as strings with the original digits.
+ * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null. `hasLargeNumbers` is true if a number
+ * exceeds `Number.MAX_SAFE_INTEGER`.
+ */
+export function parseResponseJson<T>(text: string): { value: T; hasLargeNumbers: boolean } | undefined {
+  const value = parseJson<T>(text);
+  if (value === undefined) return undefined;
+  if (!containsLargeNumber(value)) return { value, hasLargeNumbers: false };
+  const finite = parseJson<T>(text.replace(stringOrNumber, quoteInfiniteNumber));
+  return finite === undefined ? undefined : { value: finite, hasLargeNumbers: true };
+}
+
+const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+function quoteInfiniteNumber(token: string): string {
+  return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
+}
+
+/** Uses a list instead of recursion, because deep nesting would overflow the stack. */
+function containsLargeNumber(value: unknown): boolean {
+  const stack = [{ value }] as object[];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop())
+    for (const member of Object.values(next)) {
+      if (typeof member === "object" && member !== null) stack.push(member);
+      else if (typeof member === "number" && Math.abs(member) > Number.MAX_SAFE_INTEGER) return true;
+    }
+  return false;
 }

@@ -20,7 +20,7 @@ import { pathExists } from "../util/files.js";
 import { escapeText, printJson, type Style, wrapLines } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatCount, pluralize } from "../util/text.js";
-import { dayMs, formatAge, formatDuration, formatMinute } from "../util/times.js";
+import { dayMs, formatDuration, formatMinute } from "../util/times.js";
 
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
@@ -243,4 +243,9 @@ function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
     forgotten.length > 0 && `Forgotten: ${pluralize(forgotten.length, "host")}`,
   ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
   return { text: text.join(""), kept: { last_backup, omit, forgotten } };
+}
+
+/** Formats an age. A negative age, caused by a wrong clock, is formatted as `5m ahead`. */
+function formatAge(ms: number): string {
+  return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

@@ -1,8 +1,8 @@
 import type { ColumnDefinition, Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import type { Mirror } from "../store/database.js";
+import { uniqueName } from "../store/table-sql.js";
 import { errorCode } from "../util/system-errors.js";
-import { uniqueName } from "../util/text.js";
 import { amountNames } from "../views/all-views.js";
 import type { ReadableTable } from "./readable-tables.js";
 import { inBatches, type Row, type RowSource, type RowValue } from "./select.js";

@@ -1,7 +1,6 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { Column, TableShape } from "../resources/table-shape.js";
 import type { JsonObject } from "../util/json-value.js";
-import { uniqueName } from "../util/text.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import type { SchemaIssue } from "./schema-issues.js";
 
@@ -271,4 +270,20 @@ export function forgetColumns(mirror: Mirror, shape: TableShape): void {
   const remove = "DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?";
   const declared = shape.columns.map(({ name }) => name.toLowerCase());
   for (const name of [...declared, ...sqlValueNames]) mirror.run(remove, shape.name, name);
+}
+
+/**
+ * Makes a name unique, ignoring case, by appending `_2`, `_3` and so on.
+ * @param taken names in lower case
+ * @param maxLength includes the suffix
+ */
+export function uniqueName(
+  name: string,
+  taken: ReadonlySet<string>,
+  maxLength = Number.POSITIVE_INFINITY,
+): string {
+  let candidate = name.slice(0, maxLength);
+  for (let n = 2; taken.has(candidate.toLowerCase()); n += 1)
+    candidate = `${name.slice(0, maxLength - 1 - String(n).length)}_${n}`;
+  return candidate;
 }

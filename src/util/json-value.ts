@@ -25,36 +25,6 @@ export function parseJson<T>(text: string): T | undefined {
   }
 }
 
-/**
- * Like `parseJson`, but returns numbers outside the range of a double (`1e400`) as strings with the original digits.
- * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null. `hasLargeNumbers` is true if a number
- * exceeds `Number.MAX_SAFE_INTEGER`.
- */
-export function parseResponseJson<T>(text: string): { value: T; hasLargeNumbers: boolean } | undefined {
-  const value = parseJson<T>(text);
-  if (value === undefined) return undefined;
-  if (!containsLargeNumber(value)) return { value, hasLargeNumbers: false };
-  const finite = parseJson<T>(text.replace(stringOrNumber, quoteInfiniteNumber));
-  return finite === undefined ? undefined : { value: finite, hasLargeNumbers: true };
-}
-
-const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-function quoteInfiniteNumber(token: string): string {
-  return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
-}
-
-/** Uses a list instead of recursion, because deep nesting would overflow the stack. */
-function containsLargeNumber(value: unknown): boolean {
-  const stack = [{ value }] as object[];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop())
-    for (const member of Object.values(next)) {
-      if (typeof member === "object" && member !== null) stack.push(member);
-      else if (typeof member === "number" && Math.abs(member) > Number.MAX_SAFE_INTEGER) return true;
-    }
-  return false;
-}
-
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {

@@ -22,11 +22,6 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/** Formats an age. A negative age, caused by a wrong clock, is formatted as `5m ahead`. */
-export function formatAge(ms: number): string {
-  return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
-}
-
 export interface Timestamp {
   /** Milliseconds since the Unix epoch, rounded down. */
   ms: number;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { parseJson, parseResponseJson } from "../../src/util/json-value.js";
+import { parseResponseJson } from "../../src/api/response.js";
+import { parseJson } from "../../src/util/json-value.js";
 
 test.each([
   ['{"a":1e400}', { a: "1e400" }],
