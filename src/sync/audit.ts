@@ -1,13 +1,11 @@
 import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
-import { mergeRanges, overlaps, type Range } from "../util/ranges.js";
+import { clipRanges, mergeRanges, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/times.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
-/**
- * Ranges that were read within the last 20 hours are skipped, so a second sync on the same day audits other records.
- */
+/** Dates read within the last 20 hours are skipped, so that a second sync on the same day audits other records. */
 const restMs = 20 * hourMs;
 
 /**
@@ -17,47 +15,56 @@ const restMs = 20 * hourMs;
  */
 export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
   const { api, mirror, options, readUntil, state } = run;
+  const coverage = state.coverage();
+  const oldest = coverage[0]?.from ?? readUntil;
   const budget = new Budget(api, options.audit);
-  const unsettled: IncompleteReason[] = [];
-  // The first pass ends at the oldest date. The second pass reads the dates that are newer than the stored cursor.
-  for (const start of [state.cursor() ?? readUntil, readUntil]) {
-    let cursor = start;
-    while (Number.isFinite(cursor) && budget.remaining > 0) {
-      const step = chooseStep(state.coverage(), state.markedSlices(), cursor, readUntil - restMs);
-      if (step.kind === "slice") {
-        unsettled.push(...(await readByPage(run, step.slice, budget)).unsettled);
-        continue;
-      }
-      cursor = Number.NEGATIVE_INFINITY;
-      if (step.kind === "range") {
-        const result = await readRange(run, step.range, budget);
-        unsettled.push(...result.unsettled);
-        cursor = result.reached - 1;
-      }
-      mirror.transaction(() => state.setCursor(Number.isFinite(cursor) ? cursor : readUntil));
+  const reasons: IncompleteReason[] = [];
+  const cursor = state.cursor() ?? readUntil;
+  const parts = planAudit(coverage, state.markedSlices(), cursor, readUntil - restMs);
+  for (const { isMarked, ...range } of parts) {
+    if (budget.remaining <= 0) break;
+    if (isMarked) {
+      reasons.push(...(await readByPage(run, range, budget)).unsettled);
+      continue;
     }
+    const { reached, unsettled } = await readRange(run, range, budget);
+    reasons.push(...unsettled);
+    // After the oldest date, the audit starts over with the newest.
+    const next = reached > oldest ? reached - 1 : readUntil;
+    mirror.transaction(() => state.setCursor(next));
   }
-  return unsettled;
+  return reasons;
 }
 
-type AuditStep = { kind: "slice"; slice: Range } | { kind: "range"; range: Range } | { kind: "done" };
+interface AuditedPart extends Range {
+  isMarked: boolean;
+}
 
 /**
- * Chooses between the newest covered range that is not newer than the cursor and the least recently read marked slice,
- * and takes the one that was read earlier. The range can include all contiguous older coverage, because `readRange`
- * stops when the budget runs out.
+ * Returns the ranges to audit in order: the dates before the cursor, newest first, and then the dates after the cursor.
+ * Marked slices that were read before the first of these dates come first, and the other marked slices last. Contiguous
+ * dates form one range, even if earlier runs read them separately, so that every request returns a full page.
+ * @param staleBefore the time after which a part must not have been read
  */
-function chooseStep(
+export function planAudit(
   coverage: readonly CoveredRange[],
   markedSlices: readonly MarkedSlice[],
   cursor: number,
-  freshSince: number,
-): AuditStep {
-  const newest = coverage.findLast(({ from, readAt }) => from <= cursor && readAt < freshSince);
-  const [slice] = markedSlices.toSorted((a, b) => a.readAt - b.readAt);
-  if (slice && slice.readAt < (newest?.readAt ?? freshSince)) return { kind: "slice", slice };
-  if (!newest) return { kind: "done" };
-  const joined = mergeRanges(coverage).find((range) => overlaps(range, newest));
-  const range = { from: joined?.from ?? newest.from, to: Math.min(cursor, newest.to) };
-  return { kind: "range", range };
+  staleBefore: number,
+): AuditedPart[] {
+  const isStale = ({ readAt }: CoveredRange) => readAt < staleBefore;
+  const stale = coverage.filter(isStale);
+  const beforeCursor = { from: Number.NEGATIVE_INFINITY, to: cursor };
+  const afterCursor = { from: cursor + 1, to: Number.POSITIVE_INFINITY };
+  const ranges = [beforeCursor, afterCursor].flatMap((dates) =>
+    mergeRanges(clipRanges(stale, dates)).toReversed(),
+  );
+  const first = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
+  const slices = markedSlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
+  const isOverdue = ({ readAt }: CoveredRange) => !first || readAt < first.readAt;
+  return [
+    ...slices.filter(isOverdue).map((slice) => ({ ...slice, isMarked: true })),
+    ...ranges.map((range) => ({ ...range, isMarked: false })),
+    ...slices.filter((slice) => !isOverdue(slice)).map((slice) => ({ ...slice, isMarked: true })),
+  ];
 }

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { planAudit } from "../../src/sync/audit.js";
+
+const first = Number.NEGATIVE_INFINITY;
+/** Days are numbered from 0 to 100. Readings before day 100 are stale. */
+const stale = 100;
+const read = (from: number, to: number, readAt: number) => ({ from, to, readAt, runId: 1 });
+const slice = (from: number, to: number, readAt: number) => ({
+  ...read(from, to, readAt),
+  recordIds: [],
+  fault: "a fault",
+});
+const plan = (...args: Parameters<typeof planAudit>) => planAudit(...args).map(({ from, to }) => [from, to]);
+
+test("the audit reads the dates before the cursor, newest first, and then the dates after it", () => {
+  const coverage = [read(first, 19, 1), read(30, 59, 2), read(70, 99, 3)];
+  expect(plan(coverage, [], 39, stale)).toEqual([
+    [30, 39],
+    [first, 19],
+    [70, 99],
+    [40, 59],
+  ]);
+});
+
+test("the audit reads contiguous dates as one range, and skips dates that were just read", () => {
+  const coverage = [read(first, 19, 1), read(20, 39, 2), read(40, 49, stale), read(50, 99, 3)];
+  expect(plan(coverage, [], 99, stale)).toEqual([
+    [50, 99],
+    [first, 39],
+  ]);
+});
+
+test("the audit starts with the marked slices that were read before the next range, and ends with the others", () => {
+  const coverage = [read(first, 49, 5), read(60, 89, 50)];
+  const slices = [slice(50, 52, 60), slice(53, 55, 20), slice(56, 59, 10), slice(90, 99, stale)];
+  expect(plan(coverage, slices, 99, stale)).toEqual([
+    [56, 59],
+    [53, 55],
+    [60, 89],
+    [first, 49],
+    [50, 52],
+  ]);
+});
