@@ -16,7 +16,7 @@ import { formatInstant, formatMinute } from "../util/times.js";
 
 type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number; csv?: boolean };
 
-const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
+const trackedResources = resources.filter(({ keepsHistory }) => keepsHistory).map(({ name }) => name);
 const defaultSince = "7d";
 /** The default for `--limit` in text output. CSV and JSON have no limit by default. */
 const terminalLimit = 500;

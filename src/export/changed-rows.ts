@@ -89,7 +89,7 @@ export function openChangedRows(source: RowSource): ChangedRows | undefined {
   return {
     idColumns: idColumnsOf(shape),
     isList: shape.list !== null,
-    bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
+    bookmark: shape.resource.keepsHistory ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
     // The run in the bookmark may still have been in progress when the bookmark was created.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,

@@ -34,7 +34,7 @@ const rankingTable = "analytics_hosts";
 export function checkHistory(names: readonly string[]): void {
   const withHistory = new Set([
     ...typedTables()
-      .filter(({ resource }) => resource.history)
+      .filter(({ resource }) => resource.keepsHistory)
       .flatMap((shape) => recordStates.map((state) => tableName(shape, state))),
     ...views.map(({ name }) => name),
     "changes",
@@ -85,8 +85,8 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   const shapes = typedTables().filter((shape) =>
     recordStates.some((state) => stored.has(tableName(shape, state))),
   );
-  const withHistory = shapes.filter(({ resource }) => resource.history);
-  const withoutHistory = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
+  const withHistory = shapes.filter(({ resource }) => resource.keepsHistory);
+  const withoutHistory = shapes.filter(({ resource }) => !resource.keepsHistory).map(({ name }) => name);
   if (withHistory.length > 0) createHistoricalTables(mirror, withHistory, at);
 
   const filtered = [

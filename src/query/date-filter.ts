@@ -31,7 +31,7 @@ export function findTableDate(shape: TableShape): DateColumn | null {
 function findRecordDate(main: TableShape): DateColumn | null {
   const timestamp = mainDateColumn(main);
   if (timestamp) return { sql: quote(`${timestamp.name}_utc`), form: "utc" };
-  return findDateColumn(main.columns, main.resource.date);
+  return findDateColumn(main.columns, main.resource.dateColumn);
 }
 
 /** Returns the date column with the given name, or null if there is no such column. */

@@ -155,7 +155,7 @@ const removedAt: ReadableColumn = {
 };
 
 function utcColumns(shape: TableShape): ReadableColumn[] {
-  const about = `${shape.resource.date} in UTC`;
+  const about = `${shape.resource.dateColumn} in UTC`;
   return utcDateColumns(shape).map(({ name, type }) => ({ name, type, about, isComputed: true }));
 }
 

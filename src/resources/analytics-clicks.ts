@@ -10,8 +10,8 @@ import {
   requestParameter,
   text,
 } from "./fields.js";
-import { baseHost } from "./host.js";
-import { analyticsTotals, common, type Resource } from "./resource.js";
+import { hostFields } from "./host.js";
+import { analyticsTotals, type Resource, resourceDefaults } from "./resource.js";
 
 const sales: readonly Field[] = [
   amount("revenue", "order totals in the store's currency"),
@@ -45,18 +45,18 @@ const parentOfHosts = parent.map(({ from }) => ({
  * calendar month. Unique counts must not be summed across days or months.
  */
 export const analyticsClicks = {
-  ...common,
+  ...resourceDefaults,
   name: "analytics-clicks",
   about: "clicks, views and sales by day, with each month's summary and top lists",
   path: "/analytics/clicks",
   scope: "analytics:read",
-  strategy: { kind: "monthly", totalsSource: analyticsTotals, hostList: "roster" },
+  strategy: { kind: "monthly", totalsSource: analyticsTotals, hostResource: "roster" },
   key: [],
   query: { limit: 100 },
   table: "analytics_clicks_periods",
   tableAbout: "one row per month, with its summary",
-  history: false,
-  date: "period_start",
+  keepsHistory: false,
+  dateColumn: "period_start",
   fields: [
     ...parameters,
     inlinedObject("summary", [
@@ -93,7 +93,13 @@ export const analyticsClicks = {
       about: "one row per host in a month's top 100 by clicks; other hosts are not included",
       parent: parentOfHosts,
       position: true,
-      fields: [object("host", baseHost), ...clicks, integer("unique_sessions"), integer("orders"), ...sales],
+      fields: [
+        object("host", hostFields),
+        ...clicks,
+        integer("unique_sessions"),
+        integer("orders"),
+        ...sales,
+      ],
     }),
     list("top_products", {
       table: "analytics_clicks_top_products",

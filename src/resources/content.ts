@@ -1,10 +1,10 @@
 import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
-import { common, type Resource } from "./resource.js";
+import { type Resource, resourceDefaults } from "./resource.js";
 
 /** See "7. GET /content" and "Content item" in the API documentation. */
 export const content = {
-  ...common,
+  ...resourceDefaults,
   name: "content",
   about: "library files: deliverables from hosts and uploads by the team",
   path: "/content",
@@ -20,7 +20,7 @@ export const content = {
   key: ["source", "id"],
   table: "content",
   tableAbout: "one row per file in the library",
-  date: "created_at",
+  dateColumn: "created_at",
   indexes: [["id"], ["created_at"]],
   fields: [
     text("id", "file ID, unique within its source"),

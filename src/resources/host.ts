@@ -1,7 +1,7 @@
 import { type Field, json, signedUrl, text } from "./fields.js";
 
 /** The fields of a host's public identity (see "Host" in the API documentation). The endpoints return four variants. */
-export const baseHost: readonly Field[] = [
+export const hostFields: readonly Field[] = [
   text("id", "the host's user ID"),
   text("username", "public handle"),
   text("first_name"),
@@ -10,8 +10,8 @@ export const baseHost: readonly Field[] = [
 ];
 
 /** Hosts in the roster have a public profile. */
-export const profileHost: readonly Field[] = [
-  ...baseHost,
+export const hostProfileFields: readonly Field[] = [
+  ...hostFields,
   text("title", "headline"),
   text("intro", "public bio"),
   text("discipline", "primary discipline"),
@@ -21,7 +21,7 @@ export const profileHost: readonly Field[] = [
 ];
 
 /** Hosts in recommendations also have a motto. */
-export const mottoHost: readonly Field[] = [...profileHost, text("motto")];
+export const mottoHost: readonly Field[] = [...hostProfileFields, text("motto")];
 
 /** Hosts in content have a display name but no photo. */
 export const contentHost: readonly Field[] = [

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from "../util/json-value.js";
 import { amount, date, integer, json, list, number, object, signedUrl, text, timestamp } from "./fields.js";
-import { baseHost } from "./host.js";
-import { common, type Resource } from "./resource.js";
+import { hostFields } from "./host.js";
+import { type Resource, resourceDefaults } from "./resource.js";
 
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
 const settledPayments = ["PAID", "REFUNDED"];
 
 /** See "5. GET /opportunities", "6. GET /opportunities/{id}" and "Opportunity" in the API documentation. */
 export const opportunities = {
-  ...common,
+  ...resourceDefaults,
   name: "opportunities",
   about: "campaigns with deliverables, assignments, payments and attachments",
   path: "/opportunities",
@@ -21,7 +21,7 @@ export const opportunities = {
   },
   table: "opportunities",
   tableAbout: "one row per campaign",
-  date: "created_at",
+  dateColumn: "created_at",
   indexes: [["id"]],
   fields: [
     text("id", "the campaign's ID"),
@@ -66,7 +66,7 @@ export const opportunities = {
         timestamp("completed_at"),
         timestamp("created_at"),
         timestamp("updated_at"),
-        object("host", baseHost),
+        object("host", hostFields),
       ],
     }),
     list("attachments", {

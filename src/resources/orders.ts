@@ -1,10 +1,10 @@
 import { amount, boolean, integer, list, number, object, signedUrl, text, timestamp } from "./fields.js";
-import { baseHost } from "./host.js";
-import { analyticsTotals, common, type Resource } from "./resource.js";
+import { hostFields } from "./host.js";
+import { analyticsTotals, type Resource, resourceDefaults } from "./resource.js";
 
 /** See "4. GET /orders" and "Order" in the API documentation. */
 export const orders = {
-  ...common,
+  ...resourceDefaults,
   name: "orders",
   about: "attributed orders with refunds, cancellations and commissions",
   path: "/orders",
@@ -23,7 +23,7 @@ export const orders = {
   },
   table: "orders",
   tableAbout: "one row per order",
-  date: "order_date",
+  dateColumn: "order_date",
   indexes: [["id"], ["order_date"]],
   fields: [
     text("id", "the platform's order ID"),
@@ -44,7 +44,7 @@ export const orders = {
     number("commission_rate", "percentage"),
     amount("commission_amount", "host's commission"),
     text("attribution", "`tracked` or `manual`"),
-    object("host", baseHost),
+    object("host", hostFields),
     object("product", [text("id"), text("title"), signedUrl("cover_photo")]),
     object("gear_list", [text("id"), text("title")]),
     list("line_items", {

@@ -1,10 +1,10 @@
 import { integer, list, object, text } from "./fields.js";
 import { mottoHost } from "./host.js";
-import { common, type Resource } from "./resource.js";
+import { type Resource, resourceDefaults } from "./resource.js";
 
 /** See "10. GET /recommendations" and "Recommendation" in the API documentation. */
 export const recommendations = {
-  ...common,
+  ...resourceDefaults,
   name: "recommendations",
   about: "hosts who recommend the brand's products on their gear lists",
   path: "/recommendations",

@@ -45,7 +45,7 @@ export interface DetailsStrategy {
 export interface MonthlyStrategy {
   kind: "monthly";
   totalsSource: TotalsSource;
-  hostList: string;
+  hostResource: string;
 }
 
 /** An API filter for the records in which `field` is true. */
@@ -93,19 +93,19 @@ export interface Resource<How extends Strategy = Strategy> {
   fields: readonly Field[];
   discoversColumns: boolean;
   /** The main table's date column for `--since` and `--until`, if any. */
-  date: string | null;
+  dateColumn: string | null;
   /** True if earlier versions of records are kept for `changes` and `--as-of`. */
-  history: boolean;
+  keepsHistory: boolean;
   indexes: readonly (readonly string[])[];
 }
 
-export const common = {
+export const resourceDefaults = {
   pagination: "documented",
   key: ["id"],
   query: {},
   discoversColumns: false,
-  history: true,
-  date: null,
+  keepsHistory: true,
+  dateColumn: null,
   indexes: [],
 } as const satisfies Partial<Resource>;
 

@@ -1,10 +1,10 @@
 import { integer, number, object, text, timestamp } from "./fields.js";
-import { profileHost } from "./host.js";
-import { common, type Resource } from "./resource.js";
+import { hostProfileFields } from "./host.js";
+import { type Resource, resourceDefaults } from "./resource.js";
 
 /** See "9. GET /roster" and "Roster entry" in the API documentation. */
 export const roster = {
-  ...common,
+  ...resourceDefaults,
   name: "roster",
   about: "hosts with an active relationship, their rates and campaigns",
   path: "/roster",
@@ -13,11 +13,11 @@ export const roster = {
   key: ["relationship_id"],
   table: "roster",
   tableAbout: "one row per host relationship",
-  date: "joined_at",
+  dateColumn: "joined_at",
   indexes: [["relationship_id"], ["host_id"]],
   fields: [
     text("relationship_id", "ID of the brand's relationship with the host"),
-    object("host", profileHost),
+    object("host", hostProfileFields),
     text("status", "always `active` in the roster"),
     number("commission_rate", "percentage"),
     timestamp("joined_at", "the time at which the relationship was created"),

@@ -1,5 +1,5 @@
 import { requestParameter } from "./fields.js";
-import { common, type Resource } from "./resource.js";
+import { type Resource, resourceDefaults } from "./resource.js";
 
 /**
  * Gifts, codes and surveys (see "11 to 14" in the API documentation). Their fields are not documented, so every scalar
@@ -7,7 +7,7 @@ import { common, type Resource } from "./resource.js";
  */
 function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {
-    ...common,
+    ...resourceDefaults,
     name,
     about,
     path: `/${name}`,

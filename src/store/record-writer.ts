@@ -126,7 +126,7 @@ export class RecordWriter {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
     this.#readFlags = createFlagReader(resource);
-    this.#changes = resource.history ? new ChangeLog(mirror, resource, options) : null;
+    this.#changes = resource.keepsHistory ? new ChangeLog(mirror, resource, options) : null;
     this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, options.reporter);
     this.#projection = new Projection(mirror, tablesOf(resource));

@@ -81,7 +81,7 @@ export function utcDateColumns(shape: TableShape): { name: string; type: ScalarT
 /** Returns the timestamp column to which `--since` and `--until` apply, or undefined if the table has none. */
 export function mainDateColumn({ resource, list, columns }: TableShape): Column | undefined {
   if (list) return undefined;
-  return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
+  return columns.find(({ name, type }) => name === resource.dateColumn && type === "timestamp");
 }
 
 export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "row_id" {

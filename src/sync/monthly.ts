@@ -118,12 +118,12 @@ function coverIdleMonths({ mirror, readUntil, runId, state }: SyncRun, requested
 }
 
 function selectHosts({ mirror, options, resource }: MonthlySession): (string | null)[] {
-  const { hostList } = resource.strategy;
-  const listed = options.perHost ? [...readCurrentRecords(mirror, hostList)] : [];
+  const { hostResource } = resource.strategy;
+  const listed = options.perHost ? [...readCurrentRecords(mirror, hostResource)] : [];
   const ids = options.perHost ? listed.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
-    throw new ConfigurationError(`The mirror has no ${hostList}, so there are no hosts to request.`, {
-      hint: `run \`brandapi sync ${hostList}\` first`,
+    throw new ConfigurationError(`The mirror has no ${hostResource}, so there are no hosts to request.`, {
+      hint: `run \`brandapi sync ${hostResource}\` first`,
     });
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }

@@ -33,11 +33,15 @@ function formatSqliteLine({ path }: Mirror, sql: string): string {
 }
 
 /** Returns SQL that counts a resource's current records in a range. The range must not split a second. */
-function countingSql({ date, table }: Resource, { from, to }: Range, moreConditions: string[] = []): string {
+function countingSql(
+  { dateColumn, table }: Resource,
+  { from, to }: Range,
+  moreConditions: string[] = [],
+): string {
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
   const conditions = [...moreConditions];
-  if (Number.isFinite(from)) conditions.push(`datetime(${date}) >= '${second(from)}'`);
-  if (Number.isFinite(to)) conditions.push(`datetime(${date}) <= '${second(to)}'`);
+  if (Number.isFinite(from)) conditions.push(`datetime(${dateColumn}) >= '${second(from)}'`);
+  if (Number.isFinite(to)) conditions.push(`datetime(${dateColumn}) <= '${second(to)}'`);
   const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return `SELECT count(*) FROM ${table}${where}`;
 }
