@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { addGlobalOptions, nameInErrors, scanCommandLine } from "./cli/flags.js";
+import { addGlobalOptions, refuseEmptyPathOrTime, scanCommandLine } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalFlags } from "./config/settings.js";
@@ -166,7 +166,7 @@ function createProgram(context: Context, onExit: (code: ExitCode) => void): Prog
     .version(readVersion(), "-V, --version", "print the version")
     .exitOverride()
     .showSuggestionAfterError(false);
-  for (const option of root.options) nameInErrors(option);
+  for (const option of root.options) refuseEmptyPathOrTime(option);
   configureHelp(root, context.deps);
   root.hook("preSubcommand", inheritOptions);
   for (const [heading, group] of Object.entries(groups))
@@ -178,7 +178,7 @@ function createProgram(context: Context, onExit: (code: ExitCode) => void): Prog
     if (!entry || !command) return;
     const { about, define, examples, run } = await entry.load();
     define?.(command);
-    for (const option of command.options) nameInErrors(option);
+    for (const option of command.options) refuseEmptyPathOrTime(option);
     command
       .description(about)
       .addHelpText("after", formatExamples(examples, context.deps))

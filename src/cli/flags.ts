@@ -14,8 +14,12 @@ export function addGlobalOptions(program: Command): Command {
     .option("--db <path>", "mirror file (BRANDAPI_DB)")
     .option("--base-url <url>", "API base URL, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
     .option("--key-file <path>", "file that contains the API key; overrides BRANDAPI_KEY")
-    .option("--rate-limit <n>", "requests per minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
-      parseRateLimit(text),
+    .addOption(
+      parsedOption(
+        "--rate-limit <n>",
+        "requests per minute, or `none` (BRANDAPI_RATE_LIMIT)",
+        (text: string): GlobalFlags["rateLimit"] => parseRateLimit(text, "flag"),
+      ),
     )
     .addOption(
       parsedOption(
@@ -58,46 +62,35 @@ export function scanCommandLine(argv: readonly string[]): CommandLine {
   };
 }
 
+/** @param parse receives the value, the option's name, and the parsed value of an earlier use of the option */
 export function parsedOption<T>(
   flags: string,
   about: string,
-  parse: (text: string, previous: T) => T,
+  parse: (text: string, name: string, previous: T) => T,
 ): Option {
-  return new Option(flags, about).argParser(parse);
-}
-
-/** Matches the options whose value is a path or a time. An empty value usually comes from an unset variable. */
-const pathOrTime = /<(?:path|file|folder|dir|time)>$/;
-
-/** Adds the option's name to errors about its value, and rejects an empty path or time. */
-export function nameInErrors(option: Option): void {
-  const { flags, long, parseArg: parse } = option;
-  const name = long ?? flags;
-  if (!parse && !pathOrTime.test(flags)) return;
-  option.argParser((text: string, previous: unknown) => {
-    if (text === "" && pathOrTime.test(flags)) throw emptyValue(name);
-    return parse ? parseValueOf(name, text, () => parse(text, previous)) : text;
+  const option = new Option(flags, about);
+  const name = option.long ?? flags;
+  return option.argParser((text: string, previous: T) => {
+    refuseEmpty(text, name);
+    return parse(text, name, previous);
   });
 }
 
-/**
- * Parses an option's value.
- * @throws UsageError that names the option
- */
-function parseValueOf<T>(option: string, text: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof UsageError) || error.message.includes(option)) throw error;
-    if (text === "") throw emptyValue(option);
-    const { hint, message } = error;
-    if (!message.startsWith("Not ")) throw error;
-    throw new UsageError(`\`${option}\` is n${message.slice(1)}`, { hint, cause: error });
-  }
+/** Makes an option whose value is a path or a time reject an empty value, which usually comes from an unset variable. */
+export function refuseEmptyPathOrTime(option: Option): void {
+  const { flags, long, parseArg } = option;
+  if (parseArg || !/<(?:path|file|folder|dir|time)>$/.test(flags)) return;
+  option.argParser((text: string) => {
+    refuseEmpty(text, long ?? flags);
+    return text;
+  });
 }
 
-function emptyValue(option: string): UsageError {
-  return new UsageError(`The value of \`${option}\` is empty.`, { hint: "pass a value, or omit the option" });
+function refuseEmpty(text: string, option: string): void {
+  if (text === "")
+    throw new UsageError(`The value of \`${option}\` is empty.`, {
+      hint: "pass a value, or omit the option",
+    });
 }
 
 export function waitOption(): Option {
@@ -166,31 +159,23 @@ export function withChoices<Target extends Option | Argument>(
 }
 
 /** Parses a comma-separated list. If the option is repeated, the lists are concatenated. */
-export function parseList(text: string, previous: readonly string[] = []): string[] {
+export function parseList(text: string, option: string, previous: readonly string[] = []): string[] {
   const values = text.split(",").map((value) => value.trim());
   if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
-  throw new UsageError(`Not a comma-separated list: \`${text}\`.`, {
+  throw new UsageError(`\`${option}\` is not a comma-separated list: \`${text}\`.`, {
     hint: "separate the values with commas",
   });
 }
 
 export const parseCount = parseUpTo(999_999_999);
 
-export function parseUpTo(most: number): (text: string) => number {
-  return (text) => {
+export function parseUpTo(most: number): (text: string, option: string) => number {
+  return (text, option) => {
     if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
-    throw new UsageError(`Not a whole number in the allowed range: \`${text}\`.`, {
+    throw new UsageError(`\`${option}\` is not a whole number in the allowed range: \`${text}\`.`, {
       hint: `use a number from 0 to ${most}`,
     });
   };
-}
-
-/**
- * Parses the time that was passed to an option (see `parseInstant`).
- * @throws UsageError that names the option
- */
-export function parseTime(option: string, text: string, edge: "start" | "end", now: number): number {
-  return parseValueOf(option, text, () => parseInstant(text, edge, now));
 }
 
 /** If `--until` is on or after this date, the range has no end. */
@@ -205,8 +190,8 @@ export function parseRange(
   { since: from, until: to }: { since?: string | undefined; until?: string | undefined },
   now: number,
 ): { since: number | undefined; until: number | undefined } {
-  const since = from === undefined ? undefined : parseTime("--since", from, "start", now);
-  const until = to === undefined ? undefined : parseTime("--until", to, "end", now);
+  const since = from === undefined ? undefined : parseInstant(from, "--since", "start", now);
+  const until = to === undefined ? undefined : parseInstant(to, "--until", "end", now);
   if (since !== undefined && until !== undefined && since > until)
     throw new UsageError("`--since` is later than `--until`.", {
       hint: "pass an earlier `--since` or a later `--until`",

@@ -15,8 +15,9 @@ import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/times.js";
 import { completeHint } from "./error-output.js";
-import { parseTime, refuseCommas } from "./flags.js";
+import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
+import { parseInstant } from "./time-flags.js";
 
 /**
  * Returns the name of a table or view, which the user may have typed with dashes.
@@ -52,9 +53,9 @@ export function findSyncedTable(mirror: Mirror, name: string): ReadableTable {
  */
 export function parseAsOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  if (parseTime("--as-of", text, "start", now) > now)
+  if (parseInstant(text, "--as-of", "start", now) > now)
     throw new UsageError(`\`--as-of ${text}\` is in the future.`, { hint: "choose a time in the past" });
-  return parseTime("--as-of", text, "end", now);
+  return parseInstant(text, "--as-of", "end", now);
 }
 
 /**

@@ -15,18 +15,20 @@ const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } a
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
- * Parses a duration into milliseconds.
+ * Parses the duration that was passed to an option, into milliseconds.
  * @throws UsageError if the text is not in one of `durationFormats`
  */
-export function parseDuration(text: string): number {
+export function parseDuration(text: string, option: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
-  throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use a value such as ${durationFormats}` });
+  throw new UsageError(`\`${option}\` is not a duration: \`${text}\`.`, {
+    hint: `use a value such as ${durationFormats}`,
+  });
 }
 
 /** Parses a duration. A number without a unit means days. */
-export function parseWindow(text: string): number {
-  return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
+export function parseWindow(text: string, option: string): number {
+  return parseDuration(/^\d+$/.test(text) ? `${text}d` : text, option);
 }
 
 function durationMs(text: string): number | undefined {
@@ -39,17 +41,18 @@ export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
 /**
- * Parses the value of `--since` or `--until` in UTC. For a day or a month, `start` returns the first millisecond and
+ * Parses the time that was passed to an option, in UTC. For a day or a month, `start` returns the first millisecond and
  * `end` the last.
  * @throws UsageError if the text is not in one of `timeFormats`
  */
-export function parseInstant(text: string, edge: "start" | "end", now: number): number {
+export function parseInstant(text: string, option: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
   if (age !== undefined && now - age >= minTimestampMs) return now - age;
   const period = parsePeriod(text, now);
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());
-  if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
+  if (ms === undefined)
+    throw new UsageError(`\`${option}\` is not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
   // A range includes its entire last millisecond, so microseconds are not needed.
   return Math.floor(ms);
 }

@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { parsedOption } from "../cli/flags.js";
+import { type Command, Option } from "commander";
 import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
@@ -33,11 +32,9 @@ const minPrefixLength = 8;
 export function define(command: Command): void {
   command
     .addOption(
-      parsedOption(
-        "--host <id>",
-        "the host's handle, the ID, or at least the first 8 characters of the ID",
-        parseHost,
-      ).makeOptionMandatory(),
+      new Option("--host <id>", "the host's handle, the ID, or at least the first 8 characters of the ID")
+        .argParser(parseHost)
+        .makeOptionMandatory(),
     )
     .option("--yes", "skip the confirmation");
 }

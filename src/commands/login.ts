@@ -50,11 +50,12 @@ export function define(command: Command): void {
       ),
     )
     .addOption(
-      parsedOption(
+      new Option(
         "--omit <fields>",
         "fields that are never stored, such as host.last_name or roster:host.socials; replaces the list",
-        (text: string, previous: readonly string[] = []) => [...new Set([...previous, ...parseOmit(text)])],
-      ),
+      ).argParser((text: string, previous: readonly string[] = []) => [
+        ...new Set([...previous, ...parseOmit(text)]),
+      ]),
     );
 }
 

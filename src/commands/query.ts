@@ -152,7 +152,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new UsageError(`Not \`name=value\`: \`${text}\`.`, {
+    throw new UsageError(`\`--param\` is not \`name=value\`: \`${text}\`.`, {
       hint: "use `-p name=value`, and `:name` in the statement; to choose a profile, use `--profile`",
     });
   return new Map([...(previous ?? []), [name, typedValue(value)]]);

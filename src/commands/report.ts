@@ -58,7 +58,7 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
     throw new UsageError("`--open` needs a file, but `-o -` writes to stdout.", {
       hint: "omit `--open` or `-o -`",
     });
-  if (month !== undefined && parseInstant(month, "start", deps.clock.now()) > deps.clock.now())
+  if (month !== undefined && parseInstant(month, "--month", "start", deps.clock.now()) > deps.clock.now())
     throw new UsageError(`\`--month ${month}\` is in the future.`, {
       hint: "choose an earlier month, or `this-month`",
     });
@@ -75,9 +75,9 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
   });
 }
 
-function parseMonth(text: string): string {
+function parseMonth(text: string, option: string): string {
   if (/^(\d{4}-(0[1-9]|1[0-2])|(this|last)-month)$/.test(text)) return text;
-  throw new UsageError(`Not a month: \`${text}\`.`, {
+  throw new UsageError(`\`${option}\` is not a month: \`${text}\`.`, {
     hint: "use a month such as `2026-10`, or `last-month`",
   });
 }

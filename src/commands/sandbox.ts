@@ -82,7 +82,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   else stdout.write(`${lines.join("\n")}\n`);
   try {
     return await deps.runGracefully(async () => {
-      await once(signal, "abort");
+      if (!signal.aborted) await once(signal, "abort");
       return exitCodes.done;
     });
   } catch (error) {

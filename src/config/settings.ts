@@ -82,8 +82,7 @@ export function readSettings(
   const { key, keySource } = chooseKey(flags, env, profile, { baseUrl, source, deps });
   if (key !== undefined) deps.keys.add(key);
   const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
-  const limit =
-    flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "BRANDAPI_RATE_LIMIT");
+  const limit = flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "variable");
   const { brandId, brandName = brandId } = profile;
   const misspelledVariables = findMisspelledVariables(flags, deps.env);
   return {
@@ -319,14 +318,13 @@ function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
 
 /**
  * Parses a number of requests per minute, or `none`.
- * @param variable the environment variable that contains the text, or undefined for a flag
  * @throws UsageError if a flag is invalid; ConfigurationError if a variable is invalid
  */
-export function parseRateLimit(text: string, variable?: string): number | "none" {
+export function parseRateLimit(text: string, source: "flag" | "variable"): number | "none" {
   if (text === "none") return text;
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  const fault = `a number of requests per minute: \`${text}\`.`;
+  const fault = `is not a number of requests per minute: \`${text}\`.`;
   const hint = "use a whole number such as 60, or `none`";
-  if (variable === undefined) throw new UsageError(`Not ${fault}`, { hint });
-  throw new ConfigurationError(`${variable} is not ${fault}`, { hint });
+  if (source === "flag") throw new UsageError(`\`--rate-limit\` ${fault}`, { hint });
+  throw new ConfigurationError(`BRANDAPI_RATE_LIMIT ${fault}`, { hint });
 }

@@ -13,19 +13,19 @@ test.each([
   ["12w", 7_257_600_000],
   ["0s", 0],
 ])("parseDuration parses %s as %i ms", (text, ms) => {
-  expect(parseDuration(text)).toBe(ms);
+  expect(parseDuration(text, "--window")).toBe(ms);
 });
 
 test.each(["", "5", "5 m", "-5m", "1.5h", "5M", "5min", "9999999999d"])(
   "parseDuration rejects %j",
   (text) => {
-    expect(() => parseDuration(text)).toThrow(UsageError);
+    expect(() => parseDuration(text, "--window")).toThrow(UsageError);
   },
 );
 
 test("--window accepts a number of days without a unit", () => {
-  expect(parseWindow("30")).toBe(parseDuration("30d"));
-  expect(parseWindow("36h")).toBe(parseDuration("36h"));
+  expect(parseWindow("30", "--window")).toBe(parseDuration("30d", "--window"));
+  expect(parseWindow("36h", "--window")).toBe(parseDuration("36h", "--window"));
 });
 
 test.each([
@@ -61,7 +61,7 @@ test.each([
 ] as const)(
   "at 2026-11-21T12:00Z, parseInstant parses %s, as the %s of a range, as %s in any time zone",
   (text, edge, instant) => {
-    expect(formatInstant(parseInstant(text, edge, now))).toBe(instant);
+    expect(formatInstant(parseInstant(text, "--since", edge, now))).toBe(instant);
   },
 );
 
@@ -73,8 +73,8 @@ test.each([
   ["2028-03-01T00:00:00.000Z", "yesterday", "2028-02-29T00:00:00.000Z", "2028-02-29T23:59:59.999Z"],
   ["2026-01-31T12:00:00.000Z", "this-month", "2026-01-01T00:00:00.000Z", "2026-01-31T23:59:59.999Z"],
 ])("at %s, parseInstant parses %s as the range from %s to %s", (at, word, first, last) => {
-  expect(formatInstant(parseInstant(word, "start", Date.parse(at)))).toBe(first);
-  expect(formatInstant(parseInstant(word, "end", Date.parse(at)))).toBe(last);
+  expect(formatInstant(parseInstant(word, "--since", "start", Date.parse(at)))).toBe(first);
+  expect(formatInstant(parseInstant(word, "--since", "end", Date.parse(at)))).toBe(last);
 });
 
 test.each([
@@ -91,7 +91,7 @@ test.each([
   "2026-01-01T12:00:00+2",
   "",
 ])("parseInstant rejects %j and names the valid formats", (text) => {
-  expect(() => parseInstant(text, "start", now)).toThrow(
+  expect(() => parseInstant(text, "--since", "start", now)).toThrow(
     expect.objectContaining({ exitCode: 2, hint: expect.stringContaining("2026-01-31T12:00:00Z") }),
   );
 });

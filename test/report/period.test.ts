@@ -7,7 +7,7 @@ import type { Range } from "../../src/util/ranges.js";
 /** Returns the period that `--since` and `--until` select if orders have been read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: DateRange[]) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
-    text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
+    text === undefined ? undefined : parseInstant(text, "--since", edge, Date.parse(reached));
   const requested = { since: instant(since, "start"), until: instant(until, "end") };
   return choosePeriod(requested, Date.parse(reached), parseRanges(read ?? [{ from: null, to: reached }]));
 }
