@@ -68,9 +68,9 @@ export function createStdoutSink(stdout: OutputStream): Sink {
  * Opens a file that replaces the existing file at its path once it is complete. Devices and pipes are written to
  * directly.
  *
- * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), which leaves no time to
- * delete a temporary file. The data is therefore written to a file that is unlinked as soon as it is open, so that the
- * operating system always frees its space. `finish` copies the data to a named temporary file and renames that file.
+ * A signal ends the process immediately (`signals.ts`), which leaves no time to delete a temporary file. The data is
+ * therefore written to a file that is unlinked as soon as it is open, so that the operating system always frees its
+ * space. `finish` copies the data to a named temporary file and renames that file.
  * @param publish moves the complete temporary file to the path
  * @throws ConfigurationError if the file cannot be written
  */
@@ -108,7 +108,7 @@ export async function openFileSink(
   return {
     write: async (data) => await file.writeFile(data).catch(fail),
     async finish() {
-      await deps.runGracefully(publishCopy);
+      await deps.runGracefully(publishCopy, "no incomplete file was written; run the same command again");
       await file.close();
     },
     discard: async () => await file.close().catch(() => {}),

@@ -47,18 +47,21 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   ],
 ];
 
-/** Matches the end of a text after an apostrophe. A keyword is not part of the text. */
-const restOfText =
-  /^(?!(?:and|as|asc|between|collate|desc|else|end|from|in|is|like|or|order|then|union|when)\b)\w[^'\n]*'/i;
-
-const curlyQuote = /[‘’“”]/;
-const curlyQuotesHint = "replace the curly quotes (`‘’“”`) with straight ones: `'text'`";
-
 /**
  * Explains why a statement does not compile.
  * @param error SQLite's error message
  */
 export function explainMistake(db: Database, sql: string, error: string): Mistake {
+  return (
+    explainNumberOfStatements(error) ??
+    explainOtherDialect(sql, error) ??
+    explainSyntaxError(db, sql, error) ??
+    explainName(db, sql, error) ??
+    {}
+  );
+}
+
+function explainNumberOfStatements(error: string): Mistake | undefined {
   if (error.endsWith("more than one statement"))
     return { reason: "The SQL contains several statements", hint: "run one statement at a time" };
   if (error.endsWith("no statements"))
@@ -71,38 +74,48 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       reason: "The SQL is incomplete",
       hint: "check the end of the statement: close each `(` with `)`, and finish the last clause",
     };
+  return undefined;
+}
+
+/** Finds quotes and syntax that other programs accept, whatever SQLite reports about them. */
+function explainOtherDialect(sql: string, error: string): Mistake | undefined {
   const code = sql.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\//g, "''");
-  if (curlyQuote.test(code)) return { hint: curlyQuotesHint };
+  if (/[‘’“”]/.test(code)) return { hint: "replace the curly quotes (`‘’“”`) with straight ones: `'text'`" };
   const apostrophe = /syntax error$|^unrecognized token/.test(error) ? findApostrophe(sql) : undefined;
   if (apostrophe !== undefined) return { hint: `write an apostrophe inside text twice: \`${apostrophe}\`` };
-  const dialect = otherDialects.find(([pattern]) => pattern.test(code));
-  if (
-    dialect !== undefined &&
-    !/^no such (?:table|column): (?!sysdate|timestamp|day|month|year)/i.test(error)
-  )
-    return { hint: dialect[1] };
+  // If only a name is unknown, the syntax is not the problem, unless SQLite took a keyword such as `sysdate` for a name.
+  if (/^no such (?:table|column): (?!sysdate|timestamp|day|month|year)/i.test(error)) return undefined;
+  const hint = otherDialects.find(([pattern]) => pattern.test(code))?.[1];
+  return hint === undefined ? undefined : { hint };
+}
+
+function explainSyntaxError(db: Database, sql: string, error: string): Mistake | undefined {
   const token = /^unrecognized token: "([\s\S]*)"$/.exec(error)?.[1];
+  const near = /^near "([\s\S]*)": syntax error$/.exec(error)?.[1];
   if (token !== undefined && /^['"`[]/.test(token))
     return {
       reason: `A quote is not closed: ${token.split("\n")[0]?.slice(0, 40)}`,
       hint: "end it with the same quote",
     };
-  const near = /^near "([\s\S]*)": syntax error$/.exec(error)?.[1];
   if (token !== undefined || /^#|^\d+\D/.test(near ?? ""))
     return { hint: "write text and dates in single quotes: `'2026-10-01'`" };
-  if (near !== undefined && knownTableNames().includes(`${near}s`))
+  if (near === undefined) return undefined;
+  const tables = knownTableNames();
+  if (tables.includes(`${near}s`))
     return { hint: `\`${near}\` is a keyword of SQL; the table is \`${near}s\`` };
   const dashed = near === "-" ? findDashedName(db, sql) : undefined;
   if (dashed !== undefined)
     return { hint: `write \`${dashed.replaceAll("-", "_")}\` instead of \`${dashed}\`` };
-  if (near !== undefined && /^\s*[\w./\\~-]+\.sql\s*$/i.test(sql))
+  if (/^\s*[\w./\\~-]+\.sql\s*$/i.test(sql))
     return {
       hint: `to run the statement in a file, use \`brandapi query -f ${quoteShellWord(sql.trim())}\``,
     };
-  if (near !== undefined && knownTableNames().includes(sql.trim()))
+  if (tables.includes(sql.trim()))
     return { hint: `write a statement, such as \`SELECT * FROM ${sql.trim()} LIMIT 10\`` };
-  if (near !== undefined)
-    return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
+  return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
+}
+
+function explainName(db: Database, sql: string, error: string): Mistake | undefined {
   if (error.startsWith("misuse of aggregate"))
     return {
       hint: "WHERE tests single rows; to test a sum or a count, use HAVING after GROUP BY: `GROUP BY host_id HAVING sum(total_amount) > 5`",
@@ -117,8 +130,12 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   if (table !== undefined) return { hint: suggestNames(similarNames(table, readTableNames(db)))[0] };
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
-  return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
+  return column === undefined ? undefined : { hint: columnHint(db, sql, column, error) };
 }
+
+/** Matches the end of a text after an apostrophe. A keyword is not part of the text. */
+const restOfText =
+  /^(?!(?:and|as|asc|between|collate|desc|else|end|from|in|is|like|or|order|then|union|when)\b)\w[^'\n]*'/i;
 
 /** Finds text with an unescaped apostrophe, such as `'O'Brien'`, and returns it with the apostrophe written twice. */
 function findApostrophe(sql: string): string | undefined {
