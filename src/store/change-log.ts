@@ -1,25 +1,16 @@
 import type { Resource } from "../resources/resource.js";
 import { asObject, type Json } from "../util/json-value.js";
-import { type CoveredRange, findLastReadAt } from "./coverage.js";
+import { type CoveredRange, findLastReadAt, readConfirmedCoverage } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
 import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./records.js";
-
-export interface ReadHistory {
-  coverage: readonly CoveredRange[];
-  /**
-   * Returns when the API last returned a record that is now missing (ISO 8601), or null if the record is not missing.
-   */
-  lastSeenAt?(recordId: number): string | null;
-}
 
 export interface RecordChange {
   row: RecordRow;
   before: Json;
   after: Json;
-  isDetail: boolean;
-  /** True if the API returned the record for a range that does not include the record's date. */
-  isOutsideRange: boolean;
+  isDetails: boolean;
+  isFaulty: boolean;
 }
 
 /**
@@ -29,38 +20,37 @@ export interface RecordChange {
  * methods in the transaction that writes the record.
  */
 export class ChangeLog {
-  /** Excludes dates that this run has read, because their read time is too recent to narrow down a change. */
+  /** The coverage before this run. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
-    private readonly options: ReadHistory & { runId: number },
+    private readonly runId: number,
   ) {
-    this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
+    this.#coverage = readConfirmedCoverage(mirror, resource.name);
   }
 
   /**
    * Logs a new record if its date had already been covered. Otherwise, the record may have existed earlier without
    * being read.
    */
-  logAdded(key: string, value: Json, at: string): void {
-    if (this.#coverage.length === 0) return;
-    const lastReadAt = this.#findLastReadAt(recordDate(this.resource, value));
+  logAdded(key: string, date: number | null, at: string): void {
+    const lastReadAt = this.#findLastReadAt(date);
     if (lastReadAt !== null) this.#insert("added", key, lastReadAt, at);
   }
 
-  logChanged({ row, before, after, isDetail, isOutsideRange }: RecordChange, at: string): void {
-    this.logVersion(row, at);
-    // Use the record's old date, because its new date may be in a range that was read at a different time.
-    let lastSeenAt = this.#findLastSeenAt(row);
+  /** Logs a record's new version. The first details of a record do not count as a change. */
+  logChanged({ row, before, after, isDetails, isFaulty }: RecordChange, at: string): void {
+    this.#addVersion(row, at);
+    if (isDetails && row.detailed_at === null) return;
+    const lastSeenAt = this.#findLastSeenAt(row);
     if (row.removed_at !== null) {
-      lastSeenAt = this.#findLastSeenBeforeRemoval(row) ?? row.since_at;
-      const lastReadAt = isOutsideRange ? null : this.#findLastReadAt(recordDate(this.resource, after));
+      const lastReadAt = isFaulty ? null : this.#findLastReadAt(recordDate(this.resource, after));
       this.#insert("returned", row.key, lastReadAt ?? lastSeenAt, at);
     }
     const listItem =
-      isDetail && row.list_json !== null
+      isDetails && row.list_json !== null
         ? asObject(parseStoredRecord(this.mirror, row.record_id, row.list_json))
         : null;
     for (const change of diffRecords(before, after, this.resource)) {
@@ -73,11 +63,11 @@ export class ChangeLog {
   }
 
   logRemoved(row: RecordRow, at: string): void {
-    this.logVersion(row, at);
+    this.#addVersion(row, at);
     this.#insert("removed", row.key, this.#findLastSeenAt(row), at);
   }
 
-  logVersion(row: RecordRow, at: string): void {
+  #addVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
     this.mirror.run(
       `INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id, month)
@@ -87,7 +77,7 @@ export class ChangeLog {
       row.since_at,
       at,
       isPresent,
-      this.options.runId,
+      this.runId,
       recordMonth(row.dated_at),
     );
   }
@@ -110,25 +100,30 @@ export class ChangeLog {
       change?.new ?? null,
       lastSeenAt,
       at,
-      this.options.runId,
+      this.runId,
     );
   }
 
   /**
-   * Returns when the record's current values were last seen. This is never earlier than the time at which they were
-   * stored.
+   * Returns when the API last returned a record with its mirrored values (ISO 8601). For a removed record, this time was
+   * logged with its removal. For a missing record, it was stored when the record went missing. For any other record, it
+   * is the last complete read of the record's date, unless the values were first read after that. The date is the old
+   * date, because a new date may be in a range that was read at a different time.
    */
-  #findLastSeenAt(row: RecordRow): string {
-    const lastSeenAt = this.options.lastSeenAt?.(row.record_id) ?? this.#findLastReadAt(row.dated_at);
-    return lastSeenAt !== null && lastSeenAt > row.since_at ? lastSeenAt : row.since_at;
+  #findLastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
+    const { mirror, resource } = this;
+    if (removed_at !== null) {
+      const selectRemoval = `SELECT last_seen_unchanged_at FROM changes
+        WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
+      return mirror.selectValue<string>(selectRemoval, resource.name, key, removed_at) ?? since_at;
+    }
+    const selectMissing = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
+    const missing = mirror.selectValue<string | null>(selectMissing, resource.name, record_id);
+    const lastReadAt = missing ?? this.#findLastReadAt(dated_at);
+    return lastReadAt !== null && lastReadAt > since_at ? lastReadAt : since_at;
   }
 
-  #findLastSeenBeforeRemoval({ key, removed_at }: RecordRow): string | null {
-    const select = `SELECT last_seen_unchanged_at FROM changes
-      WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
-    return this.mirror.selectValue<string>(select, this.resource.name, key, removed_at) ?? null;
-  }
-
+  /** Returns when a date was last read completely before this run, or null if it never was or is unreadable. */
   #findLastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return findLastReadAt(this.#coverage, date);

@@ -1,5 +1,5 @@
 import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
-import { dayMs, formatInstant, formatInstantOrNull } from "../util/times.js";
+import { dayMs, formatInstant, formatInstantOrNull, minuteMs } from "../util/times.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { finishedCondition } from "./runs.js";
 
@@ -73,23 +73,27 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns when a date was last read completely (ISO 8601), or null if it never was. If `dated` is null, returns when
- * any date was last read. A date at midnight may represent a day, and a date without seconds a minute, so the full day
- * or minute must be covered.
+ * Returns when a date was last read completely (ISO 8601), or null if it never was. If `date` is null, returns when any
+ * date was last read.
  */
-export function findLastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
-  if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
-  const span = precisionOf(dated);
-  const parts = covered.filter((range) => overlaps(range, span));
-  return contains(mergeRanges(parts), span)
+export function findLastReadAt(covered: readonly CoveredRange[], date: number | null): string | null {
+  if (date === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
+  const possible = possibleDates(date);
+  const parts = covered.filter((range) => overlaps(range, possible));
+  return contains(mergeRanges(parts), possible)
     ? formatInstantOrNull(Math.min(...parts.map(({ readAt }) => readAt)))
     : null;
 }
 
-function precisionOf(dated: number): Range {
-  const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
-  const from = Math.floor(dated / unit) * unit;
-  return { from, to: from + unit - 1 };
+/**
+ * Returns the range that contains a record's exact date. An API may truncate dates to days or minutes, but select
+ * records by their exact dates. A date at midnight can therefore be any time of that day, and a date without seconds
+ * any time of that minute.
+ */
+function possibleDates(date: number): Range {
+  const from = Math.floor(date);
+  const length = date % dayMs === 0 ? dayMs : date % minuteMs === 0 ? minuteMs : 1;
+  return { from, to: from + length - 1 };
 }
 
 /**

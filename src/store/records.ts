@@ -2,7 +2,7 @@ import { UnexpectedResponse } from "../errors.js";
 import { filterBits, mergesDetails, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject, valueAt } from "../util/json-value.js";
 import { allTime, type Range, utcMonth } from "../util/ranges.js";
-import { formatInstant, parseTimestamp } from "../util/times.js";
+import { parseTimestamp } from "../util/times.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
@@ -115,38 +115,6 @@ export function openRecordComparison(mirror: Mirror, resource: Resource) {
     const stored = parseStoredRecord(mirror, row.id, row.json);
     return isSameRecord(stored, redact(value, resource.name), resource) ? "same" : "changed";
   };
-}
-
-export function readListItem(mirror: Mirror, recordId: number): Json {
-  const select = "SELECT list_json FROM records WHERE record_id = ?";
-  const text = mirror.selectValue<string | null>(select, recordId);
-  return text ? parseStoredRecord(mirror, recordId, text) : null;
-}
-
-/**
- * Stores when a record's details were read, if the details are separate records.
- * @param readAt the time of the request, in milliseconds since the Unix epoch
- */
-export function markDetailsRead(mirror: Mirror, recordId: number, readAt: number): void {
-  const update = "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?";
-  mirror.run(update, formatInstant(readAt), recordId);
-}
-
-export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
-  mirror.run("UPDATE records SET outdated = 1 WHERE record_id = ?", recordId);
-}
-
-/**
- * Returns the IDs of the current details, grouped by the key of the record that they belong to.
- * @param parent the field in `context` that contains this key
- */
-export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
-  const details = new Map<string, number[]>();
-  const select = `SELECT record_id AS id, json_extract(context, ?) AS parentKey
-    FROM records WHERE resource = ? AND removed_at IS NULL`;
-  const rows = mirror.selectRows<{ id: number; parentKey: string }>(select, `$.${parent}`, resource);
-  for (const { id, parentKey } of rows) details.set(parentKey, [...(details.get(parentKey) ?? []), id]);
-  return details;
 }
 
 export interface StoredRow {

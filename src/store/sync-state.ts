@@ -324,15 +324,6 @@ export class MissingRecords {
     return this.mirror.selectValue(find, this.resource, id) === 1;
   }
 
-  /**
-   * Returns when the API last returned a missing record (ISO 8601). Returns null if this is unknown, or if the record
-   * is not missing.
-   */
-  lastSeenAt(id: number): string | null {
-    const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
-    return this.mirror.selectValue<string | null>(select, this.resource, id) ?? null;
-  }
-
   count(range: Range, flags: number): number {
     // NOT INDEXED makes SQLite start with the missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?

@@ -29,7 +29,7 @@ export async function resolveCopies(
       const effect = decideEffect(run, id, second, mirroredSecond);
       if (effect === "missing") state.missing.add([id], state.coverage());
       if (effect === "replace") {
-        writer.write([value], { readAt: requestedAt });
+        writer.replace(value, requestedAt);
         state.missing.delete([id]);
       }
       if (effect === "mark" && second) {

@@ -1,15 +1,17 @@
 import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
+import {
+  markDetailsOutdated,
+  markDetailsRead,
+  readDetailIds,
+  readListItem,
+} from "../store/record-details.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
   apiId,
   type CurrentRecord,
   isCurrentRecord,
-  markDetailsOutdated,
-  markDetailsRead,
   readCurrentRecords,
-  readDetailIds,
-  readListItem,
   recordKey,
 } from "../store/records.js";
 import { findLastFinishedRun } from "../store/runs.js";
@@ -111,7 +113,7 @@ async function requestDetails(run: DetailsRun, parent: Parent, path: string): Pr
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
     throw new UnexpectedResponse(`The API's response to ${path} contains a different record.`);
-  mirror.transaction(() => writer.write([data], { readAt: requestedAt, isDetail: true }));
+  mirror.transaction(() => writer.writeDetails(data, requestedAt));
 }
 
 /**
@@ -125,12 +127,12 @@ async function replaceDetailRecords(
 ): Promise<void> {
   const { api, clock, runId, mirror, progress, reporter } = run;
   const { name } = run.resource;
-  const writer = new RecordWriter(mirror, resource, { runId, reporter, coverage: [] });
+  const writer = new RecordWriter(mirror, resource, { runId, reporter });
   let notFound = 0;
 
   function replace(owner: Parent, results: readonly Json[], readAt: number): void {
     const context = { [parent]: owner.idInUrl };
-    const ids = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
+    const { ids } = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
     const refusal = refuseRemovals(run, removed.length, removed.length + ids.length);

@@ -53,8 +53,8 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
 function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
   const identified = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");
-  return groupByResponse(identified).flatMap(({ items, requestedAt, position }) =>
-    writer.write(items, { readAt: requestedAt, position }),
+  return groupByResponse(identified).flatMap(
+    ({ items, requestedAt, position }) => writer.write(items, { readAt: requestedAt, position }).ids,
   );
 }
 
@@ -75,8 +75,9 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
   if (refusal) return incomplete(run, list.total, refusal);
   const { requestedAt } = list;
   mirror.transaction(() => {
-    const written = items.flatMap((record, position) =>
-      writer.write([record], { readAt: requestedAt, position, context: { position }, touch: true }),
+    const written = items.flatMap(
+      (record, position) =>
+        writer.write([record], { readAt: requestedAt, position, context: { position } }).ids,
     );
     const ids = new Set(written);
     const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));

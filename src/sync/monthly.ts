@@ -173,14 +173,13 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     );
   const [start, end] = [utcDay(from), utcDay(to)];
   mirror.transaction(() => {
-    const written = writer.write([data], {
+    const { ids } = writer.write([data], {
       readAt: requestedAt,
       context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
-      touch: true,
     });
     progress.addRows(1);
     const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options)) state.coverRange({ runId, range: covered, ids: new Set(written), requestedAt });
+    if (isPlain(options)) state.coverRange({ runId, range: covered, ids: new Set(ids), requestedAt });
   });
 }

@@ -177,7 +177,7 @@ class WriteQueue {
    */
   #writeRecords({ records, requestedAt, range }: CoveringResponse) {
     const { progress, resource, state, writer } = this.run;
-    const { addedOrChanged, copies, ids } = writer.writeNewest(records, { readAt: requestedAt });
+    const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
     state.missing.delete(ids);
     if (addedOrChanged > 0) state.storedTotals.delete(range);
     progress.addRows(ids.filter((id) => !this.#previousIds.has(id)).length);

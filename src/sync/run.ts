@@ -2,7 +2,6 @@ import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import { findForbidden } from "../errors.js";
 import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
-import { readConfirmedCoverage } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
@@ -189,13 +188,11 @@ export function startRun(session: SyncSession, resource: Resource, task: Task): 
   const { clock, mirror, reporter } = session;
   const opened = openResource(session, resource);
   const runId = beginRun(mirror, resource.name, formatInstant(clock.now()));
-  const coverage = readConfirmedCoverage(mirror, resource.name);
-  const lastSeenAt = (recordId: number) => opened.state.missing.lastSeenAt(recordId);
   return {
     ...opened,
     runId,
     progress: new RunCounter(session, runId, task),
-    writer: new RecordWriter(mirror, resource, { runId, reporter, coverage, lastSeenAt }),
+    writer: new RecordWriter(mirror, resource, { runId, reporter }),
   };
 }
 

@@ -88,13 +88,9 @@ export function writeSlice(run: DatedRun, { slice, list, faults }: SliceReading)
   });
 }
 
-function writeList(
-  { writer }: DatedRun,
-  records: readonly ListRecord[],
-  isOutsideRange: boolean,
-): WrittenRecords {
+function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFaulty: boolean): WrittenRecords {
   const responses = groupByResponse(records).map(({ items, requestedAt }) =>
-    writer.writeNewest(items, { readAt: requestedAt, isOutsideRange }),
+    writer.write(items, { readAt: requestedAt, isFaulty }),
   );
   return {
     added: responses.flatMap(({ added }) => added),

@@ -9,11 +9,7 @@ import { silentReporter } from "../../src/util/reporter.js";
 const [path = "", count = "0"] = process.argv.slice(2);
 const now = Date.now();
 const mirror = await openMirror(path);
-const records = new RecordWriter(mirror, orders, {
-  runId: 0,
-  coverage: [],
-  reporter: silentReporter,
-});
+const records = new RecordWriter(mirror, orders, { runId: 0, reporter: silentReporter });
 const page = 5_000;
 for (let from = 0; from < Number(count); from += page) {
   const brand = createBrand({ seed: from, orders: Math.min(page, Number(count) - from), now });

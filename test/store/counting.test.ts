@@ -24,7 +24,7 @@ async function mirrored() {
   write(mirror, orders, all);
   mirror.db.prepare("UPDATE records SET resource = 'content' WHERE record_id = 3").run();
   const ids = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE resource = 'orders'");
-  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
+  const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   store.remove(
     ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
     Date.parse("2026-11-02"),

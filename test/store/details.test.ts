@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import type { Mirror } from "../../src/store/database.js";
+import { readListItem } from "../../src/store/record-details.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
-import { openRecordComparison, readCurrentRecords, readListItem } from "../../src/store/records.js";
+import { openRecordComparison, readCurrentRecords } from "../../src/store/records.js";
 import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
@@ -16,11 +17,14 @@ const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assig
 async function campaigns() {
   const mirror = await makeMirror();
   const runId = beginRun(mirror, "opportunities", at(1));
-  const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
+  const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter });
   /** @returns the numbers of new and changed records */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
-    mirror.transaction(() => store.write([value], { readAt: Date.parse(at(day)), isDetail }));
+    const readAt = Date.parse(at(day));
+    mirror.transaction(() =>
+      isDetail ? store.writeDetails(value, readAt) : store.write([value], { readAt }),
+    );
     const { rows_new: added, rows_changed: changed } = readRun(mirror, runId);
     return { added, changed };
   }

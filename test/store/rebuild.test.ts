@@ -42,7 +42,7 @@ async function filledMirror() {
   write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
     readAt: Date.parse("2026-11-02"),
   });
-  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
+  const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   const [removed] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
   mirror.db.transaction(() => store.remove([removed?.record_id ?? 0], Date.parse("2026-11-03")))();
   write(mirror, gifts, [

@@ -18,7 +18,6 @@ export function write(
   const note = (text: string) => void messages.push(text);
   const writer = new RecordWriter(mirror, resource, {
     runId: 1,
-    coverage: [],
     reporter: { note, warn: note },
   });
   mirror.db.transaction(() => writer.write(records, { readAt, ...(context && { context }) }))();

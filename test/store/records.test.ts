@@ -3,6 +3,7 @@ import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { gifts } from "../../src/resources/undocumented.js";
+import { writeCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
 import { diffRecords } from "../../src/store/record-diff.js";
@@ -134,7 +135,7 @@ test("a new URL signature is stored in the record and its row, but not logged as
   });
   writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
   const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
-  const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
+  const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter });
   store.write([campaign(2)], { readAt: Date.parse("2026-11-02") });
   expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
   expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
@@ -265,7 +266,8 @@ test("if a record's date changes, the change interval starts at the last read th
     readAt: Date.parse(at(2)),
     runId: 1,
   };
-  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [recent] });
+  writeCoverage(mirror, "orders", [recent]);
+  const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
   store.write([value], { readAt: Date.parse(at(3)) });
   expect(changes(mirror)).toEqual([

@@ -56,7 +56,7 @@ test("removing a record does not change user-defined tables that reference it", 
   mirror.db.exec(
     "CREATE TABLE tags (record_id REFERENCES orders (record_id)); INSERT INTO tags VALUES (1), (2)",
   );
-  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
+  const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   mirror.transaction(() => store.remove([1], Date.parse("2026-11-03")));
   expect(all("SELECT id FROM orders")).toEqual(["order-2"]);
   expect(all("SELECT what || ' ' || id FROM log")).toEqual(["removed order-1"]);

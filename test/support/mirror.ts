@@ -72,7 +72,7 @@ export function writeRead(
   const readAt = Date.parse(at);
   const runId = beginRun(mirror, resource.name, at);
   const coverage = readCoverage(mirror, resource.name);
-  const writer = new RecordWriter(mirror, resource, { runId, coverage, reporter: silentReporter });
+  const writer = new RecordWriter(mirror, resource, { runId, reporter: silentReporter });
   const selectId = mirror.db.prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?").pluck();
   mirror.db.transaction(() => {
     writer.write(records.map(asValue), { readAt, ...response });
