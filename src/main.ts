@@ -4,7 +4,6 @@ import { scanCommandLine } from "./cli/flags.js";
 import { readKeysInUse } from "./config/stored-profiles.js";
 import { type CommandLine, type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
-import { limitHeapGrowth } from "./heap.js";
 import { continuesWithoutReader, runProgram } from "./program.js";
 import { GracefulStop } from "./signals.js";
 import { refuseKeys } from "./util/redact-keys.js";
@@ -84,13 +83,7 @@ function exit(code: ExitCode): never {
 function fetchWhenNeeded(env: Deps["env"]): Fetch {
   let loading: Promise<Fetch> | undefined;
   return async (url, options) => {
-    loading ??= loadFetch(env);
+    loading ??= import("./api/transport.js").then(({ createFetch }) => createFetch(env));
     return (await loading)(url, options);
   };
-}
-
-async function loadFetch(env: Deps["env"]): Promise<Fetch> {
-  const { createFetch } = await import("./api/transport.js");
-  limitHeapGrowth();
-  return createFetch(env);
 }

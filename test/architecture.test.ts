@@ -10,10 +10,9 @@ const src = fileURLToPath(new URL("../src", import.meta.url));
  * types in `deps.ts`, and other files in the same folder.
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  "main.ts": ["program.ts", "signals.ts", "heap.ts", "deps.ts", "cli", "config", "util", "api"],
+  "main.ts": ["program.ts", "signals.ts", "deps.ts", "cli", "config", "util", "api"],
   "program.ts": ["commands", "cli", "config", "util"],
   "signals.ts": [],
-  "heap.ts": [],
   "errors.ts": [],
   "version.ts": [],
   "deps.ts": [],
