@@ -17,7 +17,39 @@ import {
   sumAmounts,
 } from "./view-columns.js";
 
-const hostTables = ["roster", "orders", "recommendations", "analytics_hosts"];
+/** The IDs of all hosts. Null stands for records without a host. */
+const hostIds = `ids AS (
+      SELECT host_id AS id FROM roster
+      UNION SELECT host_id AS id FROM orders
+      UNION SELECT host_id AS id FROM recommendations
+      UNION SELECT host_id AS id FROM analytics_hosts
+    )`;
+
+/** The sales by host. An empty string stands for a null ID, so that the rows can be joined by equality. */
+const salesByHost = `sums AS (SELECT host_id, currency, ${orderFigureSums} FROM order_figures GROUP BY host_id, currency),
+    sales AS (
+      SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
+        sum(orders_without_total) AS orders_without_total,
+        json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
+        json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
+      FROM sums GROUP BY host_id ${materialized}
+    )`;
+
+/** The API's all-time ranking. As in `sales`, an empty string stands for a null ID. */
+const allTimeRanking = `ranking AS (
+      SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
+        sum(orders) AS orders, sum(sales) AS sales
+      FROM analytics_hosts GROUP BY host_id ${materialized}
+    )`;
+
+const rosterMembers = `members AS (
+      SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
+      FROM roster GROUP BY host_id ${materialized}
+    )`;
+
+const recommendedProducts = `listed AS (
+      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
+    )`;
 
 export const hosts: View = {
   name: "hosts",
@@ -42,29 +74,11 @@ export const hosts: View = {
     text("username", "identical to `host_username`"),
   ],
   reads: ["analytics_hosts", "host_names", "orders", "recommendations", "roster"],
-  sql: `WITH ids AS (
-      ${hostTables.map((table) => `SELECT host_id AS id FROM ${table}`).join("\n      UNION ")}
-    ),
-    sums AS (SELECT host_id, currency, ${orderFigureSums} FROM order_figures GROUP BY host_id, currency),
-    sales AS (
-      SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
-        sum(orders_without_total) AS orders_without_total,
-        json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
-        json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
-      FROM sums GROUP BY host_id ${materialized}
-    ),
-    ranking AS (
-      SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
-        sum(orders) AS orders, sum(sales) AS sales
-      FROM analytics_hosts GROUP BY host_id ${materialized}
-    ),
-    members AS (
-      SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
-      FROM roster GROUP BY host_id ${materialized}
-    ),
-    listed AS (
-      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
-    )
+  sql: `WITH ${hostIds},
+    ${salesByHost},
+    ${allTimeRanking},
+    ${rosterMembers},
+    ${recommendedProducts}
     SELECT n.id, ${selectHostUsername("n.id")} AS host_username, ${selectHostUsername("n.id")} AS username,
       ${selectHostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
       m.commission_rate, m.campaigns_status,
@@ -120,10 +134,17 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
-/**
- * `taken_back` compares each order's current commission with the highest commission in any of its versions with the
- * same host.
- */
+/** The highest commission that each order has had, by the host and currency that it had then. */
+const highestCommissions = `most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
+      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized})`;
+
+/** The current commission of each order, and the difference between its highest and its current commission. */
+const commissionParts = `all_of AS (
+      SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
+      UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
+          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
+            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)`;
+
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
@@ -141,13 +162,8 @@ export const commissionByHost: View = {
   ],
   reads: ["host_names", "orders", "orders_removed", "record_versions"],
   sql: `WITH ${orderVersions},
-    most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
-      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized}),
-    all_of AS (
-      SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
-      UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
-          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
-            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)
+    ${highestCommissions},
+    ${commissionParts}
     SELECT ${selectHost("c.host_id")}, currency, orders, commission_amount, taken_back
     FROM (SELECT host_id, currency, total(orders) AS orders,
         ${sumAmounts("commission_amount")} AS commission_amount, ${sumAmounts("taken")} AS taken_back

@@ -32,11 +32,35 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
 
+/** The daily sales, with the month and the number of each day in its month. */
+const numberedDays = `days AS (
+      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized})`;
+
 /**
- * `through` is the last day of the month that has been read completely: 31 if the complete month has been read, null if
- * no day has. In the last subquery, `SELECT 1 LIMIT 1` keeps SQLite versions before 3.35 from recomputing `days` for
- * each month.
+ * Each month with the month before it and with `through`, the last day that has been read completely: 31 if the
+ * complete month has been read, null if no day has.
  */
+const monthEnds = `ends AS (
+      SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
+        WHEN month < substr(unread, 1, 7) THEN 31
+        WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
+      FROM (SELECT month, date(${monthReadUntil}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized})`;
+
+/** The sums by month and currency. `net_through` is the net through the last day that has been read completely. */
+const monthlySums = `months AS (
+      SELECT month, currency, ${orderFigureSums}, before, through,
+        CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
+      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})`;
+
+/**
+ * The net of the month before, through the same day. Null if that month was not read completely. `SELECT 1 LIMIT 1` keeps
+ * SQLite versions before 3.35 from recomputing `days` for each month.
+ */
+const netBefore = `CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
+        WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
+      THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
+      FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END`;
+
 export const salesByMonth: View = {
   name: "sales_by_month",
   about:
@@ -62,23 +86,12 @@ FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-
 ORDER BY currency, month`,
   reads: ["coverage", "orders", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReads},
-    days AS (
-      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized}),
-    ends AS (
-      SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
-        WHEN month < substr(unread, 1, 7) THEN 31
-        WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
-      FROM (SELECT month, date(${monthReadUntil}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized}),
-    months AS (
-      SELECT month, currency, ${orderFigureSums}, before, through,
-        CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
-      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})
+    ${numberedDays},
+    ${monthEnds},
+    ${monthlySums}
   SELECT month, currency, ${orderFigureNames},
     CASE WHEN month IS NOT NULL THEN ${selectReportedAt("month")} IS NULL END AS is_partial, net_through,
-    CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
-        WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
-      THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
-      FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END AS net_before
+    ${netBefore} AS net_before
   FROM months AS m ORDER BY month, currency`,
 };
 
@@ -140,11 +153,51 @@ const orderColumnNames =
   "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
   "commission_amount, host_id";
 
+/** The current versions of orders that have changed or been removed since the first report. */
+const currentVersions = `now AS (
+      SELECT *, ${selectOrderFigures} FROM (
+        SELECT ${orderColumnNames}, synced_at AS since_at, 1 AS present FROM orders
+        UNION ALL SELECT ${orderColumnNames}, removed_at, 0 FROM orders_removed)
+      WHERE since_at > (SELECT min(finished_at) FROM reads) ${materialized})`;
+
+const reportedMonths = `months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
+      FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized})`;
+
 /**
- * `now` contains current versions that were first read after their month was reported. `pairs` contains each order with
- * the months whose sums it may have changed since they were reported, and with the version at that time. The old and
- * the new version each count in their own month and currency, so an order that moved has two rows.
+ * Each order in `now` with the months whose sums it may have changed since they were reported: the month that it is in
+ * now, and the month that it was in. `version_id` is the version at the time of the report.
  */
+const changedMonths = `pairs AS (
+      SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
+          WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
+      FROM (SELECT n.record_id, m.month, m.reported_at FROM now AS n JOIN months AS m ON m.month = n.month
+          WHERE n.since_at > m.reported_at
+        UNION SELECT n.record_id, m.month, m.reported_at FROM versions AS v
+          JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
+          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized})`;
+
+/** The order's amount and currency when the month was reported and now, and what has changed. */
+const oldAndNewStates = `states AS (
+      SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
+        v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
+        n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
+        CASE WHEN NOT n.present THEN 'withdrawn' WHEN n.cancelled_orders THEN 'cancelled'
+          WHEN v.version_id IS NULL THEN 'late' WHEN NOT v.present THEN 'returned'
+          WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
+          WHEN v.currency IS NOT n.currency THEN 'currency'
+          WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
+      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${materialized})`;
+
+/**
+ * The net of each order when its month was reported and now. The old and the new amount each count in their own
+ * currency, so an order whose currency changed has two rows.
+ */
+const restatedNets = `restated AS (
+      SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
+      FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in
+        UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM states WHERE is_in)
+      GROUP BY record_id, month, currency)`;
+
 export const restatedOrders: View = {
   name: "restated_orders",
   about:
@@ -171,36 +224,11 @@ export const restatedOrders: View = {
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
   reads: ["host_names", "orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReads}, ${orderVersions},
-    now AS (
-      SELECT *, ${selectOrderFigures} FROM (
-        SELECT ${orderColumnNames}, synced_at AS since_at, 1 AS present FROM orders
-        UNION ALL SELECT ${orderColumnNames}, removed_at, 0 FROM orders_removed)
-      WHERE since_at > (SELECT min(finished_at) FROM reads) ${materialized}),
-    months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
-      FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized}),
-    pairs AS (
-      SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
-          WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
-      FROM (SELECT n.record_id, m.month, m.reported_at FROM now AS n JOIN months AS m ON m.month = n.month
-          WHERE n.since_at > m.reported_at
-        UNION SELECT n.record_id, m.month, m.reported_at FROM versions AS v
-          JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
-          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized}),
-    states AS (
-      SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
-        v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
-        n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
-        CASE WHEN NOT n.present THEN 'withdrawn' WHEN n.cancelled_orders THEN 'cancelled'
-          WHEN v.version_id IS NULL THEN 'late' WHEN NOT v.present THEN 'returned'
-          WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
-          WHEN v.currency IS NOT n.currency THEN 'currency'
-          WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
-      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${materialized}),
-    restated AS (
-      SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
-      FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in
-        UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM states WHERE is_in)
-      GROUP BY record_id, month, currency)
+    ${currentVersions},
+    ${reportedMonths},
+    ${changedMonths},
+    ${oldAndNewStates},
+    ${restatedNets}
   SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
     r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
     r.what, r.seen_at, ${selectHost("o.host_id")}
