@@ -2,16 +2,14 @@ import { maxPerPage } from "../api/pagination.js";
 import { findNthDate, recordDate } from "../store/records.js";
 import { type Range, startOfDay } from "../util/ranges.js";
 import { dayMs } from "../util/times.js";
-import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
-import { readSlice, type SliceReading, writeSlice } from "./slices.js";
+import { readSlice, type SliceReading, storeSlice } from "./slices.js";
 
 /** A slice is split until the API counts at most this many records in it, or until it is one day long. */
 const maxSliceRecords = 2_000;
-const maxSplits = 12;
-/** The assumed length of a range without a start, which determines where the range is first split. */
-const openRangeMs = 20 * 365 * dayMs;
+/** A range without a start is first split in the middle between this date and its end. */
+const openRangeStart = Date.UTC(2006, 0, 1);
 /** The number of faulty records above which all days of a slice are marked, even days without faulty records. */
 const maxFaultsToLocate = 10;
 /** The request budget for finding the days of a slice that have faulty records. */
@@ -20,7 +18,13 @@ const maxLocateRequests = 100;
 export interface RangeResult {
   /** The oldest instant that was read, in milliseconds since the Unix epoch. */
   reached: number;
+  /** The reasons why the run is incomplete: one for each list that never settled (A9). */
   unsettled: IncompleteReason[];
+}
+
+/** A date range with the API's count, or null if the count is unknown. */
+interface CountedRange extends Range {
+  total: number | null;
 }
 
 /**
@@ -35,26 +39,20 @@ export async function readByPage(
 ): Promise<RangeResult> {
   const unsettled: IncompleteReason[] = [];
   let reached = range.to + 1;
-  for await (const slice of splitIntoSlices(
-    run,
-    selectNewestPart(run, range, budget.remaining * maxPerPage),
-  )) {
+  const newestPart = selectNewestPart(run, range, budget.remaining * maxPerPage);
+  const pending: CountedRange[] = [{ ...newestPart, total: null }];
+  for (let slice = pending.pop(); slice; slice = pending.pop()) {
+    const halves = await splitLargeRange(run, slice);
+    if (halves) {
+      pending.push(halves.older, halves.newer);
+      continue;
+    }
     const locateBudget = new Budget(run.api, Math.min(maxLocateRequests, budget.remaining));
-    for await (const reading of locateFaults(run, slice, locateBudget))
-      unsettled.push(...(await storeSlice(run, reading)));
+    unsettled.push(...(await readAndStore(run, slice, locateBudget)));
     reached = slice.from;
     if (budget.remaining <= 0) break;
   }
   return { reached, unsettled };
-}
-
-export async function readAsList(run: DatedRun, range: Range): Promise<IncompleteReason[]> {
-  return await storeSlice(run, await readSlice(run, range));
-}
-
-async function storeSlice(run: DatedRun, reading: SliceReading): Promise<IncompleteReason[]> {
-  const { copies, unsettled } = writeSlice(run, reading);
-  return [...unsettled, ...(await resolveCopies(run, copies, reading.list.requestedAt))];
 }
 
 /** Returns the newest days in a range, with about `records` mirrored records in total. */
@@ -69,72 +67,51 @@ function selectNewestPart(
   return { from: oldest === null ? from : Math.max(from, startOfDay(oldest)), to };
 }
 
-/**
- * Splits a range at day boundaries until no slice has too many records. Yields the slices newest first.
- * @param counted the API's count for the range, if known
- */
-async function* splitIntoSlices(
-  run: DatedRun,
-  { from, to }: Range,
-  counted?: number,
-  splits = 0,
-): AsyncGenerator<Range, void> {
-  const middle = findMiddleDay({ from, to });
-  if (middle === null || splits === maxSplits) return yield { from, to };
-  const total = counted ?? (await compareCount(run, { from, to })).apiCount;
-  if (total <= maxSliceRecords) return yield { from, to };
-  const halves = await countHalves(run, { from, to }, middle);
-  // If both halves have as many records as the range, the API ignores dates, and the range is read as one list.
-  if (halves.every((half) => half.total >= total)) return yield { from, to };
-  for (const half of halves) yield* splitIntoSlices(run, half, half.total, splits + 1);
+interface Halves {
+  newer: Range & { total: number };
+  older: Range & { total: number };
 }
 
-/** Returns the API's record counts for the two parts of a slice, starting with the newer part. */
-async function countHalves(
-  run: DatedRun,
-  { from, to }: Range,
-  middle: number,
-): Promise<(Range & { total: number })[]> {
-  const upper = { from: middle, to };
-  const lower = { from, to: middle - 1 };
-  const { apiCount: inUpper } = await compareCount(run, upper);
-  const { apiCount: inLower } = await compareCount(run, lower);
-  return [
-    { ...upper, total: inUpper },
-    { ...lower, total: inLower },
-  ];
-}
-
-function findMiddleDay({ from, to }: Range): number | null {
-  const start = Math.max(from, to - openRangeMs);
+/** Splits a range at the start of a day if it has too many records. Returns null if it should be read as one list. */
+async function splitLargeRange(run: DatedRun, { from, to, total }: CountedRange): Promise<Halves | null> {
+  const start = Math.max(from, openRangeStart);
   const middle = startOfDay(start + (to - start) / 2);
-  return middle > from && middle <= to ? middle : null;
+  if (middle <= from || middle > to) return null;
+  const apiCount = total ?? (await compareCount(run, { from, to })).apiCount;
+  if (apiCount <= maxSliceRecords) return null;
+  const halves = await countHalves(run, { from, to }, middle);
+  // If both halves have as many records as the range, the API ignores dates.
+  return halves.newer.total >= apiCount && halves.older.total >= apiCount ? null : halves;
+}
+
+async function countHalves(run: DatedRun, { from, to }: Range, middle: number): Promise<Halves> {
+  const newer = { from: middle, to };
+  const older = { from, to: middle - 1 };
+  return {
+    newer: { ...newer, total: (await compareCount(run, newer)).apiCount },
+    older: { ...older, total: (await compareCount(run, older)).apiCount },
+  };
 }
 
 /**
- * Reads a slice. If it has a few faulty records, bisects it to find the days that must be marked.
+ * Reads and stores a slice. If it has a few faulty records and the budget allows, bisects it first to find the days
+ * that must be marked.
  */
-async function* locateFaults(
-  run: DatedRun,
-  slice: Range,
-  budget: Budget,
-): AsyncGenerator<SliceReading, void> {
+async function readAndStore(run: DatedRun, slice: Range, budget: Budget): Promise<IncompleteReason[]> {
   const reading = await readSlice(run, slice);
-  const { faults, list } = reading;
+  const { faulty, list } = reading;
   const middle = findMedianDay(run, reading);
-  const canDivide = list.isComplete && faults.size > 0 && faults.size <= maxFaultsToLocate;
-  if (!canDivide || middle === null || budget.remaining <= 0) return yield reading;
-  const halves = await countHalves(run, slice, middle);
+  const hasFewFaults = list.isComplete && faulty.length > 0 && faulty.length <= maxFaultsToLocate;
+  if (!hasFewFaults || middle === null || budget.remaining <= 0) return await storeSlice(run, reading);
+  const { newer, older } = await countHalves(run, slice, middle);
   // If the halves have more records than the slice, some records are in both halves, so bisecting would not help.
-  if (halves.reduce((sum, { total }) => sum + total, 0) > list.total) return yield reading;
-  for (const { from, to } of halves) yield* locateFaults(run, { from, to }, budget);
+  if (newer.total + older.total > list.total) return await storeSlice(run, reading);
+  return [...(await readAndStore(run, newer, budget)), ...(await readAndStore(run, older, budget))];
 }
 
 /** Returns the start of a day that splits the slice near its median valid record, or null if there is no such day. */
-function findMedianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
-  const dates = [...list.records].flatMap(([id, { record }]) =>
-    faults.has(id) ? [] : (recordDate(resource, record) ?? []),
-  );
+function findMedianDay({ resource }: DatedRun, { slice, valid }: SliceReading): number | null {
+  const dates = valid.flatMap(({ record }) => recordDate(resource, record) ?? []);
   if (dates.length === 0) return null;
   const median = startOfDay(dates.toSorted((a, b) => a - b)[Math.floor(dates.length / 2)] ?? 0);
   const middle = median > slice.from ? median : median + dayMs;

@@ -1,7 +1,6 @@
-import type { DatedStrategy, Resource } from "../resources/resource.js";
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
-import { countUndated, findDate, readCurrentKeys } from "../store/records.js";
-import { describeRange, type Range } from "../util/ranges.js";
+import { countUndated, findDate, readCurrentKeys, recordDate, recordKey } from "../store/records.js";
+import { containsInstant, describeRange, type Range, startOfSecond } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { findDateFault, rangeQuery } from "./dates.js";
 import {
@@ -11,12 +10,16 @@ import {
   type ListRecord,
   readList,
 } from "./read-list.js";
-import type { DatedRun, IncompleteReason } from "./run.js";
+import type { DatedRun, DatedSession, IncompleteReason } from "./run.js";
 
+/** The list of all records that the API returns for a date range. */
 export interface SliceReading {
   slice: Range;
   list: List;
-  faults: ReadonlyMap<string, string>;
+  valid: readonly ListRecord[];
+  faulty: readonly ListRecord[];
+  /** Describes the first faulty record. */
+  fault: string | null;
 }
 
 export async function readSlice(run: DatedRun, slice: Range): Promise<SliceReading> {
@@ -25,66 +28,64 @@ export async function readSlice(run: DatedRun, slice: Range): Promise<SliceReadi
     query: rangeQuery(resource.strategy, slice),
     mirrored: () => readCurrentKeys(mirror, resource.name, slice),
   });
-  return { slice, list, faults: findFaults(resource, list, slice) };
-}
-
-function findFaults(
-  resource: Resource<DatedStrategy>,
-  { records, repeated }: List,
-  slice: Range,
-): Map<string, string> {
-  const faults = new Map<string, string>();
-  const isRepeated = new Set(repeated);
-  for (const [id, { record }] of records) {
-    const fault = findDateFault(resource, record, slice);
-    if (isRepeated.has(id)) faults.set(id, describeRepeatedId(id));
-    else if (fault !== null) faults.set(id, `\`${id}\`: ${fault}`);
+  const repeated = new Set(list.repeated);
+  const valid: ListRecord[] = [];
+  const faulty: ListRecord[] = [];
+  let firstFault: string | null = null;
+  for (const [id, listed] of list.records) {
+    const dateFault = findDateFault(resource, listed.record, slice);
+    const fault = repeated.has(id) ? describeRepeatedId(id) : dateFault && `\`${id}\`: ${dateFault}`;
+    if (fault === null) valid.push(listed);
+    else faulty.push(listed);
+    firstFault ??= fault;
   }
-  return faults;
+  return { slice, list, valid, faulty, fault: firstFault };
 }
 
-export function describeRepeatedId(id: string): string {
+function describeRepeatedId(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
-interface WrittenSlice {
-  copies: SkippedCopy[];
-  unsettled: IncompleteReason[];
+/**
+ * Writes all records of a slice and handles its copies.
+ * @returns the reason why the run is incomplete for each list that never settled (A9)
+ */
+export async function storeSlice(run: DatedRun, reading: SliceReading): Promise<IncompleteReason[]> {
+  const copies = writeSlice(run, reading);
+  return [...describeUnsettled(reading), ...(await resolveCopies(run, copies, reading.list.requestedAt))];
+}
+
+function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
+  if (list.isComplete || list.repeated.length > 0) return [];
+  return [{ text: `${describeRange(slice)} ${describeIncompleteList(list)}` }];
 }
 
 /**
- * Writes all of a slice's records in one transaction.
- *
- * | list       | faults | effect                                                                         |
- * | ---------- | ------ | ------------------------------------------------------------------------------ |
- * | complete   | none   | the slice is covered, and mirrored records that it lacks are marked as missing |
- * | complete   | some   | the slice is marked: it is not covered, and nothing in it is removed           |
- * | incomplete | some   | the slice is marked, and keeps the undated records of earlier reads            |
- * | incomplete | none   | only the records are stored                                                    |
- *
- * @returns the older copies of records that the list contains twice, and a reason if the list never settled (A9)
+ * Writes all records of a slice in one transaction. A slice with faulty records is marked, so that nothing in it is
+ * removed. Otherwise, a complete slice is covered, and the mirrored records that it lacks are marked as missing.
+ * @returns the copies that are older than the mirrored records
  */
-export function writeSlice(run: DatedRun, { slice, list, faults }: SliceReading): WrittenSlice {
+function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceReading): SkippedCopy[] {
   const { apiTotals, mirror, progress, runId, state } = run;
-  const { isComplete, repeated, requestedAt } = list;
-  const neverSettled = !isComplete && repeated.length === 0;
-  const unsettled = neverSettled ? [{ text: `${describeRange(slice)} ${describeIncompleteList(list)}` }] : [];
-  const isFaulty = (id: string) => faults.has(id);
-  const soundRecords = [...list.records].flatMap(([id, record]) => (isFaulty(id) ? [] : record));
-  const faultyRecords = [...list.records].flatMap(([id, record]) => (isFaulty(id) ? record : []));
+  const { isComplete, requestedAt } = list;
   return mirror.transaction(() => {
-    const sound = writeList(run, soundRecords, false);
-    const faulty = writeList(run, faultyRecords, true);
+    const written = writeList(run, valid, false);
+    const writtenFaulty = writeList(run, faulty, true);
+    const copies = [...written.copies, ...writtenFaulty.copies];
     progress.addRows(list.ids.size);
-    updateMissing(run, sound, faulty);
-    if (sound.addedOrChanged + faulty.addedOrChanged + faults.size > 0) state.storedTotals.delete(slice);
-    const faultyIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
-    const ids = new Set([...sound.ids, ...faultyIds]);
-    const [fault] = faults.values();
-    if (fault !== undefined)
+    state.missing.delete(written.ids);
+    state.missing.delete(writtenFaulty.ids.filter((id) => findDate(mirror, id) === null));
+    // The API did not return a new faulty record for the record's own date. If that date is covered, it is missing.
+    state.missing.add(writtenFaulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
+    const isUnchanged = written.addedOrChanged + writtenFaulty.addedOrChanged === 0;
+    if (!isUnchanged || fault !== null) state.storedTotals.delete(slice);
+
+    const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
+    const ids = new Set([...written.ids, ...faultyIds]);
+    if (fault !== null)
       state.markSlice({ runId, range: slice, faultyIds, ids: isComplete ? ids : null, fault, requestedAt });
     else if (isComplete) state.coverRange({ runId, range: slice, ids, requestedAt }, apiTotals);
-    return { copies: [...sound.copies, ...faulty.copies], unsettled };
+    return copies;
   });
 }
 
@@ -100,19 +101,69 @@ function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFault
   };
 }
 
-/** A new faulty record with a covered date is marked as missing, because the API did not return it for that date. */
-function updateMissing({ mirror, state }: DatedRun, sound: WrittenRecords, faulty: WrittenRecords): void {
-  state.missing.delete(sound.ids);
-  state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
-  state.missing.add(faulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
+const maxLookups = 10;
+
+/**
+ * Handles copies that are older than the mirrored records. If this run has not read the second in which a mirrored
+ * record is dated, reads that second first, to find out whether the API still returns the record.
+ */
+export async function resolveCopies(
+  run: DatedRun,
+  copies: readonly SkippedCopy[],
+  requestedAt: number,
+): Promise<IncompleteReason[]> {
+  const unsettled: IncompleteReason[] = [];
+  let lookups = 0;
+  for (const copy of copies) {
+    const mirroredDate = findDate(run.mirror, copy.id);
+    if (mirroredDate !== null && !isReadByRun(run, mirroredDate) && lookups < maxLookups) {
+      lookups += 1;
+      const reading = await readSlice(run, secondRange(mirroredDate));
+      writeSlice(run, reading);
+      unsettled.push(...describeUnsettled(reading));
+    }
+    run.mirror.transaction(() => resolveCopy(run, copy, mirroredDate, requestedAt));
+  }
+  return unsettled;
+}
+
+/** @param mirroredDate the date of the mirrored record before it was looked up, or null if it had no readable date */
+function resolveCopy(
+  run: DatedRun,
+  { id, value }: SkippedCopy,
+  mirroredDate: number | null,
+  requestedAt: number,
+): void {
+  const { resource, runId, state, writer } = run;
+  const copyDate = recordDate(resource, value);
+  if (mirroredDate !== null && !isReadByRun(run, mirroredDate)) {
+    // The record was not looked up, because the limit was reached. It is not counted until both dates have been read.
+    if (state.isCovered(mirroredDate)) state.missing.add([id], state.coverage());
+  } else if (mirroredDate === null || copyDate === null || state.missing.has(id)) {
+    // The API no longer returns the mirrored record, so the copy has the record's new date.
+    writer.replace(value, requestedAt);
+    state.missing.delete([id]);
+  } else {
+    // The API lists the ID twice. The newer record is kept.
+    const range = secondRange(copyDate);
+    const fault = describeRepeatedId(recordKey(resource, value, 0));
+    state.storedTotals.delete(range);
+    state.markSlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
+  }
+}
+
+function secondRange(date: number): Range {
+  const from = startOfSecond(date);
+  return { from, to: from + 999 };
+}
+
+function isReadByRun({ runId, state }: DatedRun, date: number): boolean {
+  const readings = [...state.coverage(), ...state.markedSlices()];
+  return readings.some((range) => range.runId === runId && containsInstant(range, date));
 }
 
 /** Describes the fault in the newest marked slice and the number of faulty records. Returns null if there are none. */
-export function describeMarked({
-  mirror,
-  resource,
-  state,
-}: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
+export function describeMarked({ mirror, resource, state }: DatedSession): string | null {
   const newest = state.markedSlices().at(-1);
   const undated = countUndated(mirror, resource.name);
   if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;

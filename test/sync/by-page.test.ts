@@ -352,12 +352,13 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("an audit request returns a full page even if earlier runs read these dates separately", async () => {
+test("an audit request reads a page of orders even if earlier runs read these dates separately", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   await runNextDay(brand, `sync orders --audit 0 --since ${at(noon - 5 * day)}`);
   await runNextDay(brand, "sync orders --audit 1 --window 0d");
-  expect(brand.lastRun()).toMatchObject({ rows_read: 100 });
+  // The page has 100 orders. The oldest is not counted, because its second may contain more orders.
+  expect(brand.lastRun()).toMatchObject({ rows_read: 99 });
 });
 
 test("sync's row count includes the orders that an audit reads with its last requests", async () => {
