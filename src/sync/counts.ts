@@ -1,8 +1,9 @@
-import { firstPage, pagesFor } from "../api/pagination.js";
+import { firstPage } from "../api/pagination.js";
 import { type CountedFilter, filterBits } from "../resources/resource.js";
 import { countCurrent, findNthDate, recordDate } from "../store/records.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { formatMinute } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import { findDateFault, rangeQuery } from "./dates.js";
@@ -65,7 +66,7 @@ export function sumCounts(counts: readonly CountComparison[], differing: number)
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
 }
 
-export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mirrorCount"): number {
+function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mirrorCount"): number {
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
@@ -95,12 +96,6 @@ export function listCountFilters({ resource }: DatedSession): CountFilter[] {
   return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
 }
 
-/** True if the range can be read with at most two requests, so that splitting it would save nothing. */
-function isCheapToRead({ state }: DatedSession, counted: CountComparison): boolean {
-  const listed = counted.filter === allRecords ? counted.apiCount : 1;
-  return pagesFor(Math.max(state.count(counted), listed)) <= 2;
-}
-
 /**
  * Returns the start of the second that contains the range's median mirrored record, or null if splitting there would
  * leave one part empty.
@@ -120,7 +115,7 @@ export async function* bisect(
   session: DatedSession,
   counted: CountComparison,
   budget: Budget,
-  isSmallEnough = (part: CountComparison) => isCheapToRead(session, part),
+  isSmallEnough: (part: CountComparison) => boolean,
 ): AsyncGenerator<CountComparison, void> {
   const { fault, filter, from, to } = counted;
   const middle = findMedianSecond(session, counted);
@@ -150,6 +145,23 @@ export async function compareUnread(session: DatedSession): Promise<CountCompari
   ))
     counts.push(await compareCount(session, range));
   return counts;
+}
+
+/**
+ * Returns the number of records that the API counts but does not return for any date range (A11).
+ * @param covered the counts for the covered ranges
+ * @param unread the counts for all other ranges
+ */
+export function countUnreachable(
+  allDates: CountComparison,
+  covered: CountSums,
+  unread: readonly CountComparison[],
+): number {
+  return Math.max(0, allDates.apiCount - (covered.api_total ?? 0) - sumOf(unread, "apiCount"));
+}
+
+export function describeUnreachable(count: number): string {
+  return `the API counts ${pluralize(count, "more record")} without a date range than in all date ranges combined`;
 }
 
 /** Records with a date in the future. A sync reads each of them once its date has passed. */

@@ -83,14 +83,15 @@ export function readPointDay(point: Json, { dayField }: TotalsSource): string {
   return String(valueAt(point, [dayField])).slice(0, "2026-01-31".length);
 }
 
-export interface ComparedTotals {
-  apiTotals: TotalsByDay | null;
-  /** True to compare only record counts, because the amounts have drifted on most days. */
-  ignoresAmounts: boolean;
-}
-
-/** Returns the covered days whose totals have changed since they were last read, oldest first. */
-export function findChangedDays(state: SyncState, { apiTotals, ignoresAmounts }: ComparedTotals): string[] {
+/**
+ * Returns the covered days whose totals have changed since they were last read, oldest first.
+ * @param options.ignoresAmounts true to compare only record counts, because the amounts have drifted on most days
+ */
+export function findChangedDays(
+  state: SyncState,
+  apiTotals: TotalsByDay | null,
+  { ignoresAmounts }: { ignoresAmounts: boolean },
+): string[] {
   if (!apiTotals) return [];
   const stored = state.storedTotals.all();
   const covered = mergeRanges(state.coverage());

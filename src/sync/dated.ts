@@ -75,7 +75,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   unsettled.push(...(await audit(run)));
   // If the API is down, the reads fail and the run reports that error instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
-  const { hasUndated, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift, unsettled);
+  const { hasUnreachable, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift, unsettled);
   const isReconciled = reconciled.incompleteReasons.length === 0;
   const incompleteReasons = isReconciled ? removeMissing(run) : reconciled.incompleteReasons;
 
@@ -90,7 +90,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     );
   return {
     incompleteReasons,
-    isPartial: hasUndated || markedText !== null,
+    isPartial: hasUnreachable || markedText !== null,
     sums,
     coveredFrom: formatInstantOrNull(Math.max(state.floor(), ...gaps.map(({ to }) => to + 1))),
     comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),

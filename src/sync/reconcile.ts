@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
+import { pagesFor } from "../api/pagination.js";
 import { countWrittenRows } from "../store/runs.js";
 import { isFirstNotice } from "../store/schema-issues.js";
-import { allTime, contains, dayRange, describeRange, mergeRanges } from "../util/ranges.js";
+import type { SyncState } from "../store/sync-state.js";
+import { allTime, contains, dayRange, describeRange, mergeRanges, type Range } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import {
@@ -10,19 +13,14 @@ import {
   compareCount,
   compareCovered,
   compareUnread,
+  countUnreachable,
   describeFuture,
+  describeUnreachable,
   findDifferingCounts,
   separateFuture,
   sumCounts,
-  sumOf,
 } from "./counts.js";
-import {
-  type AmountDrift,
-  type ComparedTotals,
-  findChangedDays,
-  groupDays,
-  sampleOldest,
-} from "./daily-totals.js";
+import { type AmountDrift, findChangedDays, groupDays, sampleOldest } from "./daily-totals.js";
 import { readRange } from "./read.js";
 import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
 
@@ -32,7 +30,7 @@ interface Reconciliation {
   incompleteReasons: IncompleteReason[];
   sums: CountSums;
   /** True if the API counts records that it does not return for any date range (A11). */
-  hasUndated: boolean;
+  hasUnreachable: boolean;
   ignoresAmounts: boolean;
 }
 
@@ -40,52 +38,101 @@ interface Reconciliation {
  * Compares the mirror with the API's daily totals and counts. Re-reads the dates that differ, within the budget and at
  * most four times. Always ends with a comparison.
  * @param drift the drift found before any record was read, because reading a day replaces its stored totals
+ * @param readReasons the reasons why the run is already incomplete
  */
 export async function reconcile(
   run: DatedRun,
   drift: AmountDrift | null,
-  unsettled: readonly IncompleteReason[],
+  readReasons: readonly IncompleteReason[],
 ): Promise<Reconciliation> {
-  const { apiTotals, options, reporter, resource } = run;
+  const { options, reporter, resource, state } = run;
   const budget = new Budget(run.api, options.budget);
-  const readReasons = [...unsettled];
-  let ignoresAmounts = false;
-  if (drift) {
-    // Read the sample first, because it decides whether the run compares the amounts of the other days.
-    const sample = await rereadSample(run, drift, budget);
-    readReasons.push(...sample.unsettled);
-    ignoresAmounts = sample.isUnchanged;
-    if (ignoresAmounts) warnOfDrift(run, drift);
-  }
-  const compared = { apiTotals, ignoresAmounts };
-  readReasons.push(...(await readChangedDays(run, compared, budget)));
+  const sample = drift ? await readSample(run, drift, budget) : { isUnchanged: false, reasons: [] };
+  const ignoresAmounts = sample.isUnchanged;
+  if (drift && ignoresAmounts) warnOfDrift(run, drift);
+  const reread = await readDifferences(run, ignoresAmounts, budget);
+  const reasons = [...readReasons, ...sample.reasons, ...reread.reasons];
 
-  let { differing, sums } = await compareAllCounts(run);
-  for (let round = 1; round <= maxRounds && differing.length > 0 && budget.remaining > 0; round += 1) {
-    for (const count of differing) readReasons.push(...(await readDiffering(run, count, budget)));
-    // Reading part of a day deletes its stored totals. The rest of the day must then be read to store them again.
-    readReasons.push(...(await readChangedDays(run, compared, budget)));
-    ({ differing, sums } = await compareAllCounts(run));
-  }
-
-  let undatedCount = 0;
-  const isComplete = differing.length + readReasons.length === 0;
-  if (isComplete && isAllCovered(run)) {
-    undatedCount = await requestUndatedCount(run, sums);
-    // Records added since the comparison could explain the difference, so the counts are requested again.
-    if (undatedCount > 0) ({ differing, sums } = await compareAllCounts(run));
-  }
-  const hasUndated = undatedCount > 0 && differing.length === 0;
-  if (hasUndated)
+  const isComplete = reread.counts.differing.length + reasons.length === 0;
+  const unreachable =
+    isComplete && isAllCovered(state) ? await requestUnreachableCount(run, reread.counts.sums) : 0;
+  // Records added since the comparison could explain the difference, so the counts are requested again.
+  const { differing, sums } = unreachable > 0 ? await compareAllCounts(run) : reread.counts;
+  const hasUnreachable = unreachable > 0 && differing.length === 0;
+  if (hasUnreachable)
     reporter.warn(
-      `${resource.name}: the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined: these records are not read, and the run is not verified`,
+      `${resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
     );
   const incompleteReasons = [
-    ...readReasons,
+    ...reasons,
     ...differing.map((count) => ({ text: describeCountDifference(resource.name, count) })),
-    ...describeUnreadDays(run, compared),
+    ...describeUnreadDays(findChangedDays(state, run.apiTotals, { ignoresAmounts })),
   ];
-  return { incompleteReasons, sums, hasUndated, ignoresAmounts };
+  return { incompleteReasons, sums, hasUnreachable, ignoresAmounts };
+}
+
+/**
+ * Re-reads a sample of the oldest days with drifting amounts that this run has not read yet.
+ * @returns `isUnchanged` if no record in the sample has changed although other days still differ, in which case the run
+ * ignores amounts
+ */
+async function readSample(
+  run: DatedRun,
+  drift: AmountDrift,
+  budget: Budget,
+): Promise<{ isUnchanged: boolean; reasons: IncompleteReason[] }> {
+  const { apiTotals, mirror, runId, state } = run;
+  const findAllChanged = () => findChangedDays(state, apiTotals, { ignoresAmounts: false });
+  const drifting = new Set(drift.days);
+  const days = findAllChanged().filter((day) => drifting.has(day));
+  const sample = sampleOldest(state, days);
+  const isSampled = (day: string) => contains(sample, dayRange(day));
+  // If the sample contains all of these days, they are read like other changed days.
+  if (days.every(isSampled)) return { isUnchanged: false, reasons: [] };
+
+  const countChanges = () => ({
+    written: countWrittenRows(mirror, runId),
+    missing: state.missing.all().length,
+  });
+  const before = countChanges();
+  const reasons = await readRanges(run, sample, budget);
+  const isSampleRead = !findAllChanged().some(isSampled);
+  return { isUnchanged: isSampleRead && isDeepStrictEqual(countChanges(), before), reasons };
+}
+
+/** Re-reads the days whose totals have changed, and then the dates whose counts differ. */
+async function readDifferences(
+  run: DatedRun,
+  ignoresAmounts: boolean,
+  budget: Budget,
+): Promise<{ counts: Counts; reasons: IncompleteReason[] }> {
+  const { apiTotals, state } = run;
+  const readChangedDays = async () => {
+    const days = findChangedDays(state, apiTotals, { ignoresAmounts });
+    return await readRanges(run, groupDays(state, days), budget);
+  };
+  const reasons = await readChangedDays();
+  let counts = await compareAllCounts(run);
+  for (let round = 1; round <= maxRounds && counts.differing.length > 0 && budget.remaining > 0; round += 1) {
+    for (const count of counts.differing) reasons.push(...(await readDifferingCount(run, count, budget)));
+    // If only part of a day was read, its stored totals are no longer valid until the complete day has been read.
+    reasons.push(...(await readChangedDays()));
+    counts = await compareAllCounts(run);
+  }
+  return { counts, reasons };
+}
+
+async function readRanges(
+  run: DatedRun,
+  ranges: readonly Range[],
+  budget: Budget,
+): Promise<IncompleteReason[]> {
+  const reasons: IncompleteReason[] = [];
+  for (const range of ranges) {
+    if (budget.remaining <= 0) break;
+    reasons.push(...(await readRange(run, range, budget)).unsettled);
+  }
+  return reasons;
 }
 
 function describeCountDifference(resource: string, count: CountComparison): string {
@@ -96,60 +143,25 @@ function describeCountDifference(resource: string, count: CountComparison): stri
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-function describeUnreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
-  const days = findChangedDays(run.state, compared).length;
-  if (days === 0) return [];
-  const text = `the API's daily totals changed on ${pluralize(days, "day")}, which the next runs will read`;
+function describeUnreadDays({ length }: readonly string[]): IncompleteReason[] {
+  if (length === 0) return [];
+  const text = `the API's daily totals changed on ${pluralize(length, "day")}, which the next runs will read`;
   return [{ text }];
 }
 
-function isAllCovered({ state }: DatedRun): boolean {
+function isAllCovered(state: SyncState): boolean {
   const [first, ...others] = mergeRanges(state.coverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   return isContinuous && state.markedSlices().length === 0;
 }
 
-/** Returns how many more records the API counts without a date range than in all date ranges combined (A11). */
-async function requestUndatedCount(run: DatedRun, { api_total }: CountSums): Promise<number> {
-  const { apiCount: all } = await compareCount(run, allTime);
-  const others = all - (api_total ?? 0);
-  if (others <= 0) return 0;
+async function requestUnreachableCount(run: DatedRun, sums: CountSums): Promise<number> {
+  const allDates = await compareCount(run, allTime);
+  if (countUnreachable(allDates, sums, []) === 0) return 0;
   const unread = await compareUnread(run);
   const { future } = await separateFuture(run, unread);
   if (future) run.reporter.note(`${run.resource.name}: ${describeFuture(future)}`);
-  return Math.max(0, others - sumOf(unread, "apiCount"));
-}
-
-/**
- * Re-reads a sample from the oldest days with drifting amounts. Days that this run has already read are excluded.
- * @returns `isUnchanged` if no record in the sample has changed, in which case the run ignores the amounts of the other
- * days
- */
-async function rereadSample(
-  run: DatedRun,
-  { days }: AmountDrift,
-  budget: Budget,
-): Promise<{ isUnchanged: boolean; unsettled: IncompleteReason[] }> {
-  const { apiTotals, mirror, runId, state } = run;
-  const readChanged = () => new Set(findChangedDays(state, { apiTotals, ignoresAmounts: false }));
-  const changedBefore = readChanged();
-  const sample = sampleOldest(
-    state,
-    days.filter((day) => changedBefore.has(day)),
-  );
-  // An empty sample means that the run has already re-read all days with drifting amounts.
-  if (sample.length === 0) return { isUnchanged: false, unsettled: [] };
-
-  const writtenBefore = countWrittenRows(mirror, runId);
-  const missingBefore = state.missing.all().length;
-  const unsettled: IncompleteReason[] = [];
-  for (const range of sample) unsettled.push(...(await readRange(run, range, budget)).unsettled);
-  const isChanged =
-    countWrittenRows(mirror, runId) > writtenBefore || state.missing.all().length !== missingBefore;
-
-  const unread = [...readChanged()].filter((day) => changedBefore.has(day));
-  const isSampleRead = !unread.some((day) => contains(sample, dayRange(day)));
-  return { isUnchanged: !isChanged && isSampleRead && unread.length > 0, unsettled };
+  return countUnreachable(allDates, sums, unread);
 }
 
 function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
@@ -163,21 +175,13 @@ function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared
     );
 }
 
-async function readChangedDays(
-  run: DatedRun,
-  compared: ComparedTotals,
-  budget: Budget,
-): Promise<IncompleteReason[]> {
-  const unsettled: IncompleteReason[] = [];
-  for (const range of groupDays(run.state, findChangedDays(run.state, compared))) {
-    if (budget.remaining <= 0) break;
-    unsettled.push(...(await readRange(run, range, budget)).unsettled);
-  }
-  return unsettled;
+interface Counts {
+  differing: CountComparison[];
+  sums: CountSums;
 }
 
 /** Compares the counts for all covered ranges. A distrusted filter is trusted again if its counts agree. */
-async function compareAllCounts(run: DatedRun): Promise<{ differing: CountComparison[]; sums: CountSums }> {
+async function compareAllCounts(run: DatedRun): Promise<Counts> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
   const wrong = findDifferingCounts(counts).map(({ filter }) => filter.name);
@@ -192,15 +196,16 @@ async function compareAllCounts(run: DatedRun): Promise<{ differing: CountCompar
  * ignored until its counts agree.
  * @returns the reasons why the run is incomplete: a wrong filter, and each list that never settled (A9)
  */
-async function readDiffering(
+async function readDifferingCount(
   run: DatedRun,
   differing: CountComparison,
   budget: Budget,
 ): Promise<IncompleteReason[]> {
   const { mirror, state } = run;
   const { filter } = differing;
+  const isSmallEnough = (part: CountComparison) => isCheapToRead(state, part);
   const reasons: IncompleteReason[] = [];
-  for await (const part of bisect(run, differing, budget)) {
+  for await (const part of bisect(run, differing, budget, isSmallEnough)) {
     if (budget.remaining <= 0) break;
     const { reached, unsettled } = await readRange(run, part, budget);
     reasons.push(...unsettled);
@@ -213,4 +218,10 @@ async function readDiffering(
     return [...reasons, { text }];
   }
   return reasons;
+}
+
+/** True if the range can be read with at most two requests, so that splitting it would save nothing. */
+function isCheapToRead(state: SyncState, counted: CountComparison): boolean {
+  const listed = counted.filter === allRecords ? counted.apiCount : 1;
+  return pagesFor(Math.max(state.count(counted), listed)) <= 2;
 }

@@ -13,12 +13,13 @@ import {
   compareCount,
   compareCovered,
   compareUnread,
+  countUnreachable,
+  describeUnreachable,
   type FutureRecords,
   findDifferingCounts,
   listCountFilters,
   separateFuture,
   sumCounts,
-  sumOf,
 } from "../sync/counts.js";
 import {
   type AmountDrift,
@@ -79,7 +80,7 @@ export interface DatedComparison {
   future: FutureRecords | null;
   allDates: CountComparison;
   /** The number of records that the API does not return in any date range (A11), or 0 if there are marked slices. */
-  undatedCount: number;
+  unreachable: number;
   sums: CountSums;
 }
 
@@ -101,7 +102,6 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
   const sums = sumCounts(counts, differing.length);
-  const datedCount = (sums.api_total ?? 0) + sumOf(allUnread, "apiCount");
   // Marked slices are not covered, so the sums exclude their records.
   const hasMarked = state.markedSlices().length > 0;
   const allTotals = {
@@ -117,7 +117,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
     unread: findDifferingCounts(unread),
     future,
     allDates,
-    undatedCount: hasMarked ? 0 : Math.max(0, allDates.apiCount - datedCount),
+    unreachable: hasMarked ? 0 : countUnreachable(allDates, sums, allUnread),
     sums: hasMarked ? { ...sums, ...allTotals } : sums,
   };
 }
@@ -129,7 +129,7 @@ async function compareDailyTotals(
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run.state, totals);
   const drift = largeDrift && (await compareSample(run, largeDrift.days)) ? largeDrift : null;
-  const differing = findChangedDays(run.state, { apiTotals: totals, ignoresAmounts: drift !== null });
+  const differing = findChangedDays(run.state, totals, { ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
   const changed = differing.filter((day) => stored.has(day));
   const unknown = differing.filter((day) => !stored.has(day));
@@ -199,14 +199,14 @@ export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsR
   const { mirror, resource, state } = run;
   const floor = state.floor();
   const comparison = await compareWithApi(run);
-  const { dailyTotals, undatedCount, future, unread } = comparison;
+  const { dailyTotals, future, unreachable, unread } = comparison;
   const marked = describeMarked(run);
   const months = [
     ...verifyMonths(run, comparison),
     ...unread.map((range) => createUnreadPart(resource.name, range, floor)),
   ];
-  const undatedText = `the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined`;
-  if (undatedCount > 0) months.push(createUnprovenPart("undated", "undated", undatedText));
+  if (unreachable > 0)
+    months.push(createUnprovenPart("undated", "undated", describeUnreachable(unreachable)));
   if (marked !== null) months.push(createUnprovenPart("unexpected-dates", "dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);
   const comparesTotals =
@@ -220,7 +220,7 @@ export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsR
     future: future && { records: future.records, until: future.until },
     unread: wanted.reduce((sum, { apiCount, mirrorCount }) => sum + Math.max(0, apiCount - mirrorCount), 0),
     undated: countUndated(mirror, resource.name),
-    unsettled: undatedCount > 0 || marked !== null,
+    unsettled: unreachable > 0 || marked !== null,
     readEvidence: () => datedEvidence(run, comparison),
   };
 }

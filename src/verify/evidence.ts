@@ -122,14 +122,12 @@ export function restatedEvidence(session: ResourceSession): Evidence {
 const recordsPerRequest = 98;
 
 export function datedEvidence(session: DatedSession, comparison: DatedComparison): Evidence[] {
-  const { allDates, counts, dayDifferences, differingParts, filters, future, undatedCount, unread } =
+  const { allDates, counts, dayDifferences, differingParts, filters, future, unreachable, unread } =
     comparison;
   const allCounts = new Set([...counts, ...differingParts]);
   const notRead =
-    undatedCount > 0
-      ? `${undatedCount} more than in all date ranges combined`
-      : "not everything has been read";
-  const isAllRead = undatedCount === 0 && unread.length === 0;
+    unreachable > 0 ? `${unreachable} more than in all date ranges combined` : "not everything has been read";
+  const isAllRead = unreachable === 0 && unread.length === 0;
   return [
     ...[...allCounts].map((count) =>
       filters.includes(count.filter.name)
