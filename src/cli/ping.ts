@@ -65,8 +65,7 @@ async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: D
   const init: FetchOptions = code ? { method: "POST", body: String(code) } : {};
   const attempt = async () => {
     const timeout = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
-    const limit = signal.aborted ? timeout : AbortSignal.any([timeout, signal]);
-    const { status } = await rejectOnAbort(fetch(address, { ...init, signal: limit }), limit);
+    const { status } = await rejectOnAbort(fetch(address, { ...init, signal: timeout }), timeout);
     if (status < 200 || status > 299) throw new Error(`HTTP ${status}`);
   };
   await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));

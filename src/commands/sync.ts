@@ -15,12 +15,12 @@ import { type MirrorSession, withMirrorSession, withPlanSession } from "../cli/m
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { parseWindow } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
-import type { Context, Deps } from "../deps.js";
+import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
-import { defaultOptions, type RequestEstimate, type SyncOptions, type SyncSession } from "../sync/run.js";
+import { defaultOptions, type RequestEstimate, type SyncOptions } from "../sync/run.js";
 import {
   estimateResource,
   type ResourceSelection,
@@ -113,14 +113,21 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   const chosen = chooseResources(names);
   refuseInapplicableFlags(chosen, flags);
   const options = readSyncOptions(flags, deps.clock.now());
-  const syncOrPlan = flags.dryRun ? planProfile : syncProfile;
-  if (!flags.allProfiles) return await syncOrPlan(chosen, options, flags, context);
-  const syncAll = () =>
-    runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-      syncOrPlan(chosen, options, profileFlags, profileContext),
+  if (flags.dryRun) {
+    if (!flags.allProfiles) return await planProfile(chosen, options, flags, context);
+    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
+      planProfile(chosen, options, profileFlags, profileContext),
     );
-  // `syncProfile` also pings the URL of each profile.
-  return await withPings(flags.dryRun ? undefined : commandPing(flags, deps), flags, deps, syncAll);
+  }
+
+  const ping = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
+  if (!flags.allProfiles) return await syncProfile(chosen, options, flags, context, ping);
+  // Each profile's sync pings only the profile's own URL.
+  return await withPings(ping, flags, deps, () =>
+    runForAllProfiles(flags, context, (profileFlags, profileContext) =>
+      syncProfile(chosen, options, profileFlags, profileContext),
+    ),
+  );
 }
 
 function refuseInapplicableFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
@@ -144,7 +151,7 @@ function refuseInapplicableFlags({ resources: chosen, named }: ChosenResources, 
   }
 }
 
-/** Returns the sync options. Throws a UsageError if the time range or a host ID is invalid. */
+/** @throws UsageError if the time range or a host ID is invalid */
 function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   const { host: hosts = [] } = flags;
   for (const host of hosts)
@@ -153,13 +160,12 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
         hint: 'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
       });
   return {
+    ...defaultOptions,
     ...parseRange(flags, now),
     full: flags.full ?? defaultOptions.full,
     windowMs: flags.window ?? defaultOptions.windowMs,
     acceptRemovals: flags.acceptRemovals ?? defaultOptions.acceptRemovals,
-    budget: defaultOptions.budget,
     audit: flags.audit ?? defaultOptions.audit,
-    allMarked: defaultOptions.allMarked,
     details: flags.details ?? (flags.full ? "all" : defaultOptions.details),
     groupBy: flags.groupBy ?? defaultOptions.groupBy,
     hosts,
@@ -167,46 +173,72 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/** Returns the ping URL from the command line or the environment. It overrides the profile's URL. */
-function commandPing({ ping }: SyncFlags, { env }: Deps): string | undefined {
-  return ping ?? (env.BRANDAPI_PING || undefined);
-}
-
+/**
+ * Prints the plan for a sync or, with `--json`, `{profile, resources: [{resource, steps, requests}], skipped:
+ * [{resource, why}], requests, minutes}`. Sends one request per range to get its count, and writes nothing.
+ */
 async function planProfile(
   chosen: ChosenResources,
   options: SyncOptions,
   flags: SyncFlags,
-  context: Context,
+  { deps, profile }: Context,
 ): Promise<ExitCode> {
-  const { deps } = context;
   const settings = readSettings(flags, deps);
+  const planned: { resource: string; steps: RequestEstimate[]; requests: number }[] = [];
+  const skipped: { resource: string; why: string }[] = [];
   await withPlanSession({ name: "sync", deps, flags, settings }, async (session) => {
-    await printPlan({ ...session, options }, selectAllowed(chosen, session), flags, context);
+    const { allowed, withoutScope, named } = selectAllowed(chosen, session);
+    skipped.push(...withoutScope.map(({ resource, why }) => ({ resource: resource.name, why })));
+    for (const resource of smallFirst(allowed))
+      try {
+        const steps = await estimateResource({ ...session, options }, resource);
+        planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
+      } catch (error) {
+        if (named || !(error instanceof Forbidden)) throw error;
+        skipped.push({ resource: resource.name, why: error.message });
+      }
   });
+  const requests = sumOfRequests(planned);
+  const { rateLimit } = settings;
+  // The first minute's requests are sent in a burst, so they take almost no time.
+  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
+  if (flags.json) {
+    printJson(deps.stdout, { profile, resources: planned, skipped, requests, minutes });
+    return exitCodes.done;
+  }
+  for (const { resource, steps } of planned)
+    for (const { what, requests, open } of steps)
+      deps.stdout.write(
+        `${resource}: ${what} (${pluralize(requests, "request")}${open ? " or more" : ""})\n`,
+      );
+  for (const { resource, why } of skipped) deps.stdout.write(`${resource}: skipped: ${why}\n`);
+  const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
+  deps.stdout.write(`At least ${pluralize(requests, "request")} in total${time}. Nothing was written.\n`);
   return exitCodes.done;
 }
 
+function sumOfRequests(parts: readonly { requests: number }[]): number {
+  return parts.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/** @param ping the ping URL; by default, the profile's URL */
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
   flags: SyncFlags,
-  context: Context,
+  { deps, profile }: Context,
+  ping?: string,
 ): Promise<ExitCode> {
-  const { deps, profile } = context;
   // Settings are read only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);
-  const command = { name: "sync", deps, flags, settings } as const;
-  const sync = async () => {
-    await withMirrorSession(command, async (session) => {
+  return await withPings(ping ?? settings.ping, flags, deps, async () => {
+    await withMirrorSession({ name: "sync", deps, flags, settings }, async (session) => {
       await syncResources({ ...session, options }, selectAllowed(chosen, session), (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });
       });
     });
     return exitCodes.done;
-  };
-  // With `--all-profiles`, `run` pings the command's URL.
-  const ping = profile === undefined ? (commandPing(flags, deps) ?? settings.ping) : settings.ping;
-  return await withPings(ping, flags, deps, sync);
+  });
 }
 
 /**
@@ -234,45 +266,4 @@ function selectAllowed(
       hint: "in the brand's console (Settings > Integrations > Brand API), create a key that has scopes",
     });
   return { allowed, withoutScope, named };
-}
-
-/**
- * Prints the plan for a sync or, with `--json`, `{profile, resources: [{resource, steps, requests}], skipped:
- * [{resource, why}], requests, minutes}`. Sends one request per range to get its count, and writes nothing.
- */
-async function printPlan(
-  session: MirrorSession & SyncSession,
-  { allowed, withoutScope, named }: ResourceSelection,
-  { json }: SyncFlags,
-  { deps, profile }: Context,
-): Promise<void> {
-  const planned: { resource: string; steps: RequestEstimate[]; requests: number }[] = [];
-  const skipped = withoutScope.map(({ resource, why }) => ({ resource: resource.name, why }));
-  for (const resource of smallFirst(allowed))
-    try {
-      const steps = await estimateResource(session, resource);
-      planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
-    } catch (error) {
-      if (named || !(error instanceof Forbidden)) throw error;
-      skipped.push({ resource: resource.name, why: error.message });
-    }
-  const requests = sumOfRequests(planned);
-  const { rateLimit } = session.settings;
-  // The first minute's requests are sent in a burst, so they take almost no time.
-  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
-  if (json) return printJson(deps.stdout, { profile, resources: planned, skipped, requests, minutes });
-  const lines = planned.flatMap(({ resource, steps }) =>
-    steps.map(({ what, requests, open }) => {
-      const count = pluralize(requests, "request") + (open ? " or more" : "");
-      return `${resource}: ${what} (${count})`;
-    }),
-  );
-  for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
-  const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
-  lines.push(`At least ${pluralize(requests, "request")} in total${time}. Nothing was written.`);
-  deps.stdout.write(`${lines.join("\n")}\n`);
-}
-
-function sumOfRequests(parts: readonly { requests: number }[]): number {
-  return parts.reduce((sum, { requests }) => sum + requests, 0);
 }
