@@ -1,5 +1,4 @@
 import { date, integer, object, text, timestamp } from "./fields.js";
-import { contentHost } from "./host.js";
 import { type Resource, resourceDefaults } from "./resource.js";
 
 /** See "7. GET /content" and "Content item" in the API documentation. */
@@ -31,7 +30,7 @@ export const content = {
     integer("file_size_bytes"),
     timestamp("created_at", "the time at which the file was added"),
     text("uploaded_by", "`host`, `brand` or `peer_brand`"),
-    object("host", contentHost),
+    object("host", [text("id", "the host's user ID"), text("username"), text("name", "display name")]),
     object("opportunity", [text("id"), text("title"), text("assignment_id"), text("assignment_status")]),
     object("deliverable", [text("id"), text("title"), date("due_date")]),
     text("download_path", "API path that returns a download URL"),

@@ -17,7 +17,7 @@ export const opportunities = {
     kind: "details",
     path: (id) => `/opportunities/${encodeURIComponent(id)}`,
     canChange: canStillMove,
-    into: "merge",
+    detailRecords: null,
   },
   table: "opportunities",
   tableAbout: "one row per campaign",

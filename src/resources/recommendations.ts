@@ -1,5 +1,5 @@
 import { integer, list, object, text } from "./fields.js";
-import { mottoHost } from "./host.js";
+import { hostProfileFields } from "./host.js";
 import { type Resource, resourceDefaults } from "./resource.js";
 
 /** See "10. GET /recommendations" and "Recommendation" in the API documentation. */
@@ -15,7 +15,7 @@ export const recommendations = {
   tableAbout: "one row per host",
   indexes: [["host_id"]],
   fields: [
-    object("host", mottoHost),
+    object("host", [...hostProfileFields, text("motto")]),
     integer("product_count", "number of recommended products"),
     list("products", {
       table: "recommendation_products",

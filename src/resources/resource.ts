@@ -2,6 +2,48 @@ import type { JsonObject } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { Field } from "./fields.js";
 
+/** Declares a list or report of the API, the way in which it is read, and the tables in which it is stored. */
+export interface Resource<S extends Strategy = Strategy> {
+  name: string;
+  about: string;
+  path: string;
+  scope: string;
+  /** Parameters that are sent with every request. */
+  query: QueryParameters;
+  /**
+   * `unknown` sends the first request without `page`, and reads further pages if the response has a `pagination`
+   * object.
+   */
+  pagination: "documented" | "unknown";
+  strategy: S;
+  /**
+   * The dotted paths of the fields that identify a record (`host.id`). If the fields are missing, the record is
+   * identified by its position in the list.
+   */
+  key: readonly string[];
+  /** The main table. Each list in `fields` declares a child table. */
+  table: string;
+  tableAbout: string;
+  fields: readonly Field[];
+  /** True if undocumented fields become columns when they first appear. */
+  discoversColumns: boolean;
+  /** The main table's date column for `--since` and `--until`, if any. */
+  dateColumn: string | null;
+  /** True if earlier versions of records are kept for `changes` and `--as-of`. */
+  keepsHistory: boolean;
+  indexes: readonly (readonly string[])[];
+}
+
+export const resourceDefaults = {
+  query: {},
+  pagination: "documented",
+  key: ["id"],
+  discoversColumns: false,
+  dateColumn: null,
+  keepsHistory: true,
+  indexes: [],
+} as const satisfies Partial<Resource>;
+
 /**
  * How a resource is read. Each strategy has a file in `sync`.
  * - dated: reads by date, newest first, and re-reads a trailing window in every run (orders, content)
@@ -33,26 +75,28 @@ export interface DatedStrategy {
   totalsSource?: TotalsSource;
 }
 
-export interface DetailsStrategy {
-  kind: "details";
-  path(key: string): string;
-  /** True if a record's details can change without a change to the record in the list. */
-  canChange(record: JsonObject): boolean;
-  /** `merge` replaces the list item. Otherwise, details are records of `resource` with the foreign key `parent`. */
-  into: "merge" | { resource: Resource; parent: string };
-}
-
-export interface MonthlyStrategy {
-  kind: "monthly";
-  totalsSource: TotalsSource;
-  hostResource: string;
-}
-
 /** An API filter for the records in which `field` is true. */
 export interface CountedFilter {
   name: string;
   query: QueryParameters;
   field: string;
+}
+
+export interface DetailsStrategy {
+  kind: "details";
+  /** Returns the path of a record's details. */
+  path(key: string): string;
+  /** True if a record's details can change without a change to the record in the list. */
+  canChange(record: JsonObject): boolean;
+  /** The details are records of `resource` with the foreign key `parent`. If null, they replace the list item. */
+  detailRecords: { resource: Resource; parent: string } | null;
+}
+
+export interface MonthlyStrategy {
+  kind: "monthly";
+  totalsSource: TotalsSource;
+  /** The resource that lists the hosts for `--per-host`. */
+  hostResource: string;
 }
 
 /**
@@ -70,44 +114,15 @@ export interface TotalsSource {
   amountFields: readonly string[];
 }
 
-export interface Resource<How extends Strategy = Strategy> {
-  name: string;
-  about: string;
-  path: string;
-  scope: string;
-  /**
-   * `unknown` sends the first request without `page`, and reads further pages if the response has a `pagination`
-   * object.
-   */
-  pagination: "documented" | "unknown";
-  strategy: How;
-  /**
-   * The dotted paths of the fields that identify a record (`host.id`). If the fields are missing, the record is
-   * identified by its position in the list.
-   */
-  key: readonly string[];
-  query: QueryParameters;
-  /** The main table. Each list in `fields` declares a child table. */
-  table: string;
-  tableAbout: string;
-  fields: readonly Field[];
-  discoversColumns: boolean;
-  /** The main table's date column for `--since` and `--until`, if any. */
-  dateColumn: string | null;
-  /** True if earlier versions of records are kept for `changes` and `--as-of`. */
-  keepsHistory: boolean;
-  indexes: readonly (readonly string[])[];
-}
-
-export const resourceDefaults = {
-  pagination: "documented",
-  key: ["id"],
-  query: {},
-  discoversColumns: false,
-  keepsHistory: true,
-  dateColumn: null,
-  indexes: [],
-} as const satisfies Partial<Resource>;
+/** Orders and sales per day for all time, in one response (see "2. GET /analytics/clicks" in the API documentation). */
+export const analyticsTotals: TotalsSource = {
+  path: "/analytics/clicks",
+  query: { group_by: "day", limit: 1 },
+  pointsField: "timeseries",
+  dayField: "date",
+  countField: "orders",
+  amountFields: ["revenue", "subtotal_revenue"],
+};
 
 /** Returns the resource's counted filters with their bits in `records.flags`. */
 export function filterBits({ strategy }: Resource): (CountedFilter & { bit: number })[] {
@@ -119,21 +134,12 @@ export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource of the details, or null if the details are not separate records. */
+/** Returns the resource whose records are the details, or null if there are no such records. */
 export function detailsResource({ strategy }: Resource): Resource | null {
-  return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
+  return strategy.kind === "details" ? (strategy.detailRecords?.resource ?? null) : null;
 }
 
+/** True if each record consists of a list item and its details. */
 export function mergesDetails({ strategy }: Resource): boolean {
-  return strategy.kind === "details" && strategy.into === "merge";
+  return strategy.kind === "details" && strategy.detailRecords === null;
 }
-
-/** Orders and sales per day for all time, in one response (see "2. GET /analytics/clicks" in the API documentation). */
-export const analyticsTotals: TotalsSource = {
-  path: "/analytics/clicks",
-  query: { group_by: "day", limit: 1 },
-  pointsField: "timeseries",
-  dayField: "date",
-  countField: "orders",
-  amountFields: ["revenue", "subtotal_revenue"],
-};

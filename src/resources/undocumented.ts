@@ -1,6 +1,8 @@
 import { requestParameter } from "./fields.js";
 import { type Resource, resourceDefaults } from "./resource.js";
 
+const discovered = "each scalar field seen so far has a column";
+
 /**
  * Gifts, codes and surveys (see "11 to 14" in the API documentation). Their fields are not documented, so every scalar
  * that appears in a record becomes a column.
@@ -15,18 +17,17 @@ function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string
     pagination: "unknown",
     strategy: { kind: "full" },
     table: name,
-    tableAbout: `one row per record from /${name}; each scalar field seen so far has a column`,
+    tableAbout: `one row per record from /${name}; ${discovered}`,
     discoversColumns: true,
     fields: [],
   } as const satisfies Resource;
 }
 
 export const gifts = undocumentedResource("gifts", "products sent to hosts");
-const undocumentedCodes = undocumentedResource("codes", "discount codes that hosts share");
 
 export const codes = {
-  ...undocumentedCodes,
-  tableAbout: `${undocumentedCodes.tableAbout}; orders do not record which code was used`,
+  ...undocumentedResource("codes", "discount codes that hosts share"),
+  tableAbout: `one row per record from /codes; ${discovered}; orders do not record which code was used`,
 } as const satisfies Resource;
 
 export const surveyResults = {
@@ -34,7 +35,7 @@ export const surveyResults = {
   name: "survey-results",
   path: "/surveys/{id}/results",
   table: "survey_results",
-  tableAbout: "one row per record in a survey's results; each scalar field seen so far has a column",
+  tableAbout: `one row per record in a survey's results; ${discovered}`,
   fields: [requestParameter("survey_id", "text", "the survey")],
 } as const satisfies Resource;
 
@@ -44,6 +45,6 @@ export const surveys = {
     kind: "details",
     path: (id) => `/surveys/${encodeURIComponent(id)}/results`,
     canChange: () => true,
-    into: { resource: surveyResults, parent: "survey_id" },
+    detailRecords: { resource: surveyResults, parent: "survey_id" },
   },
 } as const satisfies Resource;

@@ -43,10 +43,10 @@ export async function readListAndDetails(run: DetailsRun): Promise<SyncResult> {
 }
 
 async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
-  const { into, path } = run.resource.strategy;
+  const { detailRecords, path } = run.resource.strategy;
   try {
-    if (into === "merge") return await mergeDetails(run, path);
-    await replaceDetailRecords(run, path, into);
+    if (detailRecords === null) return await mergeDetails(run, path);
+    await replaceDetailRecords(run, path, detailRecords);
     return [];
   } catch (error) {
     if (!(error instanceof Incomplete)) throw error;
