@@ -11,7 +11,7 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
  * Without `excel`, formulas are written unchanged, and a single warning reports how many there are.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
-  const { excel, decimalComma = false, delimiter = ",", warn } = options;
+  const { excel, decimalComma, delimiter, warn } = options;
   const { columns, name } = source;
   const csv: Options = {
     delimiter,

@@ -80,9 +80,8 @@ export type RowSources = readonly [RowSource, ...RowSource[]];
 
 export interface FormatOptions {
   excel: boolean;
-  decimalComma?: boolean;
-  /** The CSV delimiter, which is a comma by default. */
-  delimiter?: string;
+  decimalComma: boolean;
+  delimiter: string;
   /** The state from the previous Singer export. */
   bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;

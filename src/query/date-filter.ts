@@ -47,8 +47,7 @@ export function findDateColumn(
 }
 
 /**
- * Returns SQL conditions for the rows in a date range.
- * @param since the inclusive bounds of the range, in milliseconds since the Unix epoch
+ * Returns SQL conditions for the rows in a date range. Both bounds are inclusive, in milliseconds since the Unix epoch.
  */
 export function dateConditions(
   { sql, form }: DateColumn,

@@ -24,6 +24,7 @@ export interface StatementReads {
   datetimeComparisons: string[];
 }
 
+/** A step of a compiled statement, as listed by `EXPLAIN` (https://sqlite.org/opcode.html). */
 interface Instruction {
   opcode: string;
   p1: number;
@@ -32,14 +33,16 @@ interface Instruction {
   p4: string | null;
 }
 
+/** A table or built-in view in the mirror. */
 export interface SchemaTable {
   name: string;
   columns: string[];
 }
 
 /**
- * Finds the tables and views that a user's statement reads. SQLite compiles the statement while empty temporary tables shadow
- * all tables and views. `EXPLAIN` therefore lists each of them by name and does not expand the views.
+ * Finds the tables and views that a user's statement reads. `EXPLAIN` lists an instruction `OpenRead` for each table,
+ * with the table's root page, but replaces views with the tables that they read. SQLite therefore compiles the statement
+ * while empty temporary tables shadow all tables and views.
  * @param sql a statement that compiles
  * @returns undefined if SQLite cannot explain the statement, as with `EXPLAIN …`, `INDEXED BY` or `main.orders.id`
  */
@@ -48,27 +51,84 @@ export function findReads(
   sql: string,
   values: SqlParameters = new Map(),
 ): StatementReads | undefined {
+  const parameters = values.size > 0 ? [Object.fromEntries(values)] : [];
   return withEmptyTables(db, (tables) => {
     try {
-      return readListing(db, explain(db, sql, values), tables);
+      const instructions = db.prepare(`EXPLAIN ${sql}`).all(...parameters) as Instruction[];
+      return readInstructions(db, instructions, tables);
     } catch {
       return undefined;
     }
   });
 }
 
-/** Copies views to the temporary schema, because only temporary views can select from temporary tables. */
-export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
-  const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
-  for (const [name, sql] of stored.all() as [string, string][])
-    if (isWanted(name)) db.exec(sql.replace(/^CREATE VIEW/, "CREATE TEMP VIEW"));
+function readInstructions(
+  db: Database,
+  instructions: readonly Instruction[],
+  tables: readonly SchemaTable[],
+): StatementReads {
+  const temporary = tablesByRootPage(db, "temp");
+  const main = tablesByRootPage(db, "main");
+  const names = new Set<string>();
+  const qualified = new Set<string>();
+  const cursors = new Map<number, SchemaTable | undefined>();
+  for (const { opcode, p1: cursor, p2: rootPage, p3: schema } of instructions) {
+    if (opcode !== "OpenRead") continue;
+    // Only a table that the statement qualifies with `main` is not shadowed.
+    const isTemporary = schema === 1;
+    const name = (isTemporary ? temporary : main).get(rootPage);
+    if (name === undefined) continue;
+    names.add(name);
+    if (!isTemporary && name !== schemaTable) qualified.add(name);
+    if (isTemporary)
+      cursors.set(
+        cursor,
+        tables.find((table) => table.name === name),
+      );
+  }
+  const datetimeComparisons = findDatetimeComparisons(instructions, cursors);
+  return { names: [...names], qualified: [...qualified], datetimeComparisons };
 }
 
-function isProgramView(name: string): boolean {
-  return views.some((view) => view.name === name);
+const schemaTable = "sqlite_schema";
+
+function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
+  const rows = db
+    .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)
+    .raw()
+    .all() as [number, string][];
+  return new Map([[1, schemaTable], ...rows]);
 }
 
-/** Calls `work` while empty temporary tables shadow all tables and views. */
+/**
+ * Finds timestamp columns that are compared with `datetime()`. Each instruction that reads a column or calls a function
+ * stores the result in a register, and a comparison names the registers of both sides and the collation. The temporary
+ * tables give timestamp columns the collation RTRIM, so that their comparisons can be recognized.
+ */
+function findDatetimeComparisons(
+  instructions: readonly Instruction[],
+  cursors: ReadonlyMap<number, SchemaTable | undefined>,
+): string[] {
+  const registers = new Map<number, string>();
+  const compared = new Set<string>();
+  // `EXPLAIN` lists constants last although SQLite computes them first, so two passes are needed.
+  for (const { opcode, p1, p2, p3, p4 } of [...instructions, ...instructions]) {
+    if (opcode === "Column") registers.set(p3, cursors.get(p1)?.columns[p2] ?? "");
+    else if (/Func|Function/.test(opcode))
+      registers.set(p3, p4?.startsWith("datetime(") ? datetimeResult : "");
+    else if (p4?.startsWith(timestampCollation)) {
+      const sides = [registers.get(p1), registers.get(p3)];
+      const column = sides.find((side) => side && side !== datetimeResult);
+      if (sides.includes(datetimeResult) && column) compared.add(column);
+    }
+  }
+  return [...compared];
+}
+
+const datetimeResult = "datetime()";
+const timestampCollation = "RTRIM";
+
+/** Calls `work` while empty temporary tables shadow all tables and built-in views. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
   const tables = schemaTables(db);
   db.exec("SAVEPOINT empty_tables");
@@ -79,25 +139,6 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
   } finally {
     db.exec("ROLLBACK TO empty_tables; RELEASE empty_tables");
   }
-}
-
-export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
-  const timestamps = timestampColumns(name);
-  // `EXPLAIN` prints the collation of each comparison, so a special collation can identify timestamp columns.
-  const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
-  return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
-}
-
-/** Returns the columns with timestamps in the API's format, which contains `T` and `Z`. */
-function timestampColumns(table: string): Set<string> {
-  const { columns = [] } =
-    typedTables().find((shape) => recordStates.some((state) => tableName(shape, state) === table)) ??
-    views.find(({ name }) => name === table) ??
-    {};
-  const declared = columns
-    .filter(({ name, type }) => type === "timestamp" && !isUtcTime(name))
-    .map(({ name }) => name);
-  return new Set([...declared, "synced_at", "removed_at"]);
 }
 
 function schemaTables(db: Database): SchemaTable[] {
@@ -120,67 +161,33 @@ function schemaTables(db: Database): SchemaTable[] {
     });
 }
 
-function explain(db: Database, sql: string, values: SqlParameters = new Map()): Instruction[] {
-  const statement = db.prepare(`EXPLAIN ${sql}`);
-  return statement.all(...(values.size > 0 ? [Object.fromEntries(values)] : [])) as Instruction[];
+/** Copies views to the temporary schema, because only temporary views can select from temporary tables. */
+export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
+  const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
+  for (const [name, sql] of stored.all() as [string, string][])
+    if (isWanted(name)) db.exec(sql.replace(/^CREATE VIEW/, "CREATE TEMP VIEW"));
 }
 
-function readListing(
-  db: Database,
-  listing: readonly Instruction[],
-  tables: readonly SchemaTable[],
-): StatementReads {
-  const temporary = tablesByRootPage(db, "temp");
-  const main = tablesByRootPage(db, "main");
-  const cursors = new Map<number, string>();
-  const qualified = new Set<string>();
-  const names = new Set<string>();
-  for (const { opcode, p1, p2, p3 } of listing) {
-    if (opcode !== "OpenRead") continue;
-    const name = p3 === 1 ? temporary.get(p2) : main.get(p2);
-    if (name === undefined) continue;
-    names.add(name);
-    if (p3 === 1) cursors.set(p1, name);
-    else if (name !== schemaTable) qualified.add(name);
-  }
-  const columnAt = ({ p1, p2 }: Instruction) =>
-    tables.find(({ name }) => name === cursors.get(p1))?.columns[p2];
-  return {
-    names: [...names],
-    qualified: [...qualified],
-    datetimeComparisons: findDatetimeComparisons(listing, columnAt),
-  };
+function isProgramView(name: string): boolean {
+  return views.some((view) => view.name === name);
 }
 
-/** Finds timestamp columns that are compared with `datetime()`, by tracking values through SQLite's registers. */
-function findDatetimeComparisons(
-  listing: readonly Instruction[],
-  columnAt: (instruction: Instruction) => string | undefined,
-): string[] {
-  const registers = new Map<number, string>();
-  const compared = new Set<string>();
-  // `EXPLAIN` lists constants last although SQLite computes them first, so two passes are needed.
-  for (const instruction of [...listing, ...listing]) {
-    const { opcode, p1, p3, p4 } = instruction;
-    if (opcode === "Column") registers.set(p3, columnAt(instruction) ?? "");
-    else if (/Func|Function/.test(opcode))
-      registers.set(p3, p4?.startsWith("datetime(") ? datetimeResult : "");
-    else if (p4?.startsWith("RTRIM")) {
-      const sides = [registers.get(p1), registers.get(p3)];
-      const column = sides.find((side) => side && side !== datetimeResult);
-      if (sides.includes(datetimeResult) && column) compared.add(column);
-    }
-  }
-  return [...compared];
+export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
+  const timestamps = timestampColumns(name);
+  const own = columns.map((column) =>
+    timestamps.has(column) ? `${quote(column)} COLLATE ${timestampCollation}` : quote(column),
+  );
+  return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }
 
-const datetimeResult = "datetime()";
-const schemaTable = "sqlite_schema";
-
-function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
-  const rows = db
-    .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)
-    .raw()
-    .all() as [number, string][];
-  return new Map([[1, schemaTable], ...rows]);
+/** Returns the columns with timestamps in the API's format, which contains `T` and `Z`. */
+function timestampColumns(table: string): Set<string> {
+  const { columns = [] } =
+    typedTables().find((shape) => recordStates.some((state) => tableName(shape, state) === table)) ??
+    views.find(({ name }) => name === table) ??
+    {};
+  const declared = columns
+    .filter(({ name, type }) => type === "timestamp" && !isUtcTime(name))
+    .map(({ name }) => name);
+  return new Set([...declared, "synced_at", "removed_at"]);
 }

@@ -53,7 +53,7 @@ const monthlySums = `months AS (
       FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})`;
 
 /**
- * The net of the month before, through the same day. Null if that month was not read completely. `SELECT 1 LIMIT 1` keeps
+ * The net of the previous month through the same day, or null if that month was not read completely. `SELECT 1 LIMIT 1` keeps
  * SQLite versions before 3.35 from recomputing `days` for each month.
  */
 const netBefore = `CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
@@ -164,8 +164,8 @@ const reportedMonths = `months AS (SELECT month, ${selectReportedAt("month")} AS
       FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized})`;
 
 /**
- * Each order in `now` with the months whose sums it may have changed since they were reported: the month that it is in
- * now, and the month that it was in. `version_id` is the version at the time of the report.
+ * Each order in `now` with the months whose sums it may have changed since they were reported: its current month and its
+ * month at the time of the report. `version_id` is the version at that time.
  */
 const changedMonths = `pairs AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
@@ -176,7 +176,7 @@ const changedMonths = `pairs AS (
           JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
           JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized})`;
 
-/** The order's amount and currency when the month was reported and now, and what has changed. */
+/** Each order's amount and currency at the time of the report and now, and the kind of change. */
 const oldAndNewStates = `states AS (
       SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
         v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,

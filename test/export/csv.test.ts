@@ -78,7 +78,9 @@ const order = fc.record({
 async function csvOf(mirror: Mirror, table: string): Promise<string> {
   return await withReadTransaction(mirror, async () => {
     const source = openRows({ mirror, table: describeTable(mirror, table) });
-    const chunks = [...write([source], { excel: false, warn: () => {} })];
+    const chunks = [
+      ...write([source], { excel: false, decimalComma: false, delimiter: ",", warn: () => {} }),
+    ];
     return chunks.map(({ data }) => String(data)).join("");
   });
 }
