@@ -24,13 +24,13 @@ export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
   for (const { isMarked, ...range } of parts) {
     if (budget.remaining <= 0) break;
     if (isMarked) {
-      reasons.push(...(await readByPage(run, range, budget)).unsettled);
+      reasons.push(...(await readByPage(run, range, budget)).reasons);
       continue;
     }
-    const { reached, unsettled } = await readRange(run, range, budget);
-    reasons.push(...unsettled);
+    const result = await readRange(run, range, budget);
+    reasons.push(...result.reasons);
     // After the oldest date, the audit starts over with the newest.
-    const next = reached > oldest ? reached - 1 : readUntil;
+    const next = result.reached > oldest ? result.reached - 1 : readUntil;
     mirror.transaction(() => state.setCursor(next));
   }
   return reasons;

@@ -19,7 +19,7 @@ export interface RangeResult {
   /** The oldest instant that was read, in milliseconds since the Unix epoch. */
   reached: number;
   /** The reasons why the run is incomplete: one for each list that never settled (A9). */
-  unsettled: IncompleteReason[];
+  reasons: IncompleteReason[];
 }
 
 /** A date range with the API's count, or null if the count is unknown. */
@@ -37,7 +37,7 @@ export async function readByPage(
   range: Range,
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
-  const unsettled: IncompleteReason[] = [];
+  const reasons: IncompleteReason[] = [];
   let reached = range.to + 1;
   const newestPart = selectNewestPart(run, range, budget.remaining * maxPerPage);
   const pending: CountedRange[] = [{ ...newestPart, total: null }];
@@ -48,11 +48,11 @@ export async function readByPage(
       continue;
     }
     const locateBudget = new Budget(run.api, Math.min(maxLocateRequests, budget.remaining));
-    unsettled.push(...(await readAndStore(run, slice, locateBudget)));
+    reasons.push(...(await readAndStore(run, slice, locateBudget)));
     reached = slice.from;
     if (budget.remaining <= 0) break;
   }
-  return { reached, unsettled };
+  return { reached, reasons };
 }
 
 /** Returns the newest days in a range, with about `records` mirrored records in total. */

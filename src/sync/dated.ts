@@ -9,17 +9,10 @@ import { readByPage } from "./by-page.js";
 import { compareCount, listCountFilters } from "./counts.js";
 import { findAmountDrift, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { planDated, readPlanInput } from "./plan.js";
-import { readRange } from "./read.js";
+import { readRanges } from "./read.js";
 import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import type {
-  DatedRun,
-  DatedSession,
-  IncompleteReason,
-  RequestEstimate,
-  SyncResult,
-  SyncRun,
-} from "./run.js";
+import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } from "./run.js";
 import { describeMarked } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
@@ -69,15 +62,15 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
   const drift = findAmountDrift(state, apiTotals);
   const run: DatedRun = { ...syncRun, apiTotals };
-  const unsettled: IncompleteReason[] = [];
-  for (const range of ranges) unsettled.push(...(await readRange(run, range)).unsettled);
-  for (const range of markedSlices) unsettled.push(...(await readByPage(run, range)).unsettled);
-  unsettled.push(...(await audit(run)));
+  const readReasons = await readRanges(run, ranges);
+  for (const slice of markedSlices) readReasons.push(...(await readByPage(run, slice)).reasons);
+  readReasons.push(...(await audit(run)));
   // If the API is down, the reads fail and the run reports that error instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
-  const { hasUnreachable, ignoresAmounts, sums, ...reconciled } = await reconcile(run, drift, unsettled);
-  const isReconciled = reconciled.incompleteReasons.length === 0;
-  const incompleteReasons = isReconciled ? removeMissing(run) : reconciled.incompleteReasons;
+  const reconciled = await reconcile(run, drift, readReasons);
+  const { hasUnreachable, ignoresAmounts, sums } = reconciled;
+  const isComplete = reconciled.incompleteReasons.length === 0;
+  const incompleteReasons = isComplete ? removeMissing(run) : reconciled.incompleteReasons;
 
   for (const gap of gaps)
     reporter.warn(

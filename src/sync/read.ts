@@ -36,7 +36,7 @@ export async function readRange(
   { from, to }: Range,
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
-  const unsettled: IncompleteReason[] = [];
+  const reasons: IncompleteReason[] = [];
   let previous: CompletePage | null = null;
   let reached = to + 1;
   do {
@@ -45,20 +45,34 @@ export async function readRange(
       previous && (await lackedRecords(run, previous, page.total)) ? previous : null;
     if (incomplete || page.kind === "faulty") {
       const rest = await readByPage(run, { from, to: incomplete?.range.to ?? reached - 1 }, budget);
-      return { reached: rest.reached, unsettled: [...unsettled, ...rest.unsettled] };
+      return { reached: rest.reached, reasons: [...reasons, ...rest.reasons] };
     }
     if (page.kind === "dense") {
-      unsettled.push(...(await storeSlice(run, await readSlice(run, page.range))));
+      reasons.push(...(await storeSlice(run, await readSlice(run, page.range))));
       previous = null;
     } else {
       const remaining = Math.ceil((page.total - page.records.length) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));
-      unsettled.push(...(await storePage(run, page)));
+      reasons.push(...(await storePage(run, page)));
       previous = page;
     }
     reached = page.range.from;
   } while (reached > from && budget.remaining > 0);
-  return { reached, unsettled };
+  return { reached, reasons };
+}
+
+/** Reads each range until the budget is used up. */
+export async function readRanges(
+  run: DatedRun,
+  ranges: readonly Range[],
+  budget = new Budget(run.api),
+): Promise<IncompleteReason[]> {
+  const reasons: IncompleteReason[] = [];
+  for (const range of ranges) {
+    if (budget.remaining <= 0) break;
+    reasons.push(...(await readRange(run, range, budget)).reasons);
+  }
+  return reasons;
 }
 
 /**

@@ -3,7 +3,7 @@ import { pagesFor } from "../api/pagination.js";
 import { countWrittenRows } from "../store/runs.js";
 import { isFirstNotice } from "../store/schema-issues.js";
 import type { SyncState } from "../store/sync-state.js";
-import { allTime, contains, dayRange, describeRange, mergeRanges, type Range } from "../util/ranges.js";
+import { allTime, contains, dayRange, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import {
@@ -21,7 +21,7 @@ import {
   sumCounts,
 } from "./counts.js";
 import { type AmountDrift, findChangedDays, groupDays, sampleOldest } from "./daily-totals.js";
-import { readRange } from "./read.js";
+import { readRange, readRanges } from "./read.js";
 import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
 
 const maxRounds = 4;
@@ -122,19 +122,6 @@ async function readDifferences(
   return { counts, reasons };
 }
 
-async function readRanges(
-  run: DatedRun,
-  ranges: readonly Range[],
-  budget: Budget,
-): Promise<IncompleteReason[]> {
-  const reasons: IncompleteReason[] = [];
-  for (const range of ranges) {
-    if (budget.remaining <= 0) break;
-    reasons.push(...(await readRange(run, range, budget)).unsettled);
-  }
-  return reasons;
-}
-
 function describeCountDifference(resource: string, count: CountComparison): string {
   const { apiCount, fault, filter, mirrorCount } = count;
   const name = filter === allRecords ? resource : filter.name;
@@ -207,9 +194,9 @@ async function readDifferingCount(
   const reasons: IncompleteReason[] = [];
   for await (const part of bisect(run, differing, budget, isSmallEnough)) {
     if (budget.remaining <= 0) break;
-    const { reached, unsettled } = await readRange(run, part, budget);
-    reasons.push(...unsettled);
-    if (filter === allRecords || reached > part.from) continue;
+    const result = await readRange(run, part, budget);
+    reasons.push(...result.reasons);
+    if (filter === allRecords || result.reached > part.from) continue;
     const after = await compareCount(run, part, filter);
     // If the API's count has changed as well, the records have changed, so the filter may be correct.
     if (after.apiCount !== part.apiCount || after.apiCount === after.mirrorCount) continue;

@@ -112,7 +112,7 @@ export async function resolveCopies(
   copies: readonly SkippedCopy[],
   requestedAt: number,
 ): Promise<IncompleteReason[]> {
-  const unsettled: IncompleteReason[] = [];
+  const reasons: IncompleteReason[] = [];
   let lookups = 0;
   for (const copy of copies) {
     const mirroredDate = findDate(run.mirror, copy.id);
@@ -120,11 +120,11 @@ export async function resolveCopies(
       lookups += 1;
       const reading = await readSlice(run, secondRange(mirroredDate));
       writeSlice(run, reading);
-      unsettled.push(...describeUnsettled(reading));
+      reasons.push(...describeUnsettled(reading));
     }
     run.mirror.transaction(() => resolveCopy(run, copy, mirroredDate, requestedAt));
   }
-  return unsettled;
+  return reasons;
 }
 
 /** @param mirroredDate the date of the mirrored record before it was looked up, or null if it had no readable date */
