@@ -21,8 +21,7 @@ export function pagesFor(records: number): number {
 }
 
 /**
- * Reads a list page by page, one request at a time. Prefetches the next page while the caller processes the current
- * one. If the list shrinks while it is being read, the iteration ends early without an error.
+ * Reads a list page by page. If the list shrinks while it is being read, the iteration ends early without an error.
  * @throws UnexpectedResponse if the server returns the wrong page, repeats a full page, or announces a page after the
  * last one
  */
@@ -32,27 +31,18 @@ export async function* readPages(
   query: QueryParameters,
   scope?: string,
 ): AsyncGenerator<Page, void> {
-  const request = (page: number) => {
-    const promise = fetchPage(api, path, query, page, scope);
-    // Defers a failure until the page is awaited. Otherwise, the failure would be an unhandled rejection.
-    promise.catch(() => {});
-    return promise;
-  };
-  let next = request(1);
   let previousItems: readonly Json[] = [];
-  for (;;) {
-    const page = await next;
+  for (let number = 1; ; number += 1) {
+    const page = await fetchPage(api, path, query, number, scope);
     if (!page) return;
     const { items, pagination } = page;
     if (items.length >= pagination.per_page && isDeepStrictEqual(items, previousItems))
-      throw paginationError(path, `has the same items on pages ${page.page - 1} and ${page.page}`);
+      throw paginationError(path, `has the same items on pages ${number - 1} and ${number}`);
     previousItems = items;
+    yield page;
     // An empty page ends the list, even if the API announces more pages. The caller detects missing records by
     // comparing `total_items` with the number of records.
-    const last = items.length === 0 ? 0 : Math.min(pagination.total_pages, lastPage);
-    if (page.page < last) next = request(page.page + 1);
-    yield page;
-    if (page.page >= last) return;
+    if (items.length === 0 || number >= Math.min(pagination.total_pages, lastPage)) return;
   }
 }
 

@@ -9,6 +9,17 @@ import type { SyncRun } from "./run.js";
 
 type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;
 
+interface ListOptions {
+  path?: string;
+  query?: QueryParameters;
+  /** Returns a record's ID, or null if it has none. */
+  idOf?: (record: Json) => string | null;
+  /**
+   * Returns the keys of the mirrored records. If the list lacks any of them, the complete list is read a second time.
+   */
+  mirrored?: () => readonly string[];
+}
+
 export interface ListRecord {
   record: Json;
   requestedAt: number;
@@ -21,8 +32,8 @@ type RecordsById = ReadonlyMap<string, ListRecord>;
 export interface List {
   records: RecordsById;
   /**
-   * The IDs from all reads. There can be more IDs than `records`: a complete read replaces earlier ones, whose records
-   * may since have been removed.
+   * The IDs from all readings. There can be more IDs than `records`: a complete reading replaces earlier ones, whose
+   * records may since have been removed.
    */
   ids: ReadonlySet<string>;
   requestedAt: number;
@@ -33,30 +44,20 @@ export interface List {
   repeated: string[];
 }
 
-interface ListQuery {
-  path?: string;
-  query?: QueryParameters;
-  idOf?: (record: Json) => string | null;
-  /**
-   * Returns the keys of the mirrored records. If the list lacks any of them, the complete list is read a second time.
-   */
-  mirrored?: () => readonly string[];
-}
-
-type Wanted = Required<Omit<ListQuery, "mirrored">>;
-
+/** The responses of one reading. A list is read more than once if its first reading was incomplete. */
 interface Reading {
-  records: Map<string, ListRecord>;
+  records: RecordsById;
   /** All IDs in list order, including duplicates. */
-  ids: string[];
-  totals: number[];
+  ids: readonly string[];
+  /** The `total_items` of each response. */
+  totals: readonly number[];
   requestedAt: number;
 }
 
 const maxReadings = 3;
 /**
- * The maximum number of reads if the API sorts the list randomly. Reading continues while `total_items` stays the
- * same and one of the last three reads found new records.
+ * The maximum number of readings if the API sorts the list randomly. Reading continues while `total_items` stays the
+ * same and one of the last three readings found new records.
  */
 const maxReadingsInRandomOrder = 12;
 
@@ -66,94 +67,70 @@ const maxReadingsInRandomOrder = 12;
  * have that many.
  * @throws Incomplete if the list has more pages than the API can return
  */
-export async function readList(run: ListRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
-  const { resource } = run;
-  const idOf = (record: Json) => findId(resource, record);
-  const wanted = { path: resource.path, idOf, ...query, query: { ...resource.query, ...query.query } };
-  const first = await readUntilSettled(run, wanted);
+export async function readList(run: ListRun, options: ListOptions = {}): Promise<List> {
+  const first = await readUntilSettled(run, options);
+  const { mirrored } = options;
   if (!first.isComplete || !mirrored) return first;
   const listed = [...first.records.values()];
-  const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
+  const keys = new Set(listed.map(({ record }, position) => recordKey(run.resource, record, position)));
   if (mirrored().every((key) => keys.has(key))) return first;
   // If one record is removed and another added while the pages are being read, a third record can move to a page that
   // has already been read.
-  const second = await readUntilSettled(run, wanted);
+  const second = await readUntilSettled(run, options);
   return {
     ...second,
-    records: mergeRecords(first.records, second.records),
+    records: mergeRecords([first, second]),
     ids: new Set([...first.ids, ...second.ids]),
     requestedAt: first.requestedAt,
   };
 }
 
-async function readUntilSettled(run: ListRun, wanted: Wanted): Promise<List> {
-  const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
-  let merged: MergedReadings | null = null;
+async function readUntilSettled(run: ListRun, options: ListOptions): Promise<List> {
+  const { resource } = run;
+  const { path = resource.path, idOf = (record: Json) => findId(resource, record) } = options;
+  const query = { ...resource.query, ...options.query };
+  const requestPages = resource.pagination === "unknown" ? requestUndocumented : requestAllPages;
+  const readings: Reading[] = [];
   for (;;) {
-    const reading = await readOnce(run, wanted);
-    merged = mergeReading(merged, reading);
-    const list = decideList(merged, reading);
+    const newest = collectRecords(resource, await requestPages(run, path, query), idOf);
+    readings.push(newest);
+    const list = decideList(readings, newest);
     if (list) return list;
   }
 }
 
-interface MergedReadings {
-  count: number;
-  records: RecordsById;
-  requestedAt: number;
-  steadyTotal: number | null;
-  steadyOrder: readonly string[] | null;
-  /** The number of the last read that found new records. */
-  lastGrowth: number;
-}
-
-function mergeReading(earlier: MergedReadings | null, reading: Reading): MergedReadings {
-  const { ids, requestedAt, totals } = reading;
-  const [total = 0] = totals;
-  const steadyTotal = totals.every((other) => other === total) ? total : null;
-  if (!earlier) {
-    const lastGrowth = reading.records.size > 0 ? 1 : 0;
-    return { count: 1, records: reading.records, requestedAt, steadyTotal, steadyOrder: ids, lastGrowth };
-  }
-  const count = earlier.count + 1;
-  const records = mergeRecords(earlier.records, reading.records);
-  return {
-    count,
-    records,
-    requestedAt: Math.min(earlier.requestedAt, requestedAt),
-    steadyTotal: steadyTotal === earlier.steadyTotal ? steadyTotal : null,
-    steadyOrder: isDeepStrictEqual(ids, earlier.steadyOrder) ? ids : null,
-    lastGrowth: records.size > earlier.records.size ? count : earlier.lastGrowth,
-  };
-}
-
 /**
  * Decides whether to stop reading.
- * @param merged all reads, including the newest
- * @returns a complete list, an incomplete list if reading it again would not help, or null to read it again
+ * @param readings all readings, including the newest
+ * @returns a complete list, an incomplete list if another reading would not help, or null to read the list again
  */
-function decideList(merged: MergedReadings, newest: Reading): List | null {
-  const { count, records, requestedAt, steadyTotal } = merged;
-  const ids = new Set(records.keys());
+function decideList(readings: readonly Reading[], newest: Reading): List | null {
   const total = newest.totals.at(-1) ?? 0;
-  const complete = { ids, total, isComplete: true, repeated: [] };
-  const hasShrunk = newest.totals.some((other, page) => other < (newest.totals[page - 1] ?? 0));
+  const records = mergeRecords(readings);
+  const ids = new Set(records.keys());
+  const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
+  const merged = { records, ids, total, requestedAt, repeated: [] };
+  const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
   if (newest.records.size === total && !hasShrunk)
-    return { ...complete, records: newest.records, requestedAt: newest.requestedAt };
-  if (records.size === steadyTotal) return { ...complete, records, requestedAt };
-  if (count < maxReadings) return null;
+    return { ...merged, records: newest.records, requestedAt: newest.requestedAt, isComplete: true };
 
-  const repeated = steadyTotal === null ? [] : findRepeatedIds(merged.steadyOrder ?? []);
-  const isGrowing =
-    steadyTotal !== null && records.size < steadyTotal && count - merged.lastGrowth < maxReadings;
-  if (isGrowing && repeated.length === 0 && count < maxReadingsInRandomOrder) return null;
-  return { ids, total, records, requestedAt, isComplete: false, repeated };
+  const isTotalSteady = new Set(readings.flatMap(({ totals }) => totals)).size === 1;
+  if (isTotalSteady && records.size === total) return { ...merged, isComplete: true };
+  if (readings.length < maxReadings) return null;
+
+  const isOrderSteady = readings.every((reading) => isDeepStrictEqual(reading.ids, newest.ids));
+  const repeated = isTotalSteady && isOrderSteady ? findRepeatedIds(newest.ids) : [];
+  const isGrowing = mergeRecords(readings.slice(0, -maxReadings)).size < records.size;
+  const canGrow = isTotalSteady && records.size < total && isGrowing && repeated.length === 0;
+  if (canGrow && readings.length < maxReadingsInRandomOrder) return null;
+  return { ...merged, isComplete: false, repeated };
 }
 
-/** Merges two reads. If both contain a record, the newer version is kept. */
-function mergeRecords(older: RecordsById, newer: RecordsById): RecordsById {
-  const merged = new Map(newer);
-  for (const [id, record] of older) if (!merged.has(id)) merged.set(id, record);
+/** Merges lists, from oldest to newest. If several of them contain a record, the newest version is kept. */
+function mergeRecords(lists: readonly { records: RecordsById }[]): RecordsById {
+  const merged = new Map<string, ListRecord>();
+  for (const { records } of lists.toReversed())
+    for (const [id, record] of records) if (!merged.has(id)) merged.set(id, record);
   return merged;
 }
 
@@ -172,75 +149,83 @@ function findId(resource: Resource, record: Json): string | null {
   return key === "#0" ? null : key;
 }
 
-function createReading(): Reading {
-  return { records: new Map(), ids: [], totals: [], requestedAt: Number.POSITIVE_INFINITY };
+interface ListPage {
+  items: readonly Json[];
+  requestedAt: number;
+  total: number;
 }
 
-async function readAllPages(run: ListRun, wanted: Wanted): Promise<Reading> {
-  const { api, resource } = run;
-  const { path, query } = wanted;
-  const reading = createReading();
-  const pages = readPages(api, path, { per_page: maxPerPage, ...query }, resource.scope);
-  for await (const { items, page, pagination, requestedAt } of pages) {
+async function requestAllPages(
+  { api, progress, resource }: ListRun,
+  path: string,
+  query: QueryParameters,
+): Promise<ListPage[]> {
+  const pages: ListPage[] = [];
+  const responses = readPages(api, path, { per_page: maxPerPage, ...query }, resource.scope);
+  for await (const { items, page, pagination, requestedAt } of responses) {
     if (pagination.total_pages > lastPage)
       throw new Incomplete(
         `${path} has ${pagination.total_pages} pages, which is more than the API can return.`,
       );
-    addPage(run, reading, { items, requestedAt, total: pagination.total_items }, wanted.idOf);
-    run.progress.advance(pagination.total_pages - page);
+    pages.push({ items, requestedAt, total: pagination.total_items });
+    progress.advance(pagination.total_pages - page);
   }
-  return reading;
+  return pages;
 }
 
 /**
- * Reads a list whose pagination is undocumented. The first request has no parameters, because the API rejects unknown
- * parameters. If the response announces more records, all pages are requested, without `per_page` if the API rejects
- * it. A single object counts as a list with one record.
+ * Requests a list whose pagination is undocumented. The first request has no parameters, because the API rejects
+ * unknown parameters. If the response announces more records, all pages are requested, without `per_page` if the API
+ * rejects it. A single object counts as a list with one record.
  */
-async function readUndocumented(run: ListRun, wanted: Wanted): Promise<Reading> {
-  const { api, resource } = run;
-  const { path, query } = wanted;
+async function requestUndocumented(run: ListRun, path: string, query: QueryParameters): Promise<ListPage[]> {
+  const { api, progress, resource } = run;
   const { data, items: list, pagination, requestedAt } = await api.get(path, query, resource.scope);
   const items = list ?? [data];
   const total = pagination?.total_items ?? items.length;
-  for (const per_page of total > items.length ? [maxPerPage, undefined] : [])
-    try {
-      return await readAllPages(run, { ...wanted, query: { ...query, per_page } });
-    } catch (error) {
-      if (!(error instanceof BadRequest)) throw error;
-    }
-  const reading = createReading();
-  addPage(run, reading, { items, requestedAt, total }, wanted.idOf);
-  run.progress.advance(0);
-  return reading;
+  if (total > items.length) {
+    const nullIfRejected = (error: unknown) => {
+      if (error instanceof BadRequest) return null;
+      throw error;
+    };
+    const pages =
+      (await requestAllPages(run, path, query).catch(nullIfRejected)) ??
+      (await requestAllPages(run, path, { ...query, per_page: undefined }).catch(nullIfRejected));
+    if (pages) return pages;
+  }
+  progress.advance(0);
+  return [{ items, requestedAt, total }];
 }
 
 /**
- * Adds a page to the records read so far. A record without an ID is identified by its JSON text. If a response contains identical
- * records without IDs, they count as separate records.
+ * Deduplicates the records in the responses of one reading. A record without an ID is identified by its JSON text. If a
+ * response contains identical records without IDs, they count as separate records.
  */
-function addPage(
-  { resource }: ListRun,
-  reading: Reading,
-  { items, requestedAt, total }: { items: readonly Json[]; requestedAt: number; total: number },
+function collectRecords(
+  resource: Resource,
+  pages: readonly ListPage[],
   idOf: (record: Json) => string | null,
-): void {
-  const countByText = new Map<string, number>();
-  for (const record of items) {
-    const next = { record, requestedAt };
-    let id = idOf(record);
-    if (id === null) {
-      const text = JSON.stringify(record);
-      const count = (countByText.get(text) ?? 0) + 1;
-      countByText.set(text, count);
-      id = `#${count} ${text}`;
+): Reading {
+  const records = new Map<string, ListRecord>();
+  const ids: string[] = [];
+  for (const { items, requestedAt } of pages) {
+    const countByText = new Map<string, number>();
+    for (const record of items) {
+      let id = idOf(record);
+      if (id === null) {
+        const text = JSON.stringify(record);
+        const count = (countByText.get(text) ?? 0) + 1;
+        countByText.set(text, count);
+        id = `#${count} ${text}`;
+      }
+      const listed = { record, requestedAt };
+      const earlier = records.get(id);
+      ids.push(id);
+      if (!earlier || isNewer(resource, listed, earlier)) records.set(id, listed);
     }
-    const earlier = reading.records.get(id);
-    reading.ids.push(id);
-    if (!earlier || isNewer(resource, next, earlier)) reading.records.set(id, next);
   }
-  reading.totals.push(total);
-  reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
+  const requestedAt = Math.min(...pages.map((page) => page.requestedAt));
+  return { records, ids, totals: pages.map(({ total }) => total), requestedAt };
 }
 
 function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boolean {

@@ -46,12 +46,6 @@ it.each([
   expect(requested).toEqual(expected);
 });
 
-it("the next page is requested while the caller processes the current page", async () => {
-  const { requested, baseUrl } = await serveList(40);
-  for await (const { page } of readPages(testApi(baseUrl), "/orders", { per_page: 10 }))
-    await expect.poll(() => requested).toEqual(upTo(Math.min(page + 1, 4)).map((each) => each + 1));
-});
-
 it.each([
   ["HTTP 400", 400, [1, 2, 1]],
   ["HTTP 404", 404, [1, 2, 1]],
