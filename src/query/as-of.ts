@@ -161,8 +161,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 }
 
 function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  // The main table is needed even if only a child table was requested, because child rows are built from its rows.
-  const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
+  const shapes = tablesOf(resource).filter((shape) => wanted.includes(shape));
   const projection = new Projection(mirror, shapes, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
   const earlier = mirror.selectValues<number>(

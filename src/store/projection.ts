@@ -11,6 +11,7 @@ import {
   columnNames,
   createIndexSql,
   createTableSql,
+  declaredColumns,
   mainDateColumn,
   positionsPerRecord,
   quote,
@@ -28,16 +29,10 @@ import {
  * `temp` hide the tables with the same names on this connection, and no columns are added to them.
  */
 export class Projection {
-  readonly #main: TableWriter;
-  readonly #children: readonly TableWriter[];
-  #issues: SchemaIssue[] = [];
+  readonly #tables: readonly TableWriter[];
 
-  constructor(mirror: Mirror, [main, ...children]: readonly TableShape[], schema: SchemaName = "main") {
-    if (!main) throw new Error("a projection requires a main table");
-    const report = (issue: SchemaIssue) => this.#issues.push(issue);
-    const open = (shape: TableShape) => new TableWriter(mirror, shape, main, report, schema);
-    this.#main = open(main);
-    this.#children = children.map(open);
+  constructor(mirror: Mirror, shapes: readonly TableShape[], schema: SchemaName = "main") {
+    this.#tables = shapes.map((shape) => new TableWriter(mirror, shape, schema));
   }
 
   /**
@@ -46,46 +41,46 @@ export class Projection {
    * @returns the differences between the record and the tables' columns
    */
   write(record: StoredRecord, { isNew }: { isNew: boolean }): readonly SchemaIssue[] {
-    this.#issues = [];
-    if (!isNew) for (const table of [this.#main, ...this.#children]) table.deleteRows(record);
-    const parent = this.#main.writeRow(record);
-    for (const child of this.#children) child.writeItems(record, parent);
-    return this.#issues;
+    const issues: SchemaIssue[] = [];
+    for (const table of this.#tables) {
+      if (!isNew) table.deleteRows(record);
+      table.insertRows(record, issues);
+    }
+    return issues;
   }
 }
 
-type ReportIssue = (issue: SchemaIssue) => void;
-
 class TableWriter {
   readonly #rows: RowBuilder;
-  readonly #inserts = new Map<RecordState, { sql: string; columnCount: number }>();
+  /** The text of the INSERT statements, which takes longer to build than to execute. */
+  readonly #insertSql = new Map<RecordState, string>();
 
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
-    main: TableShape,
-    report: ReportIssue,
     private readonly schema: SchemaName,
   ) {
-    this.#rows = new RowBuilder(mirror, shape, main, { discovers: schema === "main", report });
+    this.#rows = new RowBuilder(mirror, shape);
     const find = `SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`;
     for (const state of recordStates)
       if (mirror.selectValue(find, tableName(shape, state)) === undefined)
-        mirror.db.exec(createTableSql(shape, this.#rows.columns(), { state, schema }));
+        mirror.db.exec(createTableSql(shape, this.#rows.columns.all(), { state, schema }));
   }
 
-  writeRow(record: StoredRecord): TableRow {
-    const row = this.#rows.mainRow(record);
-    this.#insert(row, recordState(record));
-    return row;
+  insertRows(record: StoredRecord, issues: SchemaIssue[]): void {
+    if (this.shape.discoversColumns && this.schema === "main") {
+      for (const { value } of this.#rows.items(record))
+        this.#rows.columns.discover(value, record.context, issues);
+      this.#insertSql.clear();
+    }
+    const insert = this.#insertInto(recordState(record));
+    for (const row of this.#rows.rows(record, issues)) this.mirror.run(insert, row);
   }
 
-  writeItems(record: StoredRecord, parent: TableRow): void {
-    const state = recordState(record);
-    for (const row of this.#rows.itemRows(record, parent)) this.#insert(row, state);
-  }
-
-  /** Deletes a record's earlier rows, except for the main row that `writeRow` replaces. */
+  /**
+   * Deletes a record's rows, except for the main row that `insertRows` replaces. If that row were deleted, every update
+   * would fire user-defined triggers for DELETE.
+   */
   deleteRows(record: StoredRecord): void {
     const { list } = this.shape;
     const { recordId } = record;
@@ -97,19 +92,13 @@ class TableWriter {
         this.mirror.run(`DELETE FROM ${this.#tableIn(state)} WHERE ${condition}`, first, last);
   }
 
-  #insert(row: TableRow, state: RecordState): void {
-    this.mirror.run(this.#insertSql(state), row);
-  }
-
-  /** Returns the cached INSERT statement, or a new one if a column has been discovered since the last call. */
-  #insertSql(state: RecordState): string {
-    const columnCount = this.#rows.columns().length;
-    const cached = this.#inserts.get(state);
-    if (cached?.columnCount === columnCount) return cached.sql;
-    const names = this.#rows.names(state);
+  #insertInto(state: RecordState): string {
+    const cached = this.#insertSql.get(state);
+    if (cached !== undefined) return cached;
+    const names = this.#rows.columnNames(state);
     const values = names.map(() => "?").join(", ");
     const sql = `INSERT OR REPLACE INTO ${this.#tableIn(state)} (${names.map(quote).join(", ")}) VALUES (${values})`;
-    this.#inserts.set(state, { sql, columnCount });
+    this.#insertSql.set(state, sql);
     return sql;
   }
 
@@ -123,97 +112,83 @@ export type TableRow = (SqlValue | bigint)[];
 
 export type SqlValue = string | number | null;
 
-interface RowInput {
-  item: JsonObject;
-  context: JsonObject;
-  parent: TableRow;
+/** An object that becomes a row, with its position in its list. */
+interface TableItem {
+  value: JsonObject;
   position: number;
 }
 
+/** Builds the rows of a typed table: one row per record, or one row per item of the table's list. */
 export class RowBuilder {
-  readonly #columns: TableColumns;
+  readonly columns: TableColumns;
   readonly #dateIndex: number | null;
-  /** The positions of the main table's columns in its rows. */
-  readonly #parentIndexes: ReadonlyMap<string | undefined, number>;
+  /** The main table's columns, whose values child rows may repeat. */
+  readonly #mainColumns: ReadonlyMap<string | undefined, TableColumn>;
 
-  /**
-   * @param main the resource's main table, whose values may be copied to child rows
-   * @param discovers true to add columns for scalar values that have no column
-   */
   constructor(
     mirror: Mirror,
     private readonly shape: TableShape,
-    main: TableShape,
-    private readonly options: { discovers: boolean; report: ReportIssue },
   ) {
-    this.#columns = new TableColumns(mirror, shape, options.report);
+    this.columns = new TableColumns(mirror, shape);
     const date = mainDateColumn(shape);
     this.#dateIndex = date ? shape.columns.indexOf(date) : null;
-    this.#parentIndexes = new Map(main.columns.map(({ name }, index) => [name, index]));
+    const [main] = tablesOf(shape.resource);
+    this.#mainColumns = new Map(declaredColumns(main ?? shape).map((column) => [column.name, column]));
   }
 
-  columns(): readonly TableColumn[] {
-    return this.#columns.all();
-  }
-
-  names(state: RecordState): readonly string[] {
-    return columnNames(this.shape, this.#columns.all(), state);
-  }
-
-  mainRow(record: StoredRecord): TableRow {
-    const { context, recordId, value } = record;
-    const row = this.#columnValues({ item: value, context, parent: [], position: 0 });
-    if (this.#dateIndex !== null) row.push(...utcDates(row[this.#dateIndex]));
-    return addMirrorColumns(row, record, recordId);
+  columnNames(state: RecordState): readonly string[] {
+    return columnNames(this.shape, this.columns.all(), state);
   }
 
   /**
-   * Yields the rows for a list in a record. Write each row before requesting the next, because building a row may add a
-   * column.
+   * Returns the objects that become rows: the record itself, or the items of the table's list.
+   * @param issues receives an issue for each list or item with an unexpected type
    */
-  *itemRows(record: StoredRecord, parent: TableRow): Generator<TableRow> {
-    const { context, recordId, value } = record;
-    const list = this.shape.list ? (valueAt(value, this.shape.list.path) ?? []) : [];
-    if (!Array.isArray(list)) {
-      this.#reportType(jsonType(list));
-      return;
+  items({ value }: StoredRecord, issues: SchemaIssue[] = []): TableItem[] {
+    const { list, name } = this.shape;
+    if (!list) return [{ value, position: 0 }];
+    const items = valueAt(value, list.path) ?? [];
+    const report = (found: string) =>
+      issues.push({ kind: "type", table: name, column: list.path.join("."), found });
+    if (!Array.isArray(items)) {
+      report(jsonType(items));
+      return [];
     }
-    for (const [position, item] of list.entries()) {
-      if (!isObject(item)) {
-        this.#reportType("not an object");
-        continue;
-      }
-      const row = this.#columnValues({ item, context, parent, position });
-      yield addMirrorColumns(row, record, recordId * positionsPerRecord + position);
-    }
+    return items.flatMap((item, position) => {
+      if (isObject(item)) return [{ value: item, position }];
+      report("not an object");
+      return [];
+    });
   }
 
-  #columnValues(source: RowInput): TableRow {
-    if (this.shape.discoversColumns && this.options.discovers)
-      this.#columns.discover(source.item, source.context);
-    const row: TableRow = [];
-    for (const column of this.#columns.all()) row.push(this.#columnValue(column, source));
-    return row;
+  /** @param issues receives an issue for each value with an unexpected type */
+  rows(record: StoredRecord, issues: SchemaIssue[] = []): TableRow[] {
+    return this.items(record, issues).map((item) => {
+      const row: TableRow = [];
+      for (const column of this.columns.all()) row.push(this.#value(column, record, item, issues));
+      if (this.#dateIndex !== null) row.push(...utcDates(row[this.#dateIndex]));
+      row.push(record.sinceAt);
+      if (record.removedAt !== null) row.push(record.removedAt);
+      row.push(this.shape.list ? record.recordId * positionsPerRecord + item.position : record.recordId);
+      return row;
+    });
   }
 
-  #columnValue(column: TableColumn, { context, item, parent, position }: RowInput): SqlValue | bigint {
+  #value(
+    column: TableColumn,
+    record: StoredRecord,
+    { position, value: itemValue }: TableItem,
+    issues: SchemaIssue[],
+  ): SqlValue | bigint {
     const { from, path } = column;
     if (from === "position") return position;
-    if (from === "parent") return parent[this.#parentIndexes.get(path[0]) ?? -1] ?? null;
-    const value = valueAt(from === "context" ? context : item, path);
-    return toColumnValue(column, value, this.shape.name, this.options.report);
+    if (from === "parent") {
+      const source = this.#mainColumns.get(path[0]);
+      return source ? this.#value(source, record, { value: record.value, position: 0 }, []) : null;
+    }
+    const value = valueAt(from === "context" ? record.context : itemValue, path);
+    return toColumnValue(column, value, this.shape.name, issues);
   }
-
-  #reportType(found: string): void {
-    const column = (this.shape.list?.path ?? []).join(".");
-    this.options.report({ kind: "type", table: this.shape.name, column, found });
-  }
-}
-
-function addMirrorColumns(row: TableRow, { removedAt, sinceAt }: StoredRecord, id: number): TableRow {
-  if (removedAt === null) row.push(sinceAt, id);
-  else row.push(sinceAt, removedAt, id);
-  return row;
 }
 
 function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
@@ -231,7 +206,7 @@ function toColumnValue(
   column: TableColumn,
   value: unknown,
   table: string,
-  report: ReportIssue,
+  issues: SchemaIssue[],
 ): SqlValue | bigint {
   if (value === undefined || value === null) return null;
   if (column.isDiscovered) return toUntypedValue(value);
@@ -239,7 +214,7 @@ function toColumnValue(
   if (typed !== undefined) return typed;
   const number = typeof value === "string" ? parseNumber(value, column.type) : undefined;
   const found = number === undefined ? jsonType(value) : numberAsText;
-  report({ kind: "type", table, column: column.name, found });
+  issues.push({ kind: "type", table, column: column.name, found });
   return number ?? null;
 }
 

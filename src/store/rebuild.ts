@@ -9,7 +9,15 @@ import { rebuildHostNames } from "./host-names.js";
 import { indexTables, Projection } from "./projection.js";
 import { readRecords, recordDate, recordMonth } from "./records.js";
 import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
-import { createTableSql, forgetColumns, indexNames, quote, recordStates, tableName } from "./table-sql.js";
+import {
+  createTableSql,
+  declaredColumns,
+  deleteUnusableColumns,
+  indexNames,
+  quote,
+  recordStates,
+  tableName,
+} from "./table-sql.js";
 
 const allResources = [...resources, ...detailResources];
 
@@ -52,7 +60,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   const tables = tableNamesOf(resource);
   const userObjects = readUserObjects(mirror, tables, shapes.flatMap(indexNames));
   for (const table of tables) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(table)}`);
-  for (const shape of shapes) forgetColumns(mirror, shape);
+  for (const shape of shapes) deleteUnusableColumns(mirror, shape);
   clearUnexpectedValues(mirror, resource.name);
 
   const issues = new SchemaIssues(mirror, resource);
@@ -109,7 +117,7 @@ const rules = 6;
 
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
-    const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
+    const columns = declaredColumns(shape);
     const sources = columns.map(({ from, path }) => [from, ...path]);
     const tables = recordStates.map((state) => createTableSql(shape, columns, { state }));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];

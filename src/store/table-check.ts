@@ -3,7 +3,7 @@ import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { pluralize } from "../util/text.js";
 import { type Mirror, readJsonInfo, writeJsonInfo } from "./database.js";
 import { RowBuilder, type TableRow } from "./projection.js";
-import { readRecords, recordState, type StoredRecord } from "./records.js";
+import { readRecords, recordState } from "./records.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
 export interface TableDifference {
@@ -24,7 +24,8 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
     resources.map((resource) => [resource.name, openComparisons(mirror, resource)] as const),
   );
   for (const record of readRecords(mirror, [...comparisons.keys()]))
-    compareRecord(comparisons.get(record.row.resource) ?? [], record);
+    for (const comparison of comparisons.get(record.row.resource) ?? [])
+      for (const row of comparison.rows.rows(record)) comparison[recordState(record)].compare(row);
   const tables = [...comparisons.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   return tables
     .map((table) => table.finish())
@@ -40,21 +41,11 @@ interface ShapeComparison extends Record<RecordState, TableComparison> {
 }
 
 function openComparisons(mirror: Mirror, resource: Resource): ShapeComparison[] {
-  const shapes = tablesOf(resource);
-  return shapes.map((shape) => {
-    const rows = new RowBuilder(mirror, shape, shapes[0] ?? shape, { discovers: false, report: () => {} });
-    const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.names(state));
+  return tablesOf(resource).map((shape) => {
+    const rows = new RowBuilder(mirror, shape);
+    const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.columnNames(state));
     return { rows, current: open("current"), removed: open("removed") };
   });
-}
-
-function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
-  if (!main) return;
-  const state = recordState(record);
-  const parent = main.rows.mainRow(record);
-  main[state].compare(parent);
-  for (const child of children)
-    for (const row of child.rows.itemRows(record, parent)) child[state].compare(row);
 }
 
 /** Compares a table with the rows expected from its records. Both are sorted by the integer key. */

@@ -130,6 +130,11 @@ const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
+/** A table's declared columns. */
+export function declaredColumns({ columns }: TableShape): TableColumn[] {
+  return columns.map((column) => ({ ...column, isDiscovered: false }));
+}
+
 /**
  * The columns of a table: the declared columns and, if the resource has no documented fields, the columns discovered in
  * its records. Characters in a discovered name that would need quoting become `_`, and a suffix such as `_2` makes
@@ -140,14 +145,12 @@ export class TableColumns {
   readonly #takenNames: Set<string>;
   readonly #byPath = new Map<string, TableColumn>();
 
-  /** @param report receives columns whose name differs from the field's name, and fields without a column */
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
-    private readonly report: (issue: SchemaIssue) => void = () => {},
   ) {
-    const declared = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
-    this.#columns = [...declared, ...(shape.discoversColumns ? readDiscovered(mirror, shape.name) : [])];
+    const discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
+    this.#columns = [...declaredColumns(shape), ...discovered];
     const names = this.#columns.map(({ name }) => name.toLowerCase());
     this.#takenNames = new Set([...names, ...reservedNames, ...sqlValueNames]);
     for (const column of this.#columns)
@@ -158,54 +161,72 @@ export class TableColumns {
     return this.#columns;
   }
 
-  /** Adds columns for scalar values that have none. Request parameters in `context` already have columns. */
-  discover(item: JsonObject, context: JsonObject): void {
-    this.#scan(item, [], context);
-  }
-
-  #scan(object: JsonObject, parent: readonly string[], context: JsonObject): void {
-    for (const [member, value] of Object.entries(object)) {
-      if (value === null || Array.isArray(value)) continue;
-      const path = [...parent, member];
-      if (typeof value !== "object") {
-        const isParameter = Object.hasOwn(context, member) && String(context[member]) === String(value);
-        if (!isParameter) this.#addScalar(path, value);
-      } else if (path.length <= maxDepth) this.#scan(value, path, {});
-      else this.#reportNoColumn(path);
-    }
-  }
-
-  #addScalar(path: readonly string[], value: string | number | boolean): void {
-    const column = this.#byPath.get(pathKey(path));
-    const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
-    if (!column) this.#addColumn(path, type);
-    else if (column.isDiscovered && column.type !== mixedType && isMixture(column.type, type))
-      markMixed(this.mirror, this.shape.name, column);
-  }
-
-  #addColumn(path: readonly string[], type: ScalarType): void {
-    const position = this.#columns.length - this.shape.columns.length;
-    if (position >= maxDiscoveredColumns || !path.every(isReadable)) {
-      this.#reportNoColumn(path);
-      return;
-    }
+  /**
+   * Adds columns for scalar values that have none. Request parameters in `context` already have columns.
+   * @param issues receives columns whose name differs from the field's name, and fields without a column
+   */
+  discover(item: JsonObject, context: JsonObject, issues: SchemaIssue[]): void {
     const table = this.shape.name;
+    for (const { path, value } of listFields(item)) {
+      if (isParameter(path, value, context)) continue;
+      const column = this.#byPath.get(pathKey(path));
+      if (column && typeof value !== "object") {
+        if (isMixture(column, value)) markMixed(this.mirror, table, column);
+        continue;
+      }
+      const name = typeof value === "object" ? null : this.#addColumn(path, scalarType(value));
+      if (name !== path.join("_")) issues.push({ kind: "column", table, path: path.join("."), name });
+    }
+  }
+
+  /** @returns the column's name, or null if there are too many columns or the field's name is invalid */
+  #addColumn(path: readonly string[], type: ScalarType): string | null {
+    const position = this.#columns.length - this.shape.columns.length;
+    if (position >= maxDiscoveredColumns || !path.every(isReadable)) return null;
     const name = uniqueName(columnName(path), this.#takenNames, maxNameLength);
-    if (name !== path.join("_")) this.report({ kind: "column", table, path: path.join("."), name });
-    const column = saveDiscovered(this.mirror, table, { name, path, type }, position);
+    const column = saveDiscovered(this.mirror, this.shape.name, { name, path, type }, position);
     this.#columns.push(column);
     this.#takenNames.add(name.toLowerCase());
     this.#byPath.set(pathKey(path), column);
-  }
-
-  #reportNoColumn(path: readonly string[]): void {
-    this.report({ kind: "column", table: this.shape.name, path: path.join("."), name: null });
+    return name;
   }
 }
 
-/** True if a column would contain both booleans and other values, in which case a 1 could be `true` or a number. */
-function isMixture(columnType: ScalarType, type: ScalarType): boolean {
-  return (columnType === "boolean") !== (type === "boolean");
+/**
+ * Returns an item's scalar values, including those in nested objects. An object that is too deeply nested is returned
+ * itself.
+ */
+function listFields(
+  object: JsonObject,
+  parent: readonly string[] = [],
+): { path: readonly string[]; value: Scalar | JsonObject }[] {
+  return Object.entries(object).flatMap(([member, value]) => {
+    if (value === null || Array.isArray(value)) return [];
+    const path = [...parent, member];
+    return typeof value === "object" && path.length <= maxDepth ? listFields(value, path) : [{ path, value }];
+  });
+}
+
+type Scalar = string | number | boolean;
+
+function scalarType(value: Scalar): ScalarType {
+  return typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
+}
+
+function isParameter(
+  [member = "", ...below]: readonly string[],
+  value: unknown,
+  context: JsonObject,
+): boolean {
+  return below.length === 0 && Object.hasOwn(context, member) && String(context[member]) === String(value);
+}
+
+/**
+ * True if a discovered column would contain both booleans and other values for the first time. A 1 in such a column
+ * can be `true` or a number.
+ */
+function isMixture({ isDiscovered, type }: TableColumn, value: Scalar): boolean {
+  return isDiscovered && type !== mixedType && (type === "boolean") !== (typeof value === "boolean");
 }
 
 /** True if SQLite's JSON functions can find a field with this name. */
@@ -266,7 +287,7 @@ function markMixed(mirror: Mirror, table: string, column: TableColumn): void {
  * Deletes discovered columns whose names are now declared or are read as values by SQL. They are discovered again under
  * new names.
  */
-export function forgetColumns(mirror: Mirror, shape: TableShape): void {
+export function deleteUnusableColumns(mirror: Mirror, shape: TableShape): void {
   const remove = "DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?";
   const declared = shape.columns.map(({ name }) => name.toLowerCase());
   for (const name of [...declared, ...sqlValueNames]) mirror.run(remove, shape.name, name);
