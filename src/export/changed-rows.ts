@@ -1,5 +1,6 @@
-import { inBatches, type Row, type RowSource } from "../query/select.js";
+import { inBatches, type Row } from "../query/select.js";
 import type { TableShape } from "../resources/table-shape.js";
+import type { Mirror } from "../store/database.js";
 import { readRedactedAfterRun } from "../store/redact-mirror.js";
 import {
   positionsPerRecord,
@@ -19,6 +20,24 @@ export interface Bookmark {
   version_id: number;
 }
 
+const beginningOfRun = "run_id || ' ' || started_at || ' '";
+const runName = `${beginningOfRun} || coalesce(finished_at, '')`;
+
+/** Returns a bookmark for the current state of the mirror. */
+export function readBookmark({ db }: Mirror): Bookmark {
+  const select = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+    coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
+    coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
+  return db.prepare(select).get() as Bookmark;
+}
+
+/** True if the bookmark was created from this mirror. */
+export function isBookmarkOf({ db }: Mirror, { run }: Bookmark): boolean {
+  // The run in the bookmark may still have been in progress when the bookmark was created.
+  const find = `SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`;
+  return db.prepare(find).get(run) !== undefined;
+}
+
 export interface ChangedRow {
   values: Row;
   key: string;
@@ -27,90 +46,54 @@ export interface ChangedRow {
   removedAt: string | null;
 }
 
-/** The rows of a table that have been added, changed or removed since a bookmark. */
-export interface ChangedRows {
-  /** The columns that identify a row's record. The list is empty if the API documents no ID. */
-  idColumns: readonly string[];
-  isList: boolean;
-  /**
-   * The current state of the mirror. Null for a table without a history, because all of its rows are exported every
-   * time.
-   */
-  bookmark: Bookmark | null;
-  /** True if the bookmark was created from this mirror. */
-  matches(bookmark: Bookmark): boolean;
-  /**
-   * Reads the rows that have changed since a bookmark. Reads all rows if there is no bookmark or if data has been
-   * redacted since then.
-   */
-  batches(after: Bookmark | undefined): Iterable<ChangedRow[]>;
-  /**
-   * Reads the list items that have been removed since a bookmark. All columns are null except the position and the
-   * columns copied from the record.
-   */
-  removedItems(after: Bookmark): Iterable<ChangedRow[]>;
+/**
+ * Reads the rows of a typed table that have been added, changed or removed since a bookmark. Reads all rows if there is
+ * no bookmark or if data has been redacted since then, because redaction stores no earlier versions.
+ */
+export function* readChangedRows(
+  mirror: Mirror,
+  shape: TableShape,
+  columns: readonly string[],
+  after: Bookmark | undefined,
+): Iterable<ChangedRow[]> {
+  const isRedacted =
+    after !== undefined && Number.parseInt(after.run, 10) <= (readRedactedAfterRun(mirror) ?? -1);
+  const condition = after === undefined || isRedacted ? "true" : changedRecords;
+  for (const state of recordStates)
+    yield* readChanges(mirror, rowsSql(shape, state, columns, condition), columns.length, after);
 }
-
-const beginningOfRun = "run_id || ' ' || started_at || ' '";
-const runName = `${beginningOfRun} || coalesce(finished_at, '')`;
-
-const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
-  coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
-  coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
 
 /**
- * Opens a table for an incremental export. Returns undefined for views, system tables, tables for removed records and
- * query results. Must be called inside `withReadTransaction`.
+ * Reads the list items that have been removed since a bookmark. All columns are null except the position and the columns
+ * copied from the record.
  */
-export function openChangedRows(source: RowSource): ChangedRows | undefined {
-  const { selection } = source;
-  const shape = selection?.table.shape;
-  if (!selection || shape?.name !== source.name) return undefined;
-  const { mirror } = selection;
-  const { db } = mirror;
-  const names = source.columns.map(({ name }) => name);
-  const redactedAfterRun = readRedactedAfterRun(mirror) ?? -1;
-
-  function* read(sqlOf: (state: RecordState) => string, parameters: object): Iterable<ChangedRow[]> {
-    for (const state of recordStates) {
-      const rows = db.prepare(sqlOf(state)).raw().iterate(parameters) as IterableIterator<Row>;
-      for (const batch of inBatches(rows))
-        yield batch.map((row) => {
-          const [key, position, removedAt] = row.slice(names.length) as [
-            string,
-            number | null,
-            string | null,
-          ];
-          return { values: row.slice(0, names.length), key, position, removedAt };
-        });
-    }
-  }
-
-  return {
-    idColumns: idColumnsOf(shape),
-    isList: shape.list !== null,
-    bookmark: shape.resource.keepsHistory ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
-    // The run in the bookmark may still have been in progress when the bookmark was created.
-    matches: ({ run }) =>
-      db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
-    batches(after) {
-      // Redaction changes records without storing their earlier versions.
-      const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
-      const condition = after === undefined || isRedacted ? "true" : changedRecords;
-      return read((state) => rowsSql(shape, state, names, condition), after ?? {});
-    },
-    removedItems(after) {
-      const { list } = shape;
-      return list ? read((state) => removedItemsSql(shape, state, list, names), after) : [];
-    },
-  };
+export function* readRemovedItems(
+  mirror: Mirror,
+  shape: TableShape,
+  columns: readonly string[],
+  after: Bookmark,
+): Iterable<ChangedRow[]> {
+  const { list } = shape;
+  if (!list) return;
+  for (const state of recordStates)
+    yield* readChanges(mirror, removedItemsSql(shape, state, list, columns), columns.length, after);
 }
 
-function idColumnsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
-  if (pagination !== "documented") return [];
-  if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
-  // A nested field such as `host.id` becomes the column `host_id`.
-  return key.map((path) => path.replaceAll(".", "_"));
+function* readChanges(
+  { db }: Mirror,
+  sql: string,
+  columnCount: number,
+  after: Bookmark | undefined,
+): Iterable<ChangedRow[]> {
+  const rows = db
+    .prepare(sql)
+    .raw()
+    .iterate(after ?? {}) as IterableIterator<Row>;
+  for (const batch of inBatches(rows))
+    yield batch.map((row) => {
+      const [key, position, removedAt] = row.slice(columnCount) as [string, number | null, string | null];
+      return { values: row.slice(0, columnCount), key, position, removedAt };
+    });
 }
 
 /** Every change to a record, including its removal, stores the record's previous version. */

@@ -2,12 +2,20 @@ import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowSource, RowValue } from "../query/select.js";
+import type { TableShape } from "../resources/table-shape.js";
+import type { Mirror } from "../store/database.js";
 import { readTextFile } from "../util/files.js";
 import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { daysSince1970, formatInstant, readTimestamp } from "../util/times.js";
-import { type ChangedRow, type ChangedRows, openChangedRows } from "./changed-rows.js";
+import {
+  type ChangedRow,
+  isBookmarkOf,
+  readBookmark,
+  readChangedRows,
+  readRemovedItems,
+} from "./changed-rows.js";
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
@@ -94,8 +102,10 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
 const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
-  source: RowSource;
-  changed: ChangedRows;
+  name: string;
+  mirror: Mirror;
+  shape: TableShape;
+  columns: readonly ReadableColumn[];
   keys: readonly string[];
   /** The key properties that are not columns in the table. */
   addedKeys: readonly string[];
@@ -111,47 +121,54 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
   const streams = sources.map(openStream);
   let bookmarks = options.bookmarks ?? {};
   for (const stream of streams) {
-    const { source, changed, keys, properties } = stream;
+    const { name, mirror, shape, keys, properties } = stream;
+    const columns = stream.columns.map((column) => column.name);
     const columnsHash = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
-    const bookmark = changed.bookmark ? bookmarks[source.name] : undefined;
-    const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
+    // Tables without a history have no bookmark, so all of their rows are sent every time.
+    const { keepsHistory } = shape.resource;
+    const bookmark = keepsHistory ? bookmarks[name] : undefined;
+    const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
-    yield { data: messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys }) };
+    yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
     // After a column has been added, all rows are sent, because any of them may have a value in the new column.
-    const rows = changed.batches(previous?.columns === columnsHash ? previous : undefined);
-    yield* recordLines(stream, rows, options);
-    if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
-    if (changed.bookmark)
-      bookmarks = { ...bookmarks, [source.name]: { columns: columnsHash, ...changed.bookmark } };
+    const after = previous?.columns === columnsHash ? previous : undefined;
+    yield* recordLines(stream, readChangedRows(mirror, shape, columns, after), options);
+    if (previous) yield* recordLines(stream, readRemovedItems(mirror, shape, columns, previous), options);
+    if (keepsHistory) bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...readBookmark(mirror) } };
     yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
   }
 }
 
-function openStream(source: RowSource): SingerStream {
-  const changed = openChangedRows(source);
-  if (!changed)
-    throw new UsageError(
-      `A Singer export supports only tables built from API records, not \`${source.name}\`.`,
-      {
-        hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
-      },
-    );
-  const { idColumns, isList } = changed;
-  const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
+/** @throws UsageError for views, system tables, and tables for removed records */
+function openStream({ name, columns, selection }: RowSource): SingerStream {
+  const shape = selection?.table.shape;
+  if (!selection || shape?.name !== name)
+    throw new UsageError(`A Singer export supports only tables built from API records, not \`${name}\`.`, {
+      hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
+    });
+  const idColumns = findIdColumns(shape);
+  const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(shape.list ? ["position"] : [])];
   // An undocumented column may have the same name as a key but a different meaning.
-  const isDeclared = (name: string) =>
-    source.columns.some((column) => column.name === name && !column.isDiscovered);
-  const addedKeys = keys.filter((name) => !isDeclared(name));
+  const declared = columns.filter(({ isDiscovered }) => !isDiscovered).map((column) => column.name);
+  const addedKeys = keys.filter((key) => !declared.includes(key));
   const properties = Object.fromEntries([
-    ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
-    ...addedKeys.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }] as const),
+    ...columns.map((column) => [column.name, singerSchema(column.type, keys.includes(column.name))] as const),
+    ...addedKeys.map((key) => [key, { type: [key === "position" ? "integer" : "string"] }] as const),
     [deletedAtProperty, { type: ["null", "string"], format: "date-time" }] as const,
   ]);
-  return { source, changed, keys, addedKeys, properties };
+  return { name, mirror: selection.mirror, shape, columns, keys, addedKeys, properties };
+}
+
+/** Returns the columns that identify a row's record, or an empty list if the API documents no ID. */
+function findIdColumns({ resource: { pagination, key }, list }: TableShape): readonly string[] {
+  if (pagination !== "documented") return [];
+  if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
+  // A nested field such as `host.id` becomes the column `host_id`.
+  return key.map((path) => path.replaceAll(".", "_"));
 }
 
 function* recordLines(
-  { source, keys, addedKeys }: SingerStream,
+  { name: stream, columns, keys, addedKeys }: SingerStream,
   batches: Iterable<ChangedRow[]>,
   options: FormatOptions,
 ): Iterable<Chunk> {
@@ -159,7 +176,7 @@ function* recordLines(
   for (const rows of batches) {
     const lines = rows.map(({ values, key, position, removedAt }) => {
       const record: Record<string, unknown> = {};
-      for (const [index, { name, type }] of source.columns.entries()) {
+      for (const [index, { name, type }] of columns.entries()) {
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
@@ -168,13 +185,13 @@ function* recordLines(
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;
       record[deletedAtProperty] = removedAt;
-      return messageLine({ type: "RECORD", stream: source.name, record });
+      return messageLine({ type: "RECORD", stream, record });
     });
-    yield { data: lines.join(""), rows: rows.length, table: source.name };
+    yield { data: lines.join(""), rows: rows.length, table: stream };
   }
   if (mismatches > 0)
     options.warn(
-      `sent ${pluralize(mismatches, "value")} in \`${source.name}\` as null because the type does not match the column`,
+      `sent ${pluralize(mismatches, "value")} in \`${stream}\` as null because the type does not match the column`,
     );
 }
 

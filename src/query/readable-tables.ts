@@ -29,6 +29,7 @@ const exportedSystemTables: readonly SystemTable[] = [
   { name: "content_downloads", date: "downloaded_at", key: ["source", "id"] },
 ];
 
+/** Returns the declarations of all typed tables, which are derived from the API's records. */
 export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
@@ -38,7 +39,7 @@ export function storedTables(name: string): readonly string[] {
   return views.find((view) => view.name === name)?.reads ?? [name];
 }
 
-/** Returns the declarations of the record tables that a table or view reads. */
+/** Returns the declarations of the typed tables that a table or view reads. */
 export function findTypedTables(name: string): TableShape[] {
   const stored = storedTables(name);
   return typedTables().filter((shape) =>
@@ -83,7 +84,7 @@ export interface ReadableTable {
   columns: readonly ReadableColumn[];
   /** The columns to sort by, or an empty list for a view that is already sorted. */
   orderBy: readonly string[];
-  /** The declaration of a record table, or null for views and system tables. */
+  /** The declaration of a typed table, or null for views and system tables. */
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
@@ -103,13 +104,13 @@ export function describeTable(mirror: Mirror, name: string): ReadableTable {
   if (systemTable) return describeSystemTable(mirror, systemTable);
   const shapes = typedTables();
   const current = shapes.find(isNamed);
-  if (current) return describeRecordTable(mirror, current, "current");
+  if (current) return describeTypedTable(mirror, current, "current");
   const removed = shapes.find((shape) => tableName(shape, "removed") === name);
-  if (removed) return describeRecordTable(mirror, removed, "removed");
+  if (removed) return describeTypedTable(mirror, removed, "removed");
   throw new Error(`the mirror has no table named ${name}`);
 }
 
-function describeRecordTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
+function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
   const name = tableName(shape, state);
   const rowId = rowIdColumn(shape);
   return {
