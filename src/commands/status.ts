@@ -14,7 +14,7 @@ import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
 import { describeCurrentRun, findCurrentRun } from "../store/lock.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { type FailedRun, verifyCompleted } from "../store/runs.js";
+import { type FailedRun, isVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { escapeText, printJson, type Style, wrapLines } from "../util/terminal.js";
@@ -189,7 +189,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   // If the last run failed for a reason other than denied access, both reasons are listed.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
-  else if (last?.error && last.outcome !== verifyCompleted) {
+  else if (last?.error && !isVerify(last)) {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
     problems.push(`the last run ${ended}: ${escapeText(last.error)}`);
   }

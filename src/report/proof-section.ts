@@ -2,7 +2,7 @@ import { type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import type { CurrentRun } from "../store/lock.js";
-import { findLastVerifiedRun, type RunRow, verifyCompleted } from "../store/runs.js";
+import { findLastVerifiedRun, isVerify, type RunRow } from "../store/runs.js";
 import { pluralize } from "../util/text.js";
 import { dayMs } from "../util/times.js";
 import { paragraph, type Section } from "./document.js";
@@ -40,7 +40,7 @@ function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"])
 
 /** Returns the contiguous range that a run verified. A `verify` run checks the range that earlier runs have read. */
 function readVerifiedRange({ db }: Mirror, run: RunRow): Proof["verified"] {
-  const { run_id, started_at, finished_at, until, outcome } = run;
+  const { run_id, started_at, finished_at, until } = run;
   const through = until !== null && until < started_at ? until : started_at;
   const from = db
     .prepare(
@@ -50,7 +50,7 @@ function readVerifiedRange({ db }: Mirror, run: RunRow): Proof["verified"] {
     )
     .pluck()
     .get({ run_id, through }) as string | null | undefined;
-  const by = outcome === verifyCompleted ? "verify" : "sync";
+  const by = isVerify(run) ? "verify" : "sync";
   return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }
 

@@ -3,20 +3,12 @@ import type { Resource } from "../resources/resource.js";
 import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
 
 /**
- * The outcome of every completed `verify`, even if it found differences. The column `verified` has a different meaning:
- * it is 1 only if the mirror and the API agreed.
+ * How a run ended.
+ * - running: The run is in progress, or its process was killed.
+ * - verified: A `verify` compared everything, even if it found differences. The column `verified` has a different
+ * meaning: it is 1 only if the mirror and the API agreed.
  */
-export const verifyCompleted = "verified";
-
-/** How a run ended. `running` means that the run is in progress, or that its process was killed. */
-export type RunOutcome =
-  | "running"
-  | "done"
-  | typeof verifyCompleted
-  | "incomplete"
-  | "failed"
-  | "stopped"
-  | "skipped";
+export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
 /** A run for one resource, as stored in `sync_runs` and printed by `sync --json`. */
 export interface RunRow {
@@ -153,45 +145,39 @@ export function findNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-// Conditions for the queries below. A run is up to date if it read everything up to its own start, which `--until`
-// prevents.
-//
-// | query                  | runs                                                | also required          |
-// | ---------------------- | --------------------------------------------------- | ---------------------- |
-// | `findLastRun`          | all runs, except a `verify` without differences     |                        |
-// | `findLastUpToDateSync` | syncs with the outcome `done`                       | up to date             |
-// | `findLastVerifiedSync` | syncs with the outcome `done`                       | up to date, verified   |
-// | `findLastVerifiedRun`  | syncs with the outcome `done`, completed `verify`s  | verified               |
-// | `findUnresolvedVerify` | `verify` runs with differences                      | no later verified run  |
-// | `findLastFinishedRun`  | syncs that compared counts after all planned reads  |                        |
+/** True if the run is a completed `verify`, which stores the differences that it found in `error`. */
+export function isVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
+  return outcome === "verified";
+}
+
+/** An SQL condition for runs that read everything up to their own start, which `--until` prevents. */
 const upToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
-const upToDateSync = `outcome = 'done' AND ${upToDate}`;
-const agreeingVerify = `(outcome = '${verifyCompleted}' AND error IS NULL)`;
-const differingVerify = `(outcome = '${verifyCompleted}' AND error IS NOT NULL)`;
 
+/** Returns the last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, `NOT ${agreeingVerify}`) ?? findNewest(mirror, resource, "true");
+  const informative = "NOT (outcome = 'verified' AND error IS NULL)";
+  return findNewest(mirror, resource, informative) ?? findNewest(mirror, resource, "true");
 }
 
+/** Returns the last sync that read everything up to its own start, even if it could not verify all of it. */
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, upToDateSync);
+  return findNewest(mirror, resource, `outcome = 'done' AND ${upToDate}`);
 }
 
+/** Returns the last sync that verified everything up to its own start. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, `verified = 1 AND ${upToDateSync}`);
+  return findNewest(mirror, resource, `outcome = 'done' AND verified = 1 AND ${upToDate}`);
 }
 
+/** Returns the last sync or `verify` in which the mirror and the API agreed, even if it was limited by `--until`. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(
-    mirror,
-    resource,
-    `verified = 1 AND (outcome = 'done' OR ${agreeingVerify}) AND error IS NULL`,
-  );
+  return findNewest(mirror, resource, "verified = 1");
 }
 
+/** Returns the last `verify` that found differences, unless a later run has verified everything up to its own start. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewest(mirror, resource, differingVerify);
-  const verified = differing && findNewest(mirror, resource, `verified = 1 AND ${upToDate}`);
+  const differing = findNewest(mirror, resource, "outcome = 'verified' AND error IS NOT NULL");
+  const verified = findNewest(mirror, resource, `verified = 1 AND ${upToDate}`);
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 

@@ -1,7 +1,7 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { verifyCompleted, writeUnrepairableRun } from "../store/runs.js";
+import { writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -146,7 +146,7 @@ async function recordVerification(
   };
   mirror.transaction(() => {
     finishRun(run, {
-      outcome: verifyCompleted,
+      outcome: "verified",
       error: null,
       problems: joinProblems(problems),
       columns,
