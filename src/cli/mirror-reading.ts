@@ -7,10 +7,12 @@ import {
   type Settings,
 } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { explainMirrorError } from "../store/backups.js";
-import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
-import { migrateAndOpenReadOnly } from "../store/open.js";
+import { MirrorUnusable } from "../errors.js";
+import { lastBackupHint } from "../store/backups.js";
+import { asMirrorError, type Mirror, withMirror, withReadTransaction } from "../store/database.js";
+import { openMirrorForReading } from "../store/open.js";
 import { pathExists } from "../util/files.js";
+import { damageKind, explainSqlite } from "../util/system-errors.js";
 import { type Style, styleFor, terminalWidth } from "../util/terminal.js";
 import { TerminalReporter } from "./progress.js";
 
@@ -41,7 +43,7 @@ export async function readMirror<T>(
   const width = terminalWidth(deps.stdout);
   const missingHint = missingMirrorHint(settings, deps);
   try {
-    return await withMirror(migrateAndOpenReadOnly(dbPath, { reporter, missingHint }), (mirror) =>
+    return await withMirror(openMirrorForReading(dbPath, { reporter, missingHint }), (mirror) =>
       withReadTransaction(mirror, () => work({ deps, flags, mirror, reporter, style, width })),
     );
   } catch (error) {
@@ -60,4 +62,17 @@ function missingMirrorHint({ key, missingReason, output }: Settings, { cwd }: Pi
     return `add \`--db ${demo}\` to use the demo's mirror; for your own brand, ${ownBrand}`;
   if (key === undefined && missingReason) return missingReason.hint;
   return key === undefined ? `${ownBrand}; without a key, try \`brandapi demo\`` : ownBrand;
+}
+
+/**
+ * Adds the mirror's path to an error from SQLite. If the mirror is damaged, the hint is the command that restores the
+ * newest backup. Returns other errors unchanged.
+ */
+export async function explainMirrorError(error: unknown, path: string): Promise<unknown> {
+  const cause = error instanceof MirrorUnusable ? error.cause : error;
+  if (damageKind(cause) === null) return explainSqlite(error, path) ?? error;
+  const mirrorError = asMirrorError(error, path);
+  const hint = await lastBackupHint(path);
+  if (hint === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;
+  return new MirrorUnusable(mirrorError.message, { hint, cause });
 }

@@ -12,8 +12,7 @@ import {
   MirrorUnusable,
   Unauthorized,
 } from "../errors.js";
-import { explainMirrorError } from "../store/backups.js";
-import { checkForDamage, closeMirror, type Mirror, withMirror, withMirrorFile } from "../store/database.js";
+import { checkForDamage, closeMirror, connect, type Mirror, withMirror } from "../store/database.js";
 import { lockMirror, writeProgress } from "../store/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
@@ -32,6 +31,7 @@ import {
   refuseWrongClock,
   warnBeforeExpiry,
 } from "./api-session.js";
+import { explainMirrorError } from "./mirror-reading.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
 /** A command that reads the API and the mirror. */
@@ -192,7 +192,7 @@ async function recordFailure({ name, deps, settings }: MirrorCommand, error: unk
     hint: (error instanceof BrandapiError && error.hint) || null,
     isRefused: isRejectedKey(error),
   };
-  await withMirrorFile(settings.dbPath, (mirror) => writeFailedRun(mirror, failure)).catch(() => {});
+  await withMirror(connect(settings.dbPath), (mirror) => writeFailedRun(mirror, failure)).catch(() => {});
 }
 
 /** Applies the profile's list of omitted fields to the stored records. */

@@ -22,13 +22,12 @@ import {
   replaceMirror,
   shortCopyBytes,
 } from "../store/backups.js";
-import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
+import { connect, type Mirror, readInfo, withMirror, writeInfo } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
 import { fileIdentity, isWritable, resolveMirrorPath } from "../store/mirror-files.js";
 import { openMirror } from "../store/open.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { checkIdentity } from "../store/schema.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
 import { reserveTempFile } from "../util/temp-files.js";
@@ -121,7 +120,7 @@ const maxWaits = 30;
 async function recordBackup(file: string, backup: Backup, { signal }: Deps): Promise<void> {
   for (let waits = 1; ; waits += 1)
     try {
-      return await withMirrorFile(file, (mirror) => {
+      return await withMirror(connect(file), (mirror) => {
         mirror.db.pragma("busy_timeout = 1000");
         writeInfo(mirror, "last_backup", JSON.stringify(backup));
       });
@@ -140,7 +139,7 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
     if (!isBackupName(name, dbPath) || resolveMirrorPath(path) === resolveMirrorPath(dbPath)) continue;
-    const copied = await withMirrorFile(path, readOrigin).catch(() => null);
+    const copied = await withMirror(connect(path), readOrigin).catch(() => null);
     if (copied !== null && copied === origin) backups.push(path);
   }
   return backups;
@@ -191,7 +190,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
       );
     // The pragma checkpoints and removes the write-ahead log, so that the mirror is a single file. It fails if another
     // program has the mirror open.
-    if (current) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
+    if (current) await withMirror(connect(db), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, replacedPath);
     if (kept) reporter.note(`The previous mirror has been kept: ${kept}`);
     reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", output));
@@ -212,12 +211,11 @@ interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
 /** Reads the parts of the current mirror that a restored backup needs. Returns null if the mirror is damaged. */
 async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
-    const current = await withMirrorFile(path, (mirror) => {
-      checkIdentity(mirror);
+    const current = await withMirror(connect(path), (mirror) => {
       const brandId = readInfo(mirror, "brand_id");
       return { brandId, lastBackup: readInfo(mirror, "last_backup"), ...readRedactionRules(mirror) };
     });
-    return { ...current, origin: await withMirrorFile(path, readOrigin).catch(() => null) };
+    return { ...current, origin: await withMirror(connect(path), readOrigin).catch(() => null) };
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(errorCode(cause))) return null;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "nod
 import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
 import { completeHint } from "../cli/error-output.js";
+import { explainMirrorError } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { configPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
@@ -11,7 +12,7 @@ import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusabl
 import { typedTables } from "../query/readable-tables.js";
 import { detailResources, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
-import { explainMirrorError, findLastBackup, lastBackupHint } from "../store/backups.js";
+import { findLastBackup, lastBackupHint } from "../store/backups.js";
 import { findDamage, type Mirror, readInfo, withReadTransaction } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, readOwner } from "../store/owner.js";

@@ -6,7 +6,7 @@ import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { findLastBackup } from "../store/backups.js";
-import { type Mirror, withMirrorFile } from "../store/database.js";
+import { connect, type Mirror, withMirror } from "../store/database.js";
 import { type NamedHost, readHosts } from "../store/host-names.js";
 import { lockMirror } from "../store/lock.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
@@ -48,7 +48,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   const { id } = known;
   if (!yes) await confirm(known, deps);
   const lock = await lockMirror(dbPath, deps);
-  const { records, last_backup } = await withMirrorFile(dbPath, (mirror) =>
+  const { records, last_backup } = await withMirror(connect(dbPath), (mirror) =>
     forgetHost(mirror, id, reporter, deps),
   ).finally(lock.release);
   const rewrittenCounts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);

@@ -7,7 +7,7 @@ import { UsageError } from "../errors.js";
 import { createSandboxApi } from "../sandbox/api.js";
 import { type BrandOptions, createBrand } from "../sandbox/brand.js";
 import { serveSandbox } from "../sandbox/server.js";
-import { truncateLog, withMirrorFile } from "../store/database.js";
+import { connect, truncateLog, withMirror } from "../store/database.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder } from "../util/files.js";
 import { loadSqlite } from "../util/sqlite.js";
@@ -45,7 +45,7 @@ export async function startDemo(out: string, options: BrandOptions, deps: Deps) 
   const close = async () => {
     await closeSandbox();
     // Truncates the write-ahead log, because a command that opens the mirror read-only cannot do so.
-    if (existsSync(db)) await withMirrorFile(db, truncateLog);
+    if (existsSync(db)) await withMirror(connect(db), truncateLog);
   };
   const env = {
     ...deps.env,

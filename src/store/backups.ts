@@ -13,21 +13,12 @@ import { dirname, join, parse } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
-import { damageKind, errorCode, errorReason, explainSqlite, writeHint } from "../util/system-errors.js";
+import { damageKind, errorCode, errorReason, writeHint } from "../util/system-errors.js";
 import { quoteShellWord } from "../util/text.js";
-import {
-  asMirrorError,
-  connect,
-  findDamage,
-  type Mirror,
-  readInfo,
-  readJsonInfo,
-  withMirror,
-  withMirrorFile,
-} from "./database.js";
+import { connect, findDamage, type Mirror, readInfo, readJsonInfo, withMirror } from "./database.js";
 import { isWritable, moveLogFiles } from "./mirror-files.js";
 import { readFirstReadAt } from "./runs.js";
-import { checkIdentity, schemaVersion } from "./schema.js";
+import { schemaVersion } from "./schema.js";
 
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
@@ -60,7 +51,6 @@ export const shortCopyBytes = 200 * 2 ** 20;
 
 async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
   return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
-    checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw copyError(from, "it is empty", "run `brandapi sync` first");
     // Count and copy the rows in the same transaction. This rules out VACUUM INTO, which cannot run in a transaction.
     mirror.db.exec("BEGIN");
@@ -75,7 +65,7 @@ async function writeCopy(from: string, copy: string, runGracefully: Deps["runGra
 }
 
 async function checkCopy(copy: string, summary: string, from: string): Promise<void> {
-  await withMirrorFile(copy, async (mirror) => {
+  await withMirror(connect(copy), async (mirror) => {
     // In a read-only folder, a copy in WAL mode could not be opened.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
@@ -166,19 +156,6 @@ export function replaceMirror(file: string, place: string, aside: string): void 
 export function findLastBackup(mirror: Mirror): Backup | null {
   const last = readJsonInfo<Backup>(mirror, "last_backup");
   return last && existsSync(last.path) ? last : null;
-}
-
-/**
- * Adds the mirror's path to an error from SQLite. If the mirror is damaged, the hint is the command that restores the
- * newest backup. Returns other errors unchanged.
- */
-export async function explainMirrorError(error: unknown, path: string): Promise<unknown> {
-  const cause = error instanceof MirrorUnusable ? error.cause : error;
-  if (damageKind(cause) === null) return explainSqlite(error, path) ?? error;
-  const mirrorError = asMirrorError(error, path);
-  const hint = await lastBackupHint(path);
-  if (hint === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;
-  return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
 /**

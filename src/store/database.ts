@@ -4,6 +4,7 @@ import { loadSqlite } from "../util/sqlite.js";
 import { damagedHint, damageKind, errorCode } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
+import { checkIdentity } from "./schema.js";
 
 /** How long SQLite waits for another writer, in milliseconds. During this time, no signals are handled. */
 export const busyMs = 1_000;
@@ -154,10 +155,10 @@ export function writeJsonInfo(mirror: Mirror, name: string, value: object | null
 }
 
 /**
- * Opens any SQLite file. If the file and its folder are read-only, loads the file into memory.
- * @throws MirrorUnusable if SQLite cannot open the file
+ * Opens an existing mirror without migrating it. If the file and its folder are read-only, loads the file into memory.
+ * @throws MirrorUnusable if the file cannot be opened, is not a mirror, or was written by a newer version
  */
-export async function connect(path: string, { readonly }: { readonly: boolean }): Promise<Mirror> {
+export async function connect(path: string, { readonly = false } = {}): Promise<Mirror> {
   checkMirrorPath(path);
   const Sqlite = await loadSqlite();
   const fileId = fileIdentity(path);
@@ -170,7 +171,9 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
     // The first read opens the log by name. If the mirror file was replaced before that, the check below detects it.
     db.pragma("schema_version");
     checkNotReplaced({ fileId, path });
-    return new Mirror(db, path, fileId);
+    const mirror = new Mirror(db, path, fileId);
+    checkIdentity(mirror);
+    return mirror;
   } catch (error) {
     db?.close();
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
@@ -179,7 +182,9 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
   try {
     db = new Sqlite(readIntoMemory(path), { readonly });
     storeTempInMemory(db);
-    return new Mirror(db, path, fileId);
+    const mirror = new Mirror(db, path, fileId);
+    checkIdentity(mirror);
+    return mirror;
   } catch (error) {
     db?.close();
     throw asMirrorError(error, path);
@@ -191,19 +196,17 @@ function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }
 
-type Work<T> = (mirror: Mirror) => T | Promise<T>;
-
-export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
+/** Runs `work` with a mirror that is being opened, and closes it. */
+export async function withMirror<T>(
+  opening: Promise<Mirror>,
+  work: (mirror: Mirror) => T | Promise<T>,
+): Promise<T> {
   const mirror = await opening;
   try {
     return await work(mirror);
   } finally {
     mirror.db.close();
   }
-}
-
-export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T> {
-  return await withMirror(connect(path, { readonly: false }), work);
 }
 
 /**

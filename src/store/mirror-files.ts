@@ -15,13 +15,10 @@ import { MirrorUnusable } from "../errors.js";
 import { createFolder } from "../util/files.js";
 import { quoteShellWord } from "../util/text.js";
 
-/**
- * True if the mirror file exists.
- * @throws MirrorUnusable if the path is a folder or a device
- */
-export function checkMirrorPath(path: string): boolean {
+/** @throws MirrorUnusable if the path is a folder or a device */
+export function checkMirrorPath(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats || stats.isFile()) return stats !== undefined;
+  if (!stats || stats.isFile()) return;
   const [existing = "mirror.sqlite"] = stats.isDirectory()
     ? readdirSync(path).filter((name) => name.endsWith(".sqlite"))
     : [];

@@ -4,7 +4,7 @@ import type { Database } from "better-sqlite3";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 import { detailResources, resources } from "../resources/registry.js";
 import { tablesOf } from "../resources/table-shape.js";
-import { createFolder } from "../util/files.js";
+import { createFolder, pathExists } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { errorReason } from "../util/system-errors.js";
@@ -21,101 +21,86 @@ import {
   writeJsonInfo,
 } from "./database.js";
 import { findCurrentRun } from "./lock.js";
-import {
-  checkMirrorPath,
-  isWritable,
-  mirrorFiles,
-  moveLogFiles,
-  resolveMirrorPath,
-  withoutLogMode,
-} from "./mirror-files.js";
+import { isWritable, mirrorFiles, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
-import { checkIdentity, migrateSystemTables, schemaVersion } from "./schema.js";
+import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
 
 /*
  * The ways to open a mirror:
  *
- * | function                 | without a file   | mirror of an older version | writes          |
- * | ------------------------ | ---------------- | -------------------------- | --------------- |
- * | `openMirror`             | creates a mirror | backs it up, migrates it   | yes             |
- * | `migrateAndOpenReadOnly` | throws           | backs it up, migrates it   | only to migrate |
- * | `openMirrorOrEmpty`      | empty, in memory | leaves it unchanged        | no              |
- * | `openMirrorForPlan`      | empty, in memory | migrates a copy in memory  | no              |
+ * | function               | without a file   | mirror of an older version | writes          |
+ * | ---------------------- | ---------------- | -------------------------- | --------------- |
+ * | `openMirror`           | creates a mirror | backs it up, migrates it   | yes             |
+ * | `openMirrorForReading` | throws           | backs it up, migrates it   | only to migrate |
+ * | `openMirrorOrEmpty`    | empty, in memory | leaves it unchanged        | no              |
+ * | `openMirrorForPlan`    | empty, in memory | migrates a copy in memory  | no              |
+ *
+ * All of them throw MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version, and leave
+ * the file unchanged.
  */
 
 /** How long `openMirror` waits for another program that is writing to the mirror or migrating it, in milliseconds. */
 const openingBusyMs = 10_000;
 
-/**
- * Opens a mirror for writing. Creates it (mode 0600) if it does not exist. If it is from an older version, backs it up
- * and migrates it.
- * @throws MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version, in which case it
- * is not changed
- */
+/** Opens a mirror for writing. A new mirror has mode 0600. */
 export async function openMirror(path: string, options: MigrationOptions = {}): Promise<Mirror> {
-  if (!checkMirrorPath(path)) await createMirrorFile(path);
-  return await connectAnd(path, { readonly: false }, async (mirror) => {
+  if (!pathExists(path)) await createMirrorFile(path);
+  const mirror = await connect(path);
+  try {
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     setFileFormat(mirror.db);
     mirror.db.pragma("synchronous = NORMAL");
     await migrateMirror(mirror, options);
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
-  });
+  } catch (error) {
+    mirror.db.close();
+    throw asMirrorError(error, path);
+  }
 }
 
 /**
- * Opens a mirror for reading, without waiting for a sync. If it is from an older version, migrates it first.
+ * Opens a mirror for reading, without waiting for a sync.
  * @param options.missingHint what to do if the mirror does not exist
  * @throws ConfigurationError if the mirror does not exist; MirrorBusy if an older version of brandapi is writing to it
  */
-export async function migrateAndOpenReadOnly(
+export async function openMirrorForReading(
   path: string,
   options: MigrationOptions & { missingHint?: string } = {},
 ): Promise<Mirror> {
-  if (!checkMirrorPath(path)) throw noMirrorError(path, options.missingHint);
-  return await connectAnd(path, { readonly: true }, async (mirror) => {
-    const version = schemaVersion(mirror);
-    if (version === "none")
-      throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-    if (isUpToDate(mirror)) return mirror;
-    mirror.db.close();
-    if (!isWritable(path))
-      throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
-        hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
-      });
-    // A migration could change the tables while the older version is still writing to them.
-    if (version === "older" && (await findCurrentRun(path)))
-      throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
-        hint: "to migrate the mirror, run the same command again after that run has ended",
-      });
-    (await openMirror(path, options)).db.close();
-    return await connect(path, { readonly: true });
-  });
+  if (!pathExists(path)) throw noMirrorError(path, options.missingHint);
+  const mirror = await connect(path, { readonly: true });
+  const version = schemaVersion(mirror);
+  if (isUpToDate(mirror)) return mirror;
+  mirror.db.close();
+  if (version === "none")
+    throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
+  if (!isWritable(path))
+    throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
+      hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
+    });
+  // A migration could change the tables while the older version is still writing to them.
+  if (version === "older" && (await findCurrentRun(path)))
+    throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
+      hint: "to migrate the mirror, run the same command again after that run has ended",
+    });
+  (await openMirror(path, options)).db.close();
+  return await connect(path, { readonly: true });
 }
 
-/**
- * Opens a mirror for reading without migrating it. If it does not exist, opens an empty in-memory mirror.
- * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
- */
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
-  const mirror = checkMirrorPath(path)
-    ? await connectAnd(path, { readonly: true }, async (opened) => opened)
-    : null;
-  if (mirror && schemaVersion(mirror) !== "none") return mirror;
-  mirror?.db.close();
+  if (pathExists(path)) {
+    const mirror = await connect(path, { readonly: true });
+    if (schemaVersion(mirror) !== "none") return mirror;
+    mirror.db.close();
+  }
   const Sqlite = await loadSqlite();
   const empty = new Mirror(new Sqlite(":memory:"), path, null);
   migrateSystemTables(empty.db);
   return empty;
 }
 
-/**
- * Opens a mirror for a plan, without writing to the file. If the mirror does not exist, opens an empty in-memory
- * mirror. If it is not up to date, opens a migrated copy in memory.
- * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
- */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const mirror = await openMirrorOrEmpty(path);
   if (!mirror.hasFile || isUpToDate(mirror)) return mirror;
@@ -129,22 +114,6 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
 
 export function noMirrorError(path: string, hint = "run `brandapi sync` first"): ConfigurationError {
   return new ConfigurationError(`No mirror yet: ${path}.`, { hint });
-}
-
-/** Opens a file and checks that it is a mirror. Closes it if the check or `prepare` throws. */
-async function connectAnd(
-  path: string,
-  mode: { readonly: boolean },
-  prepare: (mirror: Mirror) => Promise<Mirror>,
-): Promise<Mirror> {
-  const mirror = await connect(path, mode);
-  try {
-    checkIdentity(mirror);
-    return await prepare(mirror);
-  } catch (error) {
-    mirror.db.close();
-    throw asMirrorError(error, path);
-  }
 }
 
 /**
@@ -181,14 +150,14 @@ function setFileFormat(db: Database): void {
   db.pragma("journal_mode = WAL");
 }
 
-export interface MigrationOptions {
+interface MigrationOptions {
   /** True if the mirror is a copy, such as a backup that is being restored. Copies are migrated without a backup. */
   isCopy?: boolean;
   /** Prints the path of the backup, and warnings about lost user-defined views, indexes and triggers. */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 
-export function isUpToDate(mirror: Mirror): boolean {
+function isUpToDate(mirror: Mirror): boolean {
   return (
     schemaVersion(mirror) === "current" &&
     !hasOutdatedTables(mirror) &&
@@ -199,9 +168,8 @@ export function isUpToDate(mirror: Mirror): boolean {
 /**
  * Migrates all tables and views to this version in one transaction, after backing up the mirror if its version is
  * older. Other commands that open this mirror wait until the migration has finished.
- * @throws MirrorUnusable if the backup fails
  */
-export async function migrateMirror(
+async function migrateMirror(
   mirror: Mirror,
   { isCopy = false, reporter = silentReporter }: MigrationOptions,
 ): Promise<void> {
@@ -222,7 +190,7 @@ export async function migrateMirror(
 }
 
 /** Migrates all tables. Returns a message for each user-defined table, view, index or trigger that was lost. */
-export function migrateTables(mirror: Mirror): string[] {
+function migrateTables(mirror: Mirror): string[] {
   migrateSystemTables(mirror.db);
   return [...freeTableNames(mirror), ...rebuildOutdatedTables(mirror)];
 }

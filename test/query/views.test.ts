@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { readTableFacts } from "../../src/query/table-facts.js";
 import type { Mirror } from "../../src/store/database.js";
-import { migrateAndOpenReadOnly, openMirror } from "../../src/store/open.js";
+import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { views } from "../../src/views/all-views.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -94,7 +94,7 @@ async function older(): Promise<string> {
 }
 
 test.each([
-  ["reads the mirror", migrateAndOpenReadOnly],
+  ["reads the mirror", openMirrorForReading],
   ["syncs", openMirror],
 ])("outdated views are replaced when a command %s, and user-defined views are kept", async (_, open) => {
   const path = await older();
@@ -112,7 +112,7 @@ test("views in an up-to-date mirror are not rewritten", async () => {
   const before = new Sqlite(mirror.path, { readonly: true });
   const version = () => before.pragma("data_version", { simple: true });
   const first = version();
-  (await migrateAndOpenReadOnly(mirror.path)).db.close();
+  (await openMirrorForReading(mirror.path)).db.close();
   expect(version()).toBe(first);
   before.close();
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { detailResources, resources } from "../../src/resources/registry.js";
-import { migrateAndOpenReadOnly, openMirror } from "../../src/store/open.js";
+import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { migrations } from "../../src/store/schema.js";
 import { compareTables } from "../../src/store/table-check.js";
 import { makeHome } from "../support/home.js";
@@ -68,7 +68,7 @@ const history = ["record_versions", "changes", "sync_runs"].map(
 );
 
 test.each([
-  ["reads", migrateAndOpenReadOnly],
+  ["reads", openMirrorForReading],
   ["syncs", openMirror],
 ])(
   "a mirror from version 0.1.0 is migrated when a command %s, and keeps its history and removed records",

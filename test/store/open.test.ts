@@ -7,7 +7,7 @@ import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { lockMirror } from "../../src/store/lock.js";
 import { fileIdentity } from "../../src/store/mirror-files.js";
-import { migrateAndOpenReadOnly, openMirror, openMirrorOrEmpty } from "../../src/store/open.js";
+import { openMirror, openMirrorForReading, openMirrorOrEmpty } from "../../src/store/open.js";
 import { applicationId, migrations } from "../../src/store/schema.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
@@ -33,7 +33,7 @@ test("opening a new mirror creates a private file with an application ID and a s
 
 test("temporary data is kept in memory, because read-only systems have no writable temporary folder", async () => {
   const { db, path } = await makeMirror();
-  const reader = await migrateAndOpenReadOnly(path);
+  const reader = await openMirrorForReading(path);
   const inMemory = 2;
   expect(db.pragma("temp_store", { simple: true })).toBe(inMemory);
   expect(reader.db.pragma("temp_store", { simple: true })).toBe(inMemory);
@@ -91,7 +91,7 @@ test.each(cases)("opening %s fails and does not change the file", async (_, make
   const path = join(makeHome(), "other.sqlite");
   make(path);
   const before = readFileSync(path);
-  for (const open of [openMirror, migrateAndOpenReadOnly, openMirrorOrEmpty]) {
+  for (const open of [openMirror, openMirrorForReading, openMirrorOrEmpty]) {
     const error = await open(path).then(
       () => null,
       (caught: unknown) => caught,
@@ -131,7 +131,7 @@ test.each([
   ["a device file", () => "/dev/full", /must be a file, not a folder or a device/],
 ])("opening %s as a mirror fails and creates no file", async (_, make, message) => {
   const path = make();
-  for (const open of [openMirror, migrateAndOpenReadOnly, openMirrorOrEmpty, () => lockMirror(path, options)])
+  for (const open of [openMirror, openMirrorForReading, openMirrorOrEmpty, () => lockMirror(path, options)])
     await expect(open(path)).rejects.toThrow(message);
   expect(statSync(`${path}-lock`, { throwIfNoEntry: false })).toBeUndefined();
 });
@@ -139,7 +139,7 @@ test.each([
 test("opening a mirror for reading does not wait for a write transaction", async () => {
   const { db, path } = await makeMirror();
   db.exec("BEGIN IMMEDIATE; INSERT INTO mirror_info VALUES ('x', 'y')");
-  const reader = await migrateAndOpenReadOnly(path);
+  const reader = await openMirrorForReading(path);
   try {
     expect(reader.db.prepare("SELECT value FROM mirror_info WHERE name = 'x'").get()).toBeUndefined();
     expect(() => reader.db.exec("DELETE FROM mirror_info")).toThrow(/readonly/);

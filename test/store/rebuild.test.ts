@@ -4,7 +4,7 @@ import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
-import { migrateAndOpenReadOnly, openMirror } from "../../src/store/open.js";
+import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { indexTables } from "../../src/store/projection.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import { views } from "../../src/views/all-views.js";
@@ -69,7 +69,7 @@ test("outdated tables are rebuilt from the records", async () => {
 test("an export rebuilds outdated tables, so new columns are available without a sync", async () => {
   const mirror = await filledMirror();
   fakeOlderShape(mirror);
-  const reader = await migrateAndOpenReadOnly(mirror.path);
+  const reader = await openMirrorForReading(mirror.path);
   expect(reader.db.prepare("SELECT currency, commission_amount FROM orders WHERE id = 'o2'").get()).toEqual({
     currency: "EUR",
     commission_amount: 0.5,
