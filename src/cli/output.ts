@@ -54,7 +54,7 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
 }
 
 /** The format and the destination of an export. */
-export interface OutputChoice {
+interface OutputChoice {
   format: Format;
   /** The path as the user typed it; undefined for stdout. */
   path: string | undefined;

@@ -6,12 +6,10 @@ import {
   knownTableNames,
   type ReadableTable,
 } from "../query/readable-tables.js";
-import { findMisformattedDate, findUnquotedDate } from "../query/wrong-dates.js";
 import { syncingResource } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { hasCompletedSync, wasRead } from "../store/runs.js";
-import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/times.js";
 import { completeHint } from "./error-output.js";
@@ -74,24 +72,6 @@ export function useDataAsOf(
     );
   for (const name of withoutHistory)
     warn(`the mirror keeps no history of \`${name}\`, so rows read after ${formatInstant(at)} are omitted`);
-}
-
-/**
- * Warns if SQL compares a date column with a date that has no quotes or a different format, because SQLite then returns
- * a wrong result without reporting an error.
- */
-export function warnAboutWrongDates(reporter: Pick<Reporter, "warn">, sql: string): void {
-  const unquoted = findUnquotedDate(sql);
-  if (unquoted !== undefined) {
-    const { written, operation, effect, quoted } = unquoted;
-    reporter.warn(`\`${written}\` without quotes is a ${operation}, so ${effect}: write \`${quoted}\``);
-  }
-  const misformatted = findMisformattedDate(sql);
-  if (misformatted === undefined) return;
-  const { written, column, iso } = misformatted;
-  reporter.warn(
-    `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result: write dates as \`${iso}\``,
-  );
 }
 
 /** Warns about tables and views that are empty because none of their resources has been read. */

@@ -1,12 +1,13 @@
 import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, waitOption, withChoices } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
-import { findSyncedTable, warnAboutWrongDates } from "../cli/table-selection.js";
+import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type DownloadSummary, downloadFiles, selectFiles } from "../download/library-download.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
+import { findWrongDates } from "../query/wrong-dates.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes, formatCount, pluralize } from "../util/text.js";
 import { readVersion } from "../version.js";
@@ -58,7 +59,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   await withMirrorSession(command, async (session) => {
     const { api, mirror, reporter } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
-    if (flags.where !== undefined) warnAboutWrongDates(reporter, flags.where);
+    for (const warning of findWrongDates(flags.where ?? "")) reporter.warn(warning);
     const task = reporter.begin({ name: "download content" });
     const options = {
       ...deps,

@@ -23,7 +23,6 @@ import {
   useDataAsOf,
   warnAboutPartialTables,
   warnAboutUnreadTables,
-  warnAboutWrongDates,
 } from "../cli/table-selection.js";
 import { parseDuration } from "../cli/time-flags.js";
 import { expandPath } from "../config/folders.js";
@@ -42,6 +41,7 @@ import {
 import { openRows, type Selection } from "../query/select.js";
 import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
+import { findWrongDates } from "../query/wrong-dates.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
@@ -261,7 +261,7 @@ function checkWhere(
     const reads = findReads(mirror.db, conditionSql(table, where));
     return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
   });
-  warnAboutWrongDates(reporter, where);
+  for (const warning of findWrongDates(where)) reporter.warn(warning);
   warnAboutUnreadTables(session, new Set(names));
   return names;
 }

@@ -10,7 +10,6 @@ import {
   useDataAsOf,
   warnAboutPartialTables,
   warnAboutUnreadTables,
-  warnAboutWrongDates,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
@@ -20,6 +19,7 @@ import { type FormatName, formats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
 import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
+import { findWrongDates } from "../query/wrong-dates.js";
 import { readStream, readTextFile } from "../util/files.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
 import { formatCount, quoteShellWord } from "../util/text.js";
@@ -102,7 +102,7 @@ function openStatement(
     reporter.warn(
       `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
     );
-  warnAboutWrongDates(reporter, sql);
+  for (const warning of findWrongDates(sql)) reporter.warn(warning);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);
   if (asOf === undefined) return statement;

@@ -73,7 +73,7 @@ export const formats: readonly Format[] = [
 ];
 
 /** Generates the output in chunks. Keeps only a few batches of rows in memory. */
-export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
+type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
 /** The tables to write. Formats that are not multi-table receive only one. */
 export type RowSources = readonly [RowSource, ...RowSource[]];

@@ -11,7 +11,7 @@ import { escapeData } from "../util/terminal.js";
 import { quoteShellWord } from "../util/text.js";
 
 /** The destination of an export. The caller must always call either `finish` or `discard`. */
-export interface Sink {
+interface Sink {
   write(data: Uint8Array | string): Promise<void>;
   /** Makes the complete output available at the target. */
   finish(): Promise<void>;
@@ -19,7 +19,7 @@ export interface Sink {
   discard(): Promise<void>;
 }
 
-export interface WriteResult {
+interface WriteResult {
   bytes: number;
   /** True if the reader closed the output before the end. */
   isCutShort: boolean;

@@ -171,7 +171,7 @@ const compressionLevel = 3;
  * Writes a ZIP file with fflate, but compresses its entries with Node's zlib, which is several times faster than
  * fflate.
  */
-export class ZipWriter {
+class ZipWriter {
   #output: Uint8Array[] = [];
   #entry: ZipInputFile | undefined;
   readonly #zip = new Zip((error, data) => {
@@ -218,17 +218,17 @@ export class ZipWriter {
   }
 }
 
-export const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
-export const sheetNamespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const sheetNamespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 const packages = "http://schemas.openxmlformats.org/package/2006";
 const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml";
 
 /** The index of each cell style in the workbook's style sheet. */
-export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
+const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
 
 /** A sheet and the range that its filter covers, such as `A1:K10`. */
-export interface Sheet {
+interface Sheet {
   table: string;
   range: string;
 }
@@ -239,7 +239,7 @@ export function sheetName(table: string): string {
 }
 
 /** Returns `xl/workbook.xml`. Excel requires a hidden defined name for each filter. */
-export function workbookXml(sheets: readonly Sheet[]): string {
+function workbookXml(sheets: readonly Sheet[]): string {
   const list = sheets.map(({ table }, index) => {
     const number = index + 1;
     return `<sheet name="${xmlText(sheetName(table))}" sheetId="${number}" r:id="rId${number}"/>`;
@@ -259,7 +259,7 @@ export function workbookXml(sheets: readonly Sheet[]): string {
  * Returns the other files that a workbook must contain (ECMA-376).
  * @param sheets the names of the tables
  */
-export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
+function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
   const forEachSheet = (part: (name: string, number: number) => string) =>
     sheets.map((name, index) => part(name, index + 1)).join("");
   const override = (part: string, type: string) =>
@@ -309,7 +309,7 @@ function styleSheet(): string {
 /**
  * Escapes text for XML. Characters that XML does not allow are written as `_x0000_`, with their code in hexadecimal.
  */
-export function xmlText(text: string): string {
+function xmlText(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
   return (
     text

@@ -70,7 +70,7 @@ export interface Health {
   never_read: string[];
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   /** Milliseconds since the Unix epoch. */
   now: number;
   maxAgeMs: number | null;

@@ -6,7 +6,7 @@ import { knownTableNames, mainTableNames, removedTableNames } from "./readable-t
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
 /** An explanation that replaces SQLite's error message, and a hint. */
-export interface Mistake {
+interface Mistake {
   reason?: string;
   hint?: string | undefined;
 }

@@ -21,7 +21,7 @@ export interface TableFacts {
   example: string;
 }
 
-export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
+interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
   rows_with_value?: number | undefined;
 }
 

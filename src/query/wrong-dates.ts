@@ -1,54 +1,39 @@
-/** An unquoted date in an SQL statement. SQLite evaluates it as a subtraction or a division. */
-interface UnquotedDate {
-  written: string;
-  operation: "subtraction" | "division";
-  /** A clause that describes the comparison, such as "`day` is compared with 2015". */
-  effect: string;
-  /** The date as an SQL string, such as `'2026-10-01'`. */
-  quoted: string;
-}
-
 /** Matches comments, strings, quoted names, unquoted dates, words and operators. */
 const sqlToken =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?:19|20|21)\d\d([-/])\d\d?(?:\1\d\d?)?(?![\w.])|[\w.]+|[<>=!]+|\S/g;
-const unquotedDate = /^\d{4}[-/]\d\d?(?:[-/]\d\d?)?$/;
 const comparison = /^(?:[<>]=?|={1,2}|!=|<>|is|not|between|in|like|glob)$/i;
 const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
 const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
-/** Finds the first unquoted date that a statement compares with a date column or passes to a date function. */
-export function findUnquotedDate(sql: string): UnquotedDate | undefined {
+/**
+ * Finds dates without quotes and dates in a format other than ISO 8601. SQLite accepts both, but returns wrong results.
+ * @returns a warning for the first date of each kind
+ */
+export function findWrongDates(sql: string): string[] {
   const tokens = tokenize(sql);
+  return [findUnquotedDate(tokens), findMisformattedDate(tokens)].flatMap((warning) => warning ?? []);
+}
+
+const unquotedDate = /^\d{4}[-/]\d\d?(?:[-/]\d\d?)?$/;
+
+/** Finds a date that SQLite evaluates as a subtraction or division, if the statement uses the result as a date. */
+function findUnquotedDate(tokens: readonly string[]): string | undefined {
   for (const [index, written] of tokens.entries()) {
     if (!unquotedDate.test(written)) continue;
     const use = describeUse(tokens.slice(0, index), tokens.slice(index + 1));
     if (use === undefined) continue;
     const [year = "", ...others] = written.split(/[-/]/);
-    const isDivision = written.includes("/");
+    const operation = written.includes("/") ? "division" : "subtraction";
     const result = others.reduce(
-      (rest, number) => (isDivision ? Math.trunc(rest / Number(number)) : rest - Number(number)),
+      (rest, number) =>
+        operation === "division" ? Math.trunc(rest / Number(number)) : rest - Number(number),
       Number(year),
     );
-    return {
-      written,
-      operation: isDivision ? "division" : "subtraction",
-      effect: `${use} ${Number.isFinite(result) ? result : "null"}`,
-      quoted: `'${[year, ...others.map((number) => number.padStart(2, "0"))].join("-")}'`,
-    };
+    const value = Number.isFinite(result) ? result : "null";
+    const quoted = `'${[year, ...others.map((number) => number.padStart(2, "0"))].join("-")}'`;
+    return `\`${written}\` without quotes is a ${operation}, so ${use} ${value}: write \`${quoted}\``;
   }
   return undefined;
-}
-
-/**
- * A string with a date in a different format than in the mirror. SQLite compares dates as text, so the result is wrong.
- */
-interface MisformattedDate {
-  /** The text with its quotes, such as `'01/10/2026'`. */
-  written: string;
-  /** The date column that is compared with the text. */
-  column: string;
-  /** The date as an SQL string in ISO 8601 format, or an example if the order of day and month is unknown. */
-  iso: string;
 }
 
 const dayFirst = /^'\d\d?[./-]\d\d?[./-](?:\d\d){1,2}(?:[ T][^']*)?'$/;
@@ -57,9 +42,8 @@ const isoDate = /^'\d{4}-\d\d(?:-\d\d(?:[ T][^']*)?)?'$/;
 /** Functions that can return dates in formats other than ISO 8601. */
 const textFunction = /^(?:format|printf|replace|strftime|substr|substring)$/i;
 
-/** Finds the first date in an unsupported format that a statement compares with a date column. */
-export function findMisformattedDate(sql: string): MisformattedDate | undefined {
-  const tokens = tokenize(sql);
+/** Finds a date in a different format than in the mirror, if it is compared with a date column, which is text. */
+function findMisformattedDate(tokens: readonly string[]): string | undefined {
   if (tokens.some((token) => textFunction.test(token))) return undefined;
   for (const [index, written] of tokens.entries()) {
     const [, year, separator, month = "", day] = yearFirst.exec(written) ?? [];
@@ -67,8 +51,10 @@ export function findMisformattedDate(sql: string): MisformattedDate | undefined 
     if (!isDate || isoDate.test(written)) continue;
     const column = leftColumn(tokens.slice(0, index)) ?? rightColumn(tokens.slice(index + 1));
     if (column === undefined) continue;
+    // If the day or month comes first, their order is unknown, so the warning contains only an example.
     const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
-    return { written, column, iso: year === undefined ? "'2026-10-01'" : `'${parts.join("-")}'` };
+    const iso = year === undefined ? "'2026-10-01'" : `'${parts.join("-")}'`;
+    return `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result: write dates as \`${iso}\``;
   }
   return undefined;
 }

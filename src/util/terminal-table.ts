@@ -1,9 +1,9 @@
 import { displayWidth, escapeText, pad, type Style, truncate, truncateStart, wrap } from "./terminal.js";
 
-export type TableCell = string | number | bigint | boolean | null | undefined;
+type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];
 
-export interface TableOptions {
+interface TableOptions {
   /** The terminal's width in columns, or undefined for pipes and files. */
   width?: number | undefined;
   style?: Style | undefined;

@@ -20,7 +20,7 @@ import {
  */
 const brandsKey = "brandapi.brands";
 
-export interface Checkpoint {
+interface Checkpoint {
   version: number;
   actions: Action[];
   brands: BrandState[];

@@ -178,7 +178,7 @@ const maxClaimMs = 60_000;
  * @param now milliseconds since the Unix epoch
  * @throws EEXIST if the path exists or another process is about to create it
  */
-export async function linkExclusive(from: string, to: string, now: number): Promise<void> {
+async function linkExclusive(from: string, to: string, now: number): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
