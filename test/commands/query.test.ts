@@ -98,7 +98,7 @@ test("query reads the statement from a file or from stdin", async () => {
   writeFileSync(join(home, "one.sql"), sql);
   const wanted = "id\norder-0\n";
   const from = async (args: string[], stdin = "") =>
-    await spawnBrandapi(["query", ...args, "--db", path], { home, stdin }).ended;
+    await brandapi(["query", ...args, "--db", path], { home, stdin });
   expect(await from(["-f", "one.sql"])).toMatchObject({ code: 0, out: wanted, err: "" });
   expect(await from([], sql)).toMatchObject({ code: 0, out: wanted, err: "" });
   expect(await from(["-f", "-"], sql)).toMatchObject({ code: 0, out: wanted, err: "" });

@@ -30,6 +30,11 @@ function plain(rows: readonly Record<string, unknown>[]): unknown[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, one]) => [name, value(one)])));
 }
 
+test("each documented example query has at most three lines", () => {
+  const tooLong = pageQueries.filter(({ sql }) => sql.split("\n").length > 3);
+  expect(tooLong.map(({ question }) => question)).toEqual([]);
+});
+
 test("the documented example queries return the same rows from Parquet files in DuckDB as from the mirror", async () => {
   const begun = Date.now() - 75 * day;
   const brand = makeBrand({ history: 1_500, seed: 11, now: begun });

@@ -9,7 +9,7 @@ import { hour, noon, ordersBefore } from "../support/records.js";
  * Returns a brand that is served over real sockets. Responses are delayed so that a signal arrives during the sync.
  */
 async function slowBrand() {
-  const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 3_000, hour), now: Date.now() });
+  const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 2_000, hour), now: Date.now() });
   const env = await brand.served({ latency: 40 });
   const start = (...argv: string[]) => spawnBrandapi(argv, { env, home: brand.home });
   return { brand, start };
@@ -30,9 +30,9 @@ test.each([
   expect(stored).toBeGreaterThan(0);
   const before = brand.servedCount();
   expect((await start("sync", "orders").ended).code).toBe(0);
-  expect(brand.mirrored()).toHaveLength(3_000);
+  expect(brand.mirrored()).toHaveLength(2_000);
   expect(brand.servedCount() - before, "the second sync starts over").toBeLessThan(
-    30 - Math.floor(stored / 100) + 12,
+    20 - Math.floor(stored / 100) + 12,
   );
 });
 
@@ -48,13 +48,13 @@ test("an interrupted sync --dry-run does not claim that data was kept", async ()
 test("kill -9 leaves an intact mirror and no stale lock, and the next sync completes the mirror", async () => {
   const { brand, start } = await slowBrand();
   const running = start("sync", "orders");
-  await brand.until(() => brand.servedCount() > 20);
+  await brand.until(() => brand.servedCount() > 15);
   running.child.kill("SIGKILL");
   await running.ended;
   expect((await start("status").ended).code).toBe(0);
   expect(brand.sql("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   const next = await start("sync", "orders").ended;
-  expect([next.code, brand.mirrored().length], next.err).toEqual([0, 3_000]);
+  expect([next.code, brand.mirrored().length], next.err).toEqual([0, 2_000]);
 });
 
 test("during a sync, a second sync exits with code 9, sync --wait waits, and an export runs immediately", async () => {
@@ -68,16 +68,6 @@ test("during a sync, a second sync exits with code 9, sync --wait waits, and an 
   expect((await start("export", "orders", "--csv").ended).code).toBe(0);
   expect((await first.ended).code).toBe(0);
   expect((await waiting.ended).code).toBe(0);
-});
-
-test("an export exits with code 0 and without an error when its reader closes the pipe", async () => {
-  const { brand, start } = await slowBrand();
-  await brand.run("sync orders");
-  const running = start("export", "orders", "--csv");
-  await running.until(/order_number/);
-  running.child.stdout?.destroy();
-  const { code, err } = await running.ended;
-  expect([code, err.replace(/^orders: .*\n/, "")]).toEqual([0, ""]);
 });
 
 test("sync exits with code 6 if nothing is listening at the base URL, or if the server does not use HTTP", async () => {

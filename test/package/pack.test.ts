@@ -14,21 +14,23 @@ interface Packed {
 }
 
 /** Lists the files in the tarball, without rebuilding the program. */
-function pack(): Packed {
+function listTarball(): Packed {
   const text = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const packed: unknown = JSON.parse(text);
+  const result: unknown = JSON.parse(text);
   // npm 11 and older print an array; npm 12 prints an object keyed by package name.
-  const [only] = Object.values(packed as Record<string, Packed>);
+  const [only] = Object.values(result as Record<string, Packed>);
   if (!only) throw new Error("npm pack named no package");
   return only;
 }
 
+const packed = listTarball();
+
 test("the tarball contains the program and its documents, and nothing else", () => {
-  const { files, filename, unpackedSize } = pack();
+  const { files, filename, unpackedSize } = packed;
   const paths = files.map(({ path }) => path);
   const isDocument = (path: string) => /^(src|test|\.github)\/.*(README\.md|SECURITY\.md|\.png)$/.test(path);
   const outside = paths.filter((path) => !path.startsWith("dist/") && !isDocument(path));
@@ -45,7 +47,7 @@ test("the tarball contains the program and its documents, and nothing else", () 
 });
 
 test("every link in the tarball's documents points to a file in the tarball", () => {
-  const paths = new Set(pack().files.map(({ path }) => path));
+  const paths = new Set(packed.files.map(({ path }) => path));
   const documents = [...paths].filter((path) => path.endsWith(".md"));
   const links = documents.flatMap((path) => {
     const targets = readFileSync(`${root}/${path}`, "utf8").matchAll(/\]\((?!https?:)([^)#\s]+)/g);

@@ -3,7 +3,7 @@ import fc from "../support/property.js";
 import { piecewiseResources, playPiecewise } from "./piecewise.js";
 import { scenariosOf } from "./scenarios.js";
 
-const runs = Number(process.env.PROPERTY_RUNS ?? 10);
+const runs = Number(process.env.PROPERTY_RUNS ?? 6);
 
 test.each(piecewiseResources.map((one) => [one.name, one] as const))(
   "each part of %s in a verified mirror equals the API's data at some time during the run",

@@ -4,7 +4,7 @@ import { testedLists } from "./model.js";
 import { play } from "./play.js";
 import { scenariosOf } from "./scenarios.js";
 
-const runs = Number(process.env.PROPERTY_RUNS ?? 12);
+const runs = Number(process.env.PROPERTY_RUNS ?? 8);
 
 test.each(testedLists)(
   "a sync makes no false claim about %s, whatever happens during and between runs",

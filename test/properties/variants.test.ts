@@ -3,7 +3,7 @@ import fc from "../support/property.js";
 import { scenariosOf } from "./scenarios.js";
 import { type ApiVariant, apiVariants, type Effect, playVariant } from "./variants.js";
 
-const runs = Number(process.env.PROPERTY_RUNS ?? 3);
+const runs = Number(process.env.PROPERTY_RUNS ?? 2);
 
 const titled = apiVariants.map((one) => [one.name, one.listName, one] as const);
 

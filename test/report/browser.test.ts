@@ -30,6 +30,15 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   const fileOf = (name: string) => join(home, `${name}.html`);
 
+  /** Runs axe on the open page. */
+  const findAxeViolations = async () => {
+    await browser.evaluate(`${axe}; 0`);
+    const { violations } = await browser.evaluate<{
+      violations: { id: string; nodes: { html: string }[] }[];
+    }>("axe.run(document, { resultTypes: ['violations'] })");
+    return violations.map(({ id, nodes }) => [id, nodes.slice(0, 2).map(({ html }) => html)]);
+  };
+
   describe.each(brandNames)("the report page for %s", (name) => {
     test.each(widths)(
       "the page fits between its margins at a width of %i pixels, loads no external resources and logs no errors",
@@ -51,17 +60,9 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       },
     );
 
-    test.each([
-      ["light", {}],
-      ["dark", { dark: true }],
-      ["light on a phone", { width: 375 }],
-    ])("the page passes axe's accessibility checks: %s", async (_, options) => {
-      await browser.open(fileOf(name), options);
-      await browser.evaluate(`${axe}; 0`);
-      const { violations } = await browser.evaluate<{
-        violations: { id: string; nodes: { html: string }[] }[];
-      }>("axe.run(document, { resultTypes: ['violations'] })");
-      expect(violations.map(({ id, nodes }) => [id, nodes.slice(0, 2).map(({ html }) => html)])).toEqual([]);
+    test("the page passes axe's accessibility checks", async () => {
+      await browser.open(fileOf(name));
+      expect(await findAxeViolations()).toEqual([]);
       expect(browser.activity().requests).toHaveLength(1);
     });
 
@@ -73,6 +74,25 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       );
       expect(contentWidth).toBeLessThanOrEqual(width);
     });
+  });
+
+  test.each([
+    ["in dark mode", { dark: true }],
+    ["on a phone", { width: 375 }],
+  ])("the report page passes axe's accessibility checks %s", async (_, options) => {
+    await browser.open(fileOf("a busy brand"), options);
+    expect(await findAxeViolations()).toEqual([]);
+  });
+
+  test("the report page hides the less important columns and labels on a phone", async () => {
+    const countVisible = async (width: number) => {
+      await browser.open(fileOf("a busy brand"), { width });
+      return await browser.evaluate<number>(
+        "[...document.querySelectorAll('.spare')].filter((one) => one.getClientRects().length > 0).length",
+      );
+    };
+    expect(await countVisible(1280)).toBeGreaterThan(10);
+    expect(await countVisible(375)).toBe(0);
   });
 
   test("a currency's five key figures fit in one row at a width of 1280 pixels", async () => {
@@ -148,7 +168,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
         const rows = await textsOf("#restated tbody tr");
         const isRow = (line = "") => rows.some((row) => line.startsWith(row));
         let splits = 0;
-        for (const offset of [0, 20, 40, 60, 80, 100, 120, 140]) {
+        for (const offset of [0, 40, 80, 120]) {
           await browser.evaluate(`document.querySelector("#restated h2").style.paddingTop = "${offset}px"`);
           const pages = await printLines();
           for (const [index, lines] of pages.entries()) {
@@ -160,7 +180,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
             ).toEqual([true, true]);
           }
         }
-        expect(splits).toBeGreaterThan(4);
+        expect(splits).toBeGreaterThan(2);
       },
     );
   });
