@@ -1,19 +1,25 @@
-import type { Clock, Deps } from "../deps.js";
-import { BrandapiError, Forbidden, Unauthorized, UnexpectedResponse } from "../errors.js";
+import { inspect } from "node:util";
+import type { Clock, Deps, HttpResponse } from "../deps.js";
+import { BrandapiError, Forbidden, Unauthorized, UnexpectedResponse, UnsafeResponse } from "../errors.js";
+import { rejectOnAbort } from "../util/reject-on-abort.js";
+import { formatDuration } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
-import { readServerLimit, requestHeaders } from "./headers.js";
-import { type ApiRequest, sendRequest } from "./http.js";
+import { readDateHeader, readServerLimit, type ServerLimit } from "./headers.js";
 import { RateLimiter } from "./rate-limit.js";
 import {
+  classifyError,
   forbiddenError,
   type KeyScopes,
   type Outage,
   type RefusedRequest,
+  type RequestFailure,
+  RequestTimeout,
   readScopes,
-  statusError,
+  refusalError,
+  statusFailure,
   unavailableError,
 } from "./request-errors.js";
-import { type ApiResponse, maxItemsFor } from "./response.js";
+import { type ApiResponse, maxItemsFor, readEnvelope, responseLimits } from "./response.js";
 
 export interface ApiSettings {
   baseUrl: string;
@@ -40,10 +46,18 @@ export interface ApiEvents {
 
 /** Tolerates imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
 const timerToleranceMs = 50;
+/** The minimum timeout of a request. It applies even if `--max-wait` expires earlier. */
+const minTimeoutMs = 5_000;
+
+interface ApiRequest {
+  path: string;
+  url: URL;
+  maxItems: number;
+}
 
 /**
- * Sends the requests of one run. Each request waits for a permit (`rate-limit.ts`) and is then sent (`http.ts`).
- * A failure is retried or thrown as an error with a hint (`request-errors.ts`).
+ * Sends the requests of one run. A request waits for the rate limit and is sent. If it fails because the API is
+ * unavailable, it is sent again until `--max-wait` expires. All other failures are thrown immediately.
  */
 export class ApiClient {
   readonly stats = { requests: 0, retries: 0 };
@@ -58,36 +72,33 @@ export class ApiClient {
     private readonly deps: Deps,
     private readonly events: ApiEvents = {},
   ) {
+    const { baseUrl, key, maxWaitMs, userAgent } = settings;
     // `new URL` would drop the last path segment of a base URL without a trailing slash.
-    this.#baseUrl = new URL(settings.baseUrl.replace(/\/*$/, "/"));
-    this.#headers = requestHeaders(settings);
+    this.#baseUrl = new URL(baseUrl.replace(/\/*$/, "/"));
+    this.#headers = {
+      authorization: `Bearer ${key}`,
+      accept: "application/json",
+      "user-agent": userAgent,
+    };
     this.#limiter = new RateLimiter(settings, deps.clock, events);
-    this.#outage = new OutageTimer(deps.clock, settings.maxWaitMs);
+    this.#outage = new OutageTimer(deps.clock, maxWaitMs);
   }
 
-  /** @throws BrandapiError with a hint, or the signal's abort reason */
+  /**
+   * Requests a path, and retries the request if the API is unavailable.
+   * @param scope the scope that the path requires, for the error message
+   * @throws BrandapiError with a hint, or the signal's abort reason
+   */
   async get(path: string, query: QueryParameters = {}, scope?: string): Promise<ApiResponse> {
     const { clock, random, signal } = this.deps;
-    const request: ApiRequest = {
-      path,
-      url: buildUrl(this.#baseUrl, path, query),
-      headers: this.#headers,
-      maxItems: maxItemsFor(query),
-      key: this.settings.key,
-    };
+    const request = { path, url: buildUrl(this.#baseUrl, path, query), maxItems: maxItemsFor(query) };
     let firstSentAt: number | null = null;
-    const remainingMs = () => this.#outage.remainingMs(firstSentAt ?? clock.monotonic());
     for (let attempt = 1; ; attempt += 1) {
-      const permit = await this.#limiter.acquire(signal, remainingMs() + timerToleranceMs);
+      const maxServerWaitMs = this.#outage.remainingMs(firstSentAt) + timerToleranceMs;
+      const permit = await this.#limiter.acquire(signal, maxServerWaitMs);
       const sentAt = clock.monotonic();
       firstSentAt ??= sentAt;
-      this.stats.requests += 1;
-      this.events.onSend?.({ host: this.#baseUrl.host });
-      const result = await sendRequest(request, remainingMs(), this.deps, {
-        onHeaders: (headers) =>
-          this.#limiter.recordResponse(permit, headers && readServerLimit(headers, clock.now())),
-        onRequest: this.events.onRequest,
-      });
+      const result = await this.#send(request, permit, this.#outage.remainingMs(firstSentAt));
       if ("data" in result) {
         this.#outage.recordResponse();
         return result;
@@ -99,7 +110,8 @@ export class ApiClient {
       }
 
       this.#outage.recordFailure(path, sentAt);
-      const waitMs = retryDelay(failure, { attempt, remainingMs: remainingMs(), random: random() });
+      const remainingMs = this.#outage.remainingMs(firstSentAt);
+      const waitMs = retryDelay(failure, { attempt, remainingMs, random: random() });
       // A 429 delays all other requests in the run, even if this request is not retried.
       if (failure.kind === "unavailable" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
@@ -119,18 +131,60 @@ export class ApiClient {
     this.#limiter.close();
   }
 
+  /**
+   * Sends a request once and reads the response.
+   * @param permit the permit from the rate limiter
+   * @throws UnexpectedResponse if the response has an undocumented shape
+   * @throws UnsafeResponse if the response exceeds a limit or contains the key
+   * @throws the signal's abort reason
+   */
+  async #send(
+    { path, url, maxItems }: ApiRequest,
+    permit: number,
+    timeoutMs: number,
+  ): Promise<ApiResponse | { failure: RequestFailure }> {
+    const { clock, fetch, signal } = this.deps;
+    const { key } = this.settings;
+    const requestedAt = clock.now();
+    const startedAt = clock.monotonic();
+    let status = 0;
+    let serverLimit: ServerLimit | null = null;
+    this.stats.requests += 1;
+    this.events.onSend?.({ host: this.#baseUrl.host });
+    try {
+      return await withTimeout(Math.max(minTimeoutMs, timeoutMs), url.host, this.deps, async (until) => {
+        const response = await rejectOnAbort(fetch(url, { headers: this.#headers, signal: until }), until);
+        status = response.status;
+        serverLimit = readServerLimit(response.headers, clock.now());
+        if (status !== 200) return { failure: statusFailure(response, clock.now()) };
+        const text = await rejectOnAbort(readBody(response, path), until);
+        const envelope = readEnvelope(text, { path, maxItems, key });
+        return { ...envelope, requestedAt, serverTime: readDateHeader(response.headers) };
+      });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
+      if (!failure) throw error;
+      // Omits a cause that quotes the key, because `--verbose` prints it. Errors from libraries can quote request
+      // headers.
+      return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
+    } finally {
+      this.#limiter.recordResponse(permit, serverLimit);
+      this.events.onRequest?.({ path, status, ms: clock.monotonic() - startedAt });
+    }
+  }
+
   async #refusalError(
-    { status, isWebPage, location }: RefusedRequest,
+    refusal: RefusedRequest,
     path: string,
     scope: string | undefined,
   ): Promise<BrandapiError> {
     const { rejectedKeyHint } = this.settings;
     const baseUrl = this.#baseUrl.href.replace(/\/$/, "");
-    const request = { path, baseUrl, rejectedKeyHint, scope, isWebPage, location };
-    if (status !== 403) return statusError(status, request);
-    if (path === "/me") return forbiddenError(request, "forbidden");
+    if (refusal.status !== 403) return refusalError(refusal, { path, baseUrl, rejectedKeyHint });
+    if (path === "/me") return forbiddenError(refusal, { path, scope, keyScopes: "forbidden" });
     this.#keyScopes ??= this.#requestKeyScopes();
-    return forbiddenError(request, await this.#keyScopes);
+    return forbiddenError(refusal, { path, scope, keyScopes: await this.#keyScopes });
   }
 
   /** `/me` needs no scope, so its response shows whether a missing scope or the IP address caused a 403. */
@@ -158,6 +212,40 @@ function buildUrl(base: URL, path: string, query: QueryParameters): URL {
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
   return url;
+}
+
+async function withTimeout<T>(
+  ms: number,
+  host: string,
+  { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
+  work: (until: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeout = new AbortController();
+  const cancel = setTimer?.(ms, () =>
+    timeout.abort(new RequestTimeout(`no complete response from ${host} within ${formatDuration(ms)}`)),
+  );
+  try {
+    return await work(AbortSignal.any([signal, timeout.signal]));
+  } finally {
+    cancel?.();
+    // Releases the connection if the body has not been read.
+    timeout.abort();
+  }
+}
+
+async function readBody({ body }: HttpResponse, path: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > responseLimits.bytes)
+      throw new UnsafeResponse(
+        `The API's response to ${path} is larger than ${responseLimits.bytes / 2 ** 20} MiB; it was rejected.`,
+        { hint: "check that the base URL points to the brand API" },
+      );
+    chunks.push(chunk);
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }
 
 /**
@@ -192,10 +280,12 @@ export class OutageTimer {
     this.#failedEndpoints.add(path.split("/", 2).join("/"));
   }
 
-  remainingMs(firstSentAt: number): number {
+  /** @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet */
+  remainingMs(firstSentAt: number | null): number {
     const now = this.clock.monotonic();
-    const sharedMs = this.maxWaitMs - (this.#startedAt === null ? 0 : now - this.#startedAt);
-    return Math.max(sharedMs, this.maxWaitMs / 10 - (now - firstSentAt));
+    const outageMs = now - (this.#startedAt ?? now);
+    const requestMs = now - (firstSentAt ?? now);
+    return Math.max(this.maxWaitMs - outageMs, this.maxWaitMs / 10 - requestMs);
   }
 }
 

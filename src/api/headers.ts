@@ -1,17 +1,6 @@
 import type { HttpResponse } from "../deps.js";
 import { dayMs, parseTimestamp } from "../util/times.js";
 
-/** Returns the headers to send with every request (see "Authentication" in the API documentation). */
-export function requestHeaders({
-  key,
-  userAgent,
-}: {
-  key: string;
-  userAgent: string;
-}): Record<string, string> {
-  return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
-}
-
 export interface ServerLimit {
   remaining: number;
   resetMs: number;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { createFolder } from "../util/files.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
@@ -17,12 +17,12 @@ const pollMs = 1_000;
  */
 const maxResetMs = 60_000;
 
-type Permit = { id: number };
-type Wait = { waitMs: number };
+/** A permit to send one request, or the time to wait before the next attempt to get a permit. */
+type Admission = { permit: number } | { waitMs: number };
 
 /**
  * Enforces the API's limits across all processes on this machine (see "Limits" in the API documentation). A request's
- * window starts when its response headers arrive, because the server has counted the request by then.
+ * window starts when its response arrives, because the server has counted the request by then.
  */
 export class RateLimiter {
   /**
@@ -60,26 +60,29 @@ export class RateLimiter {
       const serverWaitMs = this.#serverWaitMs();
       if (serverWaitMs > 0 && serverWaitedMs + serverWaitMs > maxServerWaitMs)
         throw retryAfterTooLong(serverWaitMs, this.clock.now());
-      const permit = serverWaitMs > 0 ? { waitMs: serverWaitMs } : await this.#take();
-      if ("id" in permit) {
+      const admission = serverWaitMs > 0 ? { waitMs: serverWaitMs } : await this.#admit();
+      if ("permit" in admission) {
         if (this.#serverLimit) this.#serverLimit.remaining -= 1;
-        return permit.id;
+        return admission.permit;
       }
-      if (!isReported && permit.waitMs > 0) {
-        this.events.onWait?.({ ms: permit.waitMs, reason: serverWaitMs > 0 ? "server" : "rate-limit" });
+      const { waitMs } = admission;
+      if (!isReported && waitMs > 0) {
+        this.events.onWait?.({ ms: waitMs, reason: serverWaitMs > 0 ? "server" : "rate-limit" });
         isReported = true;
       }
-      const sleepMs = Math.min(permit.waitMs, pollMs);
+      const sleepMs = Math.min(waitMs, pollMs);
       if (serverWaitMs > 0) serverWaitedMs += sleepMs;
       await this.clock.sleep(sleepMs, signal);
     }
   }
 
-  /** Restarts a request's window. Called when the response headers arrive, or when the request fails. */
+  /**
+   * Restarts a request's window. Called when the request has succeeded or failed.
+   * @param server the limit in the response's headers
+   */
   recordResponse(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
-    const ownRemaining =
-      (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit, now);
+    const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit);
     // The server allows fewer requests than the local count if another machine uses the same key, or if the actual
     // limit is lower than the configured one.
     if (server && server.remaining < ownRemaining)
@@ -104,17 +107,14 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /**
-   * Returns a permit or the time to wait. If the rate-limit file cannot be used, repairs it and returns a wait of 0 ms,
-   * so that the caller tries again.
-   */
-  async #take(): Promise<Permit | Wait> {
+  /** If the rate-limit file cannot be used, repairs it and returns a wait of 0 ms, so that the caller tries again. */
+  async #admit(): Promise<Admission> {
     const { rateLimit } = this.settings;
-    if (rateLimit === null) return { id: 0 };
+    if (rateLimit === null) return { permit: 0 };
     const Sqlite = await loadSqlite();
     try {
       this.#file ??= this.#open(Sqlite, rateLimit);
-      return this.#file.take(() => this.clock.monotonic());
+      return this.#file.admit();
     } catch (error) {
       if (this.#path === null || !isFileError(error)) throw error;
       this.close();
@@ -125,13 +125,13 @@ export class RateLimiter {
 
   /** If the file replaces a lost file, the entire quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
-    const file = new RateLimitFile(Sqlite, this.#path, {
+    const file = new RateLimitFile(Sqlite, this.#path, this.clock, {
       origin: new URL(this.settings.baseUrl).origin,
       key: createHash("sha256").update(this.settings.key).digest("hex"),
       limit,
       windowMs: this.windowMs,
     });
-    if (this.#hadFile) file.exhaust(this.clock.monotonic());
+    if (this.#hadFile) file.exhaust();
     this.#hadFile = true;
     return file;
   }
@@ -151,9 +151,9 @@ export class RateLimiter {
   }
 
   /** Ignores write errors. At worst, the request then counts for longer than necessary. */
-  #restartWindow(permit: number, now: number): number {
+  #restartWindow(permit: number): number {
     try {
-      return this.#file?.restartWindow(permit, now) ?? 0;
+      return this.#file?.restartWindow(permit) ?? 0;
     } catch (error) {
       if (!isFileError(error)) throw error;
       return 0;
@@ -184,31 +184,20 @@ const maxTransitMs = 10_000;
 const lockTimeoutMs = 5_000;
 
 /**
- * A row represents `weight` requests and expires at `until`, in the monotonic time that all processes share. A reboot
- * resets this clock, so `until` is never later than `ms` from now.
+ * A request counts until `until`, in the monotonic time that all processes share. A reboot resets this clock, so `until`
+ * is never later than `ms` from now.
  */
-const createRequestsTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
-  key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
-const limitExpiry = "UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms RETURNING id";
-const deleteExpired = "DELETE FROM sent_requests WHERE until <= :now RETURNING id";
-const insertRequest = `INSERT INTO sent_requests (origin, key, until, ms, weight)
-  VALUES (:origin, :key, :now + :ms, :ms, :weight) RETURNING id`;
-const renewRequest = "UPDATE sent_requests SET until = :now + :ms, ms = :ms WHERE id = :id RETURNING id";
-const countUsed = "SELECT total(weight) AS used FROM sent_requests WHERE origin = :origin AND key = :key";
-/** Selects the wait until enough requests have expired to allow another request with this key. */
-const selectWait = `SELECT ms FROM (SELECT until - :now AS ms,
-    sum(iif(key = :key, weight, 0)) OVER newest AS ofKey, sum(weight) OVER newest AS ofMachine
-    FROM sent_requests WHERE origin = :origin WINDOW newest AS (ORDER BY until DESC, id))
-  WHERE ofKey >= :limit OR ofMachine >= 2 * :limit ORDER BY ms DESC LIMIT 1`;
+const createRequestsTable = `CREATE TABLE IF NOT EXISTS requests (id INTEGER PRIMARY KEY AUTOINCREMENT,
+  origin TEXT NOT NULL, key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL)`;
 
 /** A sliding window of sent requests, in an SQLite file that all processes share. */
 class RateLimitFile {
   readonly #db: Database;
-  readonly #statements = new Map<string, Statement>();
 
   constructor(
     Sqlite: SqliteConstructor,
     path: string | null,
+    private readonly clock: Pick<Clock, "monotonic">,
     private readonly quota: Quota,
   ) {
     if (path !== null) {
@@ -224,41 +213,58 @@ class RateLimitFile {
     this.#db.exec(createRequestsTable);
   }
 
-  /** @param clock called after the lock is acquired, because waiting for the lock can take seconds */
-  take(clock: () => number): Permit | Wait {
-    const transaction = this.#db.transaction(() => {
-      const now = clock();
-      this.#get(limitExpiry, { now });
-      this.#get(deleteExpired, { now });
-      const wait = this.#get<{ ms: number }>(selectWait, { now });
-      return wait ? { waitMs: wait.ms } : { id: this.#insert(now, this.quota.windowMs + maxTransitMs, 1) };
+  /** Returns a permit, or the time until enough requests have expired. */
+  admit(): Admission {
+    const { key, limit, origin, windowMs } = this.quota;
+    return this.#inTransaction((now) => {
+      this.#db.prepare("UPDATE requests SET until = :now + ms WHERE until > :now + ms").run({ now });
+      this.#db.prepare("DELETE FROM requests WHERE until <= ?").run(now);
+      const ofKey = "SELECT until FROM requests WHERE origin = ? AND key = ?";
+      const ofAllKeys = "SELECT until FROM requests WHERE origin = ?";
+      const until = Math.max(
+        this.#findNthNewest(ofKey, [origin, key], limit),
+        this.#findNthNewest(ofAllKeys, [origin], 2 * limit),
+      );
+      return until > now ? { waitMs: until - now } : { permit: this.#insert(now, windowMs + maxTransitMs) };
     });
-    return transaction.immediate();
   }
 
-  restartWindow(id: number, now: number): number {
-    const transaction = this.#db.transaction(() => {
-      this.#get(renewRequest, { now, id, ms: this.quota.windowMs + marginMs });
-      return this.#get<{ used: number }>(countUsed, {})?.used ?? 0;
+  /** Restarts a request's window. Returns the number of requests that count for the key. */
+  restartWindow(permit: number): number {
+    const { key, origin, windowMs } = this.quota;
+    const ms = windowMs + marginMs;
+    return this.#inTransaction((now) => {
+      this.#db.prepare("UPDATE requests SET until = ?, ms = ? WHERE id = ?").run(now + ms, ms, permit);
+      const count = this.#db.prepare("SELECT count(*) FROM requests WHERE origin = ? AND key = ?");
+      return count.pluck().get(origin, key) as number;
     });
-    return transaction.immediate();
   }
 
-  exhaust(now: number): void {
-    this.#insert(now, this.quota.windowMs + marginMs, 2 * this.quota.limit);
+  /** Uses up the limit of this key and the limit of all keys. */
+  exhaust(): void {
+    const { limit, windowMs } = this.quota;
+    this.#inTransaction((now) => {
+      for (let request = 0; request < 2 * limit; request += 1) this.#insert(now, windowMs + marginMs);
+    });
   }
 
   close(): void {
     this.#db.close();
   }
 
-  #insert(now: number, ms: number, weight: number): number {
-    return this.#get<{ id: number }>(insertRequest, { now, ms, weight })?.id ?? 0;
+  /** Returns when the nth newest request expires, or 0 if there are fewer requests. */
+  #findNthNewest(select: string, values: readonly string[], n: number): number {
+    const statement = this.#db.prepare(`${select} ORDER BY until DESC LIMIT 1 OFFSET ?`);
+    return (statement.pluck().get(...values, n - 1) as number | undefined) ?? 0;
   }
 
-  #get<Row>(sql: string, values: object): Row | undefined {
-    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement.get({ ...this.quota, ...values }) as Row | undefined;
+  #insert(now: number, ms: number): number {
+    const insert = this.#db.prepare("INSERT INTO requests (origin, key, until, ms) VALUES (?, ?, ?, ?)");
+    return Number(insert.run(this.quota.origin, this.quota.key, now + ms, ms).lastInsertRowid);
+  }
+
+  /** Reads the clock after the lock has been acquired, because waiting for the lock can take seconds. */
+  #inTransaction<Result>(work: (now: number) => Result): Result {
+    return this.#db.transaction(() => work(this.clock.monotonic())).immediate();
   }
 }

@@ -15,12 +15,11 @@ import { dayMs, formatDuration, formatMinute } from "../util/times.js";
 import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
-/** The reason completes the sentence "The API is unavailable: …". */
 export type RequestFailure = RefusedRequest | Outage;
 
+/** A response with a status that is not retried. */
 export interface RefusedRequest {
   kind: "refused";
-  reason: string;
   status: number;
   /** True for an HTML body, which does not come from the API. */
   isWebPage: boolean;
@@ -34,6 +33,8 @@ export interface RefusedRequest {
  * - network: the connection was refused, was lost or timed out
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
  * - permanent: a failure that is not retried, such as an untrusted certificate
+ *
+ * The reason completes the sentence "The API is unavailable: …".
  */
 export type Outage = { reason: string; cause?: unknown } & (
   | { kind: "unavailable"; status: number; retryAfterMs: number | null }
@@ -48,13 +49,13 @@ export class RequestTimeout extends Error {}
 export class ProxyUnreachable extends Error {}
 
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
-  const name = STATUS_CODES[status];
-  const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
   const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
   if (!canRetry) {
     const isWebPage = /\bhtml\b/i.test(headers.get("content-type") ?? "");
-    return { kind: "refused", status, reason, isWebPage, location: headers.get("location") };
+    return { kind: "refused", status, isWebPage, location: headers.get("location") };
   }
+  const name = STATUS_CODES[status];
+  const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
   return { kind: "unavailable", status, reason, retryAfterMs: readRetryAfter(headers, now) };
 }
 
@@ -143,25 +144,18 @@ function rootCause(error: unknown): { code: string; message: string } {
   return { code, message };
 }
 
-interface RequestInfo {
-  path: string;
-  baseUrl: string;
-  rejectedKeyHint: string;
-  scope: string | undefined;
-  isWebPage: boolean;
-  /** The response's `Location` header. */
-  location: string | null;
-}
-
 const consolePage = "in the brand's console: Settings > Integrations > Brand API";
+
+/** Matches the paths with an ID (see "Endpoints" in the API documentation). */
+const pathWithId = /^\/(content|opportunities|surveys)\//;
 
 /**
  * Returns the error for a status other than 403 that is not retried (see "Errors" in the API documentation). Ignores
  * the response body, whose undocumented fields could contain the key.
  */
-export function statusError(
-  status: number,
-  { path, baseUrl, location, rejectedKeyHint }: RequestInfo,
+export function refusalError(
+  { location, status }: RefusedRequest,
+  { path, baseUrl, rejectedKeyHint }: { path: string; baseUrl: string; rejectedKeyHint: string },
 ): BrandapiError {
   if (status === 400)
     return new BadRequest(`The API rejected the parameters for ${path} (400).`, {
@@ -178,15 +172,14 @@ export function statusError(
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
       { status, hint: "check the brand's plan; `brandapi sync` still syncs all other data" },
     );
-  if (status === 404 && !/\d/.test(path))
-    // Only paths with an ID contain digits. All paths without an ID exist, so a 404 for them means that the base URL is
-    // wrong.
+  if (status === 404 && pathWithId.test(path))
+    return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
+  // The API has every path without an ID.
+  if (status === 404)
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
       hint: "set `--base-url` to the API's root URL, which ends in /api/brand/v1",
     });
-  if (status === 404)
-    return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
   if (status === 410)
     return new NotFound(`The API no longer provides ${path} (410).`, {
       status,
@@ -215,8 +208,10 @@ const maxListedScopes = 20;
 /** The key's scopes, "forbidden" if access to `/me` is denied as well, or null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
-export function forbiddenError({ path, scope, isWebPage }: RequestInfo, keyScopes: KeyScopes): Forbidden {
-  const status = 403;
+export function forbiddenError(
+  { isWebPage, status }: RefusedRequest,
+  { path, scope, keyScopes }: { path: string; scope: string | undefined; keyScopes: KeyScopes },
+): Forbidden {
   if (isWebPage)
     return new Forbidden(
       `The request for ${path} was refused with a web page (403), perhaps by a firewall or a proxy instead of the API.`,

@@ -37,6 +37,7 @@ it.each([
     /^Nothing found at https:.*\/v1\/orders \(404\): the base URL looks wrong\.$/,
   ],
   [404, "/opportunities/0b7c9f7e", "NotFound", 7, /found nothing at \/opportunities\/0b7c9f7e/],
+  [404, "/surveys/autumn/results", "NotFound", 7, /found nothing at \/surveys\/autumn\/results/],
   [410, "/orders", "NotFound", 7, /no longer provides/],
   [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
   [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
