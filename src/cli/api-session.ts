@@ -1,7 +1,6 @@
 import type { ApiClient } from "../api/client.js";
-import { commandFor, requireCredentials } from "../config/credentials.js";
 import { platformFolder } from "../config/folders.js";
-import type { Settings } from "../config/settings.js";
+import { commandFor, requireCredentials, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import { asObject, type Json } from "../util/json-value.js";

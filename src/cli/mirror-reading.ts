@@ -1,11 +1,6 @@
 import { join } from "node:path";
-import { refuseUnknownProfile } from "../config/credentials.js";
-import {
-  type GlobalFlags,
-  noteMisspelledVariables,
-  readSettings,
-  type Settings,
-} from "../config/settings.js";
+import { type GlobalFlags, readSettings, refuseUnknownProfile, type Settings } from "../config/settings.js";
+import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable } from "../errors.js";
 import { lastBackupHint } from "../store/backups.js";

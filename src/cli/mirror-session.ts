@@ -1,8 +1,8 @@
 import type { ApiClient } from "../api/client.js";
-import { commandFor } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
-import { type GlobalFlags, noteMisspelledVariables, type Settings } from "../config/settings.js";
+import { commandFor, type GlobalFlags, type Settings } from "../config/settings.js";
 import { unknownFieldHint } from "../config/stored-profiles.js";
+import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
 import {
   BrandapiError,

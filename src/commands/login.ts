@@ -5,16 +5,18 @@ import { checkName, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
+import { checkBaseUrl, checkKey } from "../config/credentials.js";
+import { configPath } from "../config/folders.js";
 import {
   type ApiCredentials,
-  checkBaseUrl,
-  checkKey,
   commandFor,
+  type GlobalFlags,
+  readSettings,
   requireCredentials,
-} from "../config/credentials.js";
-import { configPath } from "../config/folders.js";
-import { brandEnv, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+  type Settings,
+} from "../config/settings.js";
 import { mirrorPath, type Profile, readProfiles, writeProfiles } from "../config/stored-profiles.js";
+import { brandEnv } from "../config/variables.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { detailResources, resources } from "../resources/registry.js";

@@ -1,6 +1,7 @@
 import { fetchIdentity, printIdentity, warnBeforeExpiry } from "../cli/api-session.js";
 import { TerminalReporter } from "../cli/progress.js";
-import { type GlobalFlags, noteMisspelledVariables, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
+import { noteMisspelledVariables } from "../config/variables.js";
 import type { Context } from "../deps.js";
 
 export const about = "Sends one request that needs no scope, so it works with any valid key.";

@@ -7,52 +7,8 @@ import { errorCode } from "../util/system-errors.js";
 import { quoteShellWord } from "../util/text.js";
 import { isLoopback } from "../util/urls.js";
 import { expandPath, type PathDeps } from "./folders.js";
-import type { Settings } from "./settings.js";
-
-export interface ApiCredentials {
-  baseUrl: string;
-  key: string;
-}
 
 const versionedRoot = "/api/brand/v1";
-
-/**
- * Returns the base URL and the key.
- * @throws ConfigurationError if either is missing
- */
-export function requireCredentials({ baseUrl, key, profile, missingReason }: Settings): ApiCredentials {
-  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  refuseUnknownProfile({ key, profile, missingReason });
-  const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
-  const reason = missingReason ? ` ${missingReason.text}` : "";
-  throw new ConfigurationError(
-    `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.${reason}`,
-    {
-      hint:
-        missingReason?.hint ??
-        `run \`${commandFor("login", profile)}\`${profile === "default" ? ", or set BRANDAPI_KEY and BRANDAPI_BASE_URL" : ""}; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
-    },
-  );
-}
-
-/** @throws ConfigurationError if there is no key, and the config file has other profiles but not this one */
-export function refuseUnknownProfile({
-  key,
-  profile,
-  missingReason,
-}: Pick<Settings, "key" | "profile" | "missingReason">): void {
-  if (key === undefined && missingReason?.isUnknownProfile)
-    throw new ConfigurationError(`Unknown profile: \`${profile}\`.`, { hint: missingReason.hint });
-}
-
-export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
-  if (key !== undefined) return "base URL";
-  return baseUrl === undefined ? "key and no base URL" : "key";
-}
-
-export function commandFor(command: string, profile: string): string {
-  return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
-}
 
 /**
  * Checks a base URL and removes trailing slashes. The URL must use https, or http if the host is a loopback host. It

@@ -5,7 +5,7 @@ import { pathExists } from "../util/files.js";
 import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
-import { checkBaseUrl, checkKey, findUnresolvedText, readKeyFile } from "./credentials.js";
+import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath } from "./folders.js";
 import {
   findMisspelledField,
@@ -15,6 +15,7 @@ import {
   type Profiles,
   readProfiles,
 } from "./stored-profiles.js";
+import { brandEnv, checkVariables, findMisspelledVariables, type MisspelledVariable } from "./variables.js";
 
 export interface GlobalFlags {
   profile?: string;
@@ -40,7 +41,7 @@ export interface Settings {
    */
   keySource?: "variable" | "file" | "profile" | undefined;
   /** Why the profile provides no key or no base URL, and how to fix that. Undefined if the reason is unknown. */
-  missingReason?: { text: string; hint: string; isUnknownProfile?: true } | undefined;
+  missingReason?: MissingReason | undefined;
   dbPath: string;
   /**
    * The brand that `login` stored in the profile. Undefined if it is unknown, or if a different mirror file was given.
@@ -84,61 +85,22 @@ export function readSettings(
   const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
   const limit = flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "variable");
   const { brandId, brandName = brandId } = profile;
-  const misspelledVariables = findMisspelledVariables(flags, deps.env);
-  return {
+  const settings = {
     profile: name,
     baseUrl,
     key,
     keySource,
-    missingReason:
-      (key === undefined ? explainForeignUrl(profile, baseUrl) : undefined) ??
-      explainMisspelledField(profile, deps) ??
-      explainMisspelledVariables(misspelledVariables) ??
-      (profiles.has(name) ? undefined : explainUnknownProfile(name, profiles, flags, deps)),
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
     rateLimit: limit === "none" ? null : limit,
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
-    misspelledVariables,
+    misspelledVariables: findMisspelledVariables(flags, deps.env),
     unknownFields: findUnknownFields(profile),
     output: flags,
   };
-}
-
-/**
- * Returns the environment variables that apply. If `--profile` is given, variables that may belong to a different brand
- * are ignored.
- */
-export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
-  if (profile === undefined) return env;
-  const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
-  return rest;
-}
-
-function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: GlobalFlags): string[] {
-  const values = {
-    BRANDAPI_BASE_URL: baseUrl,
-    BRANDAPI_DB: db,
-    BRANDAPI_KEY: keyFile,
-    BRANDAPI_PROFILE: profile,
-    BRANDAPI_RATE_LIMIT: rateLimit,
-  };
-  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : name));
-}
-
-/** @throws ConfigurationError if a variable that applies has quotes around its value or was not expanded */
-function checkVariables(flags: GlobalFlags, env: Env): void {
-  const overridden = overriddenVariables(flags);
-  const used = brandEnv(flags, env);
-  // `checkBaseUrl` and `checkKey` check the other variables.
-  const names = ["CONFIG_DIR", "DB", "PING", "PROFILE", "RATE_LIMIT"].map((suffix) => `BRANDAPI_${suffix}`);
-  for (const name of names) {
-    const unresolved = overridden.includes(name) ? null : findUnresolvedText(used[name] ?? "");
-    if (unresolved !== null)
-      throw new ConfigurationError(`${name} ${unresolved.fault}.`, { hint: unresolved.hint });
-  }
+  return { ...settings, missingReason: explainMissing(settings, profiles, flags, deps) };
 }
 
 /** @param source describes the profile in error messages */
@@ -180,98 +142,99 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
-type MissingReason = Settings["missingReason"];
-
-function explainForeignUrl(profile: Profile, baseUrl: string | undefined): MissingReason {
-  if (profile.key === undefined || baseUrl === undefined || !isForeignUrl(profile, baseUrl)) return undefined;
-  return {
-    text: `The stored key is for ${originOf(profile.baseUrl)}.`,
-    hint: `run \`brandapi login --base-url ${quoteShellWord(baseUrl)}\` to replace the stored key, or omit the base URL`,
-  };
-}
-
-function explainMisspelledField(profile: Profile, deps: Deps): MissingReason {
-  const misspelled = findMisspelledField(profile);
-  if (misspelled === undefined) return undefined;
-  const { written, meant } = misspelled;
-  return {
-    text: `The config file has an unknown field \`${written}\`.`,
-    hint: `rename \`${written}\` to \`${meant}\` in ${configPath(deps)}`,
-  };
-}
-
-const suffixes = ["base_url", "config_dir", "db", "key", "ping", "profile", "rate_limit"];
-const variables = suffixes.map((suffix) => `BRANDAPI_${suffix.toUpperCase()}`);
-/** Words in the name of an unknown variable, with the variable that the user probably meant. */
-const variableWords: readonly [pattern: RegExp, meant: string][] = [
-  [/KEY|TOKEN|SECRET/, "BRANDAPI_KEY"],
-  [/URL|HOST|ENDPOINT|SERVER/, "BRANDAPI_BASE_URL"],
-  [/^DB|_DB|DATABASE|MIRROR|SQLITE/, "BRANDAPI_DB"],
-  [/LIMIT/, "BRANDAPI_RATE_LIMIT"],
-];
-
-interface MisspelledVariable {
-  written: string;
-  meant: string;
+export interface ApiCredentials {
+  baseUrl: string;
+  key: string;
 }
 
 /**
- * Finds variables such as `BRANDAPI_API_KEY`, unless the variable that was meant is also set or a flag overrides it. A
- * script may pass its own variable to a flag, as in `--key-file "$BRANDAPI_KEY_FILE"`.
+ * Returns the base URL and the key.
+ * @throws ConfigurationError if either is missing
  */
-function findMisspelledVariables(flags: GlobalFlags, env: Env): MisspelledVariable[] {
-  if (flags.profile !== undefined) return [];
-  const overridden = overriddenVariables(flags);
-  return Object.keys(env)
-    .filter((name) => name.startsWith("BRANDAPI_") && !variables.includes(name) && env[name])
-    .flatMap((written) => {
-      const suffix = written.slice("BRANDAPI_".length);
-      const meant =
-        variableWords.find(([pattern]) => pattern.test(suffix))?.[1] ??
-        variables.find((name) => name === `BRANDAPI_${closestName(suffix, suffixes)?.toUpperCase()}`);
-      return meant === undefined || env[meant] || overridden.includes(meant) ? [] : { written, meant };
-    });
+export function requireCredentials({ baseUrl, key, profile, missingReason }: Settings): ApiCredentials {
+  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
+  refuseUnknownProfile({ key, profile, missingReason });
+  const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
+  const reason = missingReason ? ` ${missingReason.text}` : "";
+  throw new ConfigurationError(
+    `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.${reason}`,
+    {
+      hint:
+        missingReason?.hint ??
+        `run \`${commandFor("login", profile)}\`${profile === "default" ? ", or set BRANDAPI_KEY and BRANDAPI_BASE_URL" : ""}; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
+    },
+  );
 }
 
-function explainMisspelledVariables(misspelled: readonly MisspelledVariable[]): MissingReason {
-  if (misspelled.length === 0) return undefined;
-  const written = misspelled.map((variable) => `\`${variable.written}\``).join(" and ");
-  return {
-    text: `${written} ${misspelled.length === 1 ? "is" : "are"} not used.`,
-    hint: `did you mean ${misspelled.map(({ meant }) => `\`${meant}\``).join(" and ")}?`,
-  };
+/** @throws ConfigurationError if there is no key, and the config file has other profiles but not this one */
+export function refuseUnknownProfile({
+  key,
+  profile,
+  missingReason,
+}: Pick<Settings, "key" | "profile" | "missingReason">): void {
+  if (key === undefined && missingReason?.isUnknownProfile)
+    throw new ConfigurationError(`Unknown profile: \`${profile}\`.`, { hint: missingReason.hint });
 }
 
-/** Prints a note for each misspelled variable. If the key or the base URL is missing, the error names the variables. */
-export function noteMisspelledVariables(
-  { misspelledVariables }: Pick<Settings, "misspelledVariables">,
-  note: (text: string) => void,
-): void {
-  for (const { written, meant } of misspelledVariables)
-    note(`\`${written}\` is not used: did you mean \`${meant}\`?`);
+export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
+  if (key !== undefined) return "base URL";
+  return baseUrl === undefined ? "key and no base URL" : "key";
+}
+
+export function commandFor(command: string, profile: string): string {
+  return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
+}
+
+interface MissingReason {
+  text: string;
+  hint: string;
+  isUnknownProfile?: true;
 }
 
 /**
- * Explains why an unknown profile has no key. The name may be wrong, or the key may be in a variable that is ignored
- * because of `--profile`.
+ * Explains why the profile provides no key or no base URL, and how to fix that. Returns undefined if the reason is
+ * unknown.
  */
-function explainUnknownProfile(
-  name: string,
+function explainMissing(
+  { profile: name, baseUrl, key, misspelledVariables }: Omit<Settings, "missingReason">,
   profiles: Profiles,
   flags: GlobalFlags,
   deps: Deps,
-): MissingReason {
+): MissingReason | undefined {
   const { env } = deps;
+  const profile = profiles.get(name) ?? {};
+  const list = (words: readonly string[]) => words.join(" and ");
+
+  if (key === undefined && profile.key !== undefined && baseUrl !== undefined)
+    return {
+      text: `The stored key is for ${originOf(profile.baseUrl)}.`,
+      hint: `run \`brandapi login --base-url ${quoteShellWord(baseUrl)}\` to replace the stored key, or omit the base URL`,
+    };
+
+  const field = findMisspelledField(profile);
+  if (field !== undefined)
+    return {
+      text: `The config file has an unknown field \`${field.written}\`.`,
+      hint: `rename \`${field.written}\` to \`${field.meant}\` in ${configPath(deps)}`,
+    };
+
+  if (misspelledVariables.length > 0)
+    return {
+      text: `${list(misspelledVariables.map(({ written }) => `\`${written}\``))} ${misspelledVariables.length === 1 ? "is" : "are"} not used.`,
+      hint: `did you mean ${list(misspelledVariables.map(({ meant }) => `\`${meant}\``))}?`,
+    };
+
+  if (profiles.has(name)) return undefined;
   const ignored = ["BRANDAPI_BASE_URL", "BRANDAPI_KEY"].filter((variable) => flags.profile && env[variable]);
   if (ignored.length > 0)
     return {
-      text: `With \`--profile\`, ${ignored.join(" and ")} ${ignored.length === 1 ? "is" : "are"} ignored.`,
-      hint: `omit \`--profile\` to use ${ignored.join(" and ")}, or run \`brandapi login --profile ${name}\` to add the profile`,
+      text: `With \`--profile\`, ${list(ignored)} ${ignored.length === 1 ? "is" : "are"} ignored.`,
+      hint: `omit \`--profile\` to use ${list(ignored)}, or run \`brandapi login --profile ${name}\` to add the profile`,
     };
   if (env.BRANDAPI_CONFIG_DIR && profiles.size === 0)
     return {
       text: `There are no profiles in BRANDAPI_CONFIG_DIR: ${configPath(deps)}.`,
-      hint: `check BRANDAPI_CONFIG_DIR, or run \`brandapi login${name === "default" ? "" : ` --profile ${name}`}\``,
+      hint: `check BRANDAPI_CONFIG_DIR, or run \`${commandFor("login", name)}\``,
     };
   if (profiles.size === 0 || name === "default") return undefined;
   return {

@@ -1,9 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { requireCredentials } from "../../src/config/credentials.js";
 import { configPath, platformFolder } from "../../src/config/folders.js";
-import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
+import { type GlobalFlags, readSettings, requireCredentials } from "../../src/config/settings.js";
 import { unknownFieldHint } from "../../src/config/stored-profiles.js";
 import type { Deps, Env } from "../../src/deps.js";
 import type { BrandapiError } from "../../src/errors.js";

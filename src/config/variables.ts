@@ -1,0 +1,81 @@
+import type { Env } from "../deps.js";
+import { ConfigurationError } from "../errors.js";
+import { closestName } from "../util/suggestions.js";
+import { findUnresolvedText } from "./credentials.js";
+import type { GlobalFlags, Settings } from "./settings.js";
+
+/**
+ * Returns the environment variables that apply. If `--profile` is given, variables that may belong to a different brand
+ * are ignored.
+ */
+export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
+  if (profile === undefined) return env;
+  const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
+  return rest;
+}
+
+function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: GlobalFlags): string[] {
+  const values = {
+    BRANDAPI_BASE_URL: baseUrl,
+    BRANDAPI_DB: db,
+    BRANDAPI_KEY: keyFile,
+    BRANDAPI_PROFILE: profile,
+    BRANDAPI_RATE_LIMIT: rateLimit,
+  };
+  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : name));
+}
+
+/** @throws ConfigurationError if a variable that applies has quotes around its value or was not expanded */
+export function checkVariables(flags: GlobalFlags, env: Env): void {
+  const overridden = overriddenVariables(flags);
+  const used = brandEnv(flags, env);
+  // `checkBaseUrl` and `checkKey` check the other variables.
+  const names = ["CONFIG_DIR", "DB", "PING", "PROFILE", "RATE_LIMIT"].map((suffix) => `BRANDAPI_${suffix}`);
+  for (const name of names) {
+    const unresolved = overridden.includes(name) ? null : findUnresolvedText(used[name] ?? "");
+    if (unresolved !== null)
+      throw new ConfigurationError(`${name} ${unresolved.fault}.`, { hint: unresolved.hint });
+  }
+}
+
+const suffixes = ["base_url", "config_dir", "db", "key", "ping", "profile", "rate_limit"];
+const variables = suffixes.map((suffix) => `BRANDAPI_${suffix.toUpperCase()}`);
+/** Words in the name of an unknown variable, with the variable that the user probably meant. */
+const variableWords: readonly [pattern: RegExp, meant: string][] = [
+  [/KEY|TOKEN|SECRET/, "BRANDAPI_KEY"],
+  [/URL|HOST|ENDPOINT|SERVER/, "BRANDAPI_BASE_URL"],
+  [/^DB|_DB|DATABASE|MIRROR|SQLITE/, "BRANDAPI_DB"],
+  [/LIMIT/, "BRANDAPI_RATE_LIMIT"],
+];
+
+export interface MisspelledVariable {
+  written: string;
+  meant: string;
+}
+
+/**
+ * Finds variables such as `BRANDAPI_API_KEY`, unless the variable that was meant is also set or a flag overrides it. A
+ * script may pass its own variable to a flag, as in `--key-file "$BRANDAPI_KEY_FILE"`.
+ */
+export function findMisspelledVariables(flags: GlobalFlags, env: Env): MisspelledVariable[] {
+  if (flags.profile !== undefined) return [];
+  const overridden = overriddenVariables(flags);
+  return Object.keys(env)
+    .filter((name) => name.startsWith("BRANDAPI_") && !variables.includes(name) && env[name])
+    .flatMap((written) => {
+      const suffix = written.slice("BRANDAPI_".length);
+      const meant =
+        variableWords.find(([pattern]) => pattern.test(suffix))?.[1] ??
+        variables.find((name) => name === `BRANDAPI_${closestName(suffix, suffixes)?.toUpperCase()}`);
+      return meant === undefined || env[meant] || overridden.includes(meant) ? [] : { written, meant };
+    });
+}
+
+/** Prints a note for each misspelled variable. If the key or the base URL is missing, the error names the variables. */
+export function noteMisspelledVariables(
+  { misspelledVariables }: Pick<Settings, "misspelledVariables">,
+  note: (text: string) => void,
+): void {
+  for (const { written, meant } of misspelledVariables)
+    note(`\`${written}\` is not used: did you mean \`${meant}\`?`);
+}
