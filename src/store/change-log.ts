@@ -5,14 +5,6 @@ import type { Mirror } from "./database.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
 import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./records.js";
 
-export interface RecordChange {
-  row: RecordRow;
-  before: Json;
-  after: Json;
-  isDetails: boolean;
-  isFaulty: boolean;
-}
-
 /**
  * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and stores the record's earlier
  * version in `record_versions`. The API does not report the time of a change, so a change is logged with an interval
@@ -40,25 +32,32 @@ export class ChangeLog {
     if (lastReadAt !== null) this.#insert("added", key, lastReadAt, at);
   }
 
-  /** Logs a record's new version. The first details of a record do not count as a change. */
-  logChanged({ row, before, after, isDetails, isFaulty }: RecordChange, at: string): void {
+  /** @param change.isFaulty true if the coverage does not show when the record returned */
+  logChanged(row: RecordRow, change: { before: Json; after: Json; isFaulty: boolean }, at: string): void {
+    const { after, before, isFaulty } = change;
     this.#addVersion(row, at);
-    if (isDetails && row.detailed_at === null) return;
     const lastSeenAt = this.#findLastSeenAt(row);
     if (row.removed_at !== null) {
       const lastReadAt = isFaulty ? null : this.#findLastReadAt(recordDate(this.resource, after));
       this.#insert("returned", row.key, lastReadAt ?? lastSeenAt, at);
     }
-    const listItem =
-      isDetails && row.list_json !== null
-        ? asObject(parseStoredRecord(this.mirror, row.record_id, row.list_json))
-        : null;
+    for (const field of diffRecords(before, after, this.resource))
+      this.#insert("changed", row.key, lastSeenAt, at, field);
+  }
+
+  /**
+   * Logs a change to a record's details. Fields that are not in the list item were last seen when the details were last
+   * read. The first details of a record are not logged as a change.
+   */
+  logDetails(row: RecordRow, before: Json, after: Json, at: string): void {
+    this.#addVersion(row, at);
+    if (row.detailed_at === null) return;
+    const lastSeenAt = this.#findLastSeenAt(row);
+    const listItem = asObject(parseStoredRecord(this.mirror, row.record_id, row.list_json ?? "null"));
     for (const change of diffRecords(before, after, this.resource)) {
-      // Fields that occur only in the details were last seen when the details were last read.
       const member = change.field.split(/[.[]/)[0] ?? "";
-      const isInDetailsOnly = listItem !== null && !(member in listItem);
-      const fieldSeenAt = isInDetailsOnly ? (row.detailed_at ?? lastSeenAt) : lastSeenAt;
-      this.#insert("changed", row.key, fieldSeenAt, at, change);
+      const seenAt = Object.hasOwn(listItem, member) ? lastSeenAt : row.detailed_at;
+      this.#insert("changed", row.key, seenAt, at, change);
     }
   }
 

@@ -17,15 +17,11 @@ import {
   type RecordRow,
   recordDate,
   recordKey,
+  type StoredRecord,
 } from "./records.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
 import { SchemaIssues } from "./schema-issues.js";
-
-export interface RecordWriterOptions {
-  runId: number;
-  reporter: Pick<Reporter, "note" | "warn">;
-}
 
 export interface ResponseOptions {
   readAt: number;
@@ -60,15 +56,6 @@ interface Version {
   listJson: string | null;
 }
 
-interface Reading {
-  /** When the request was sent (ISO 8601). */
-  readAt: string;
-  context: JsonObject;
-  contextJson: string | null;
-  isFaulty: boolean;
-  isDetails: boolean;
-}
-
 /**
  * Writes a resource's records, their history and their rows in the typed tables. Adds the number of new, changed and
  * removed records to the run. Call all methods in a transaction.
@@ -86,69 +73,68 @@ export class RecordWriter {
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
-    private readonly options: RecordWriterOptions,
+    private readonly run: { runId: number; reporter: Pick<Reporter, "note" | "warn"> },
   ) {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
     this.#readFlags = createFlagReader(resource);
-    this.#changes = resource.keepsHistory ? new ChangeLog(mirror, resource, options.runId) : null;
+    this.#changes = resource.keepsHistory ? new ChangeLog(mirror, resource, run.runId) : null;
     this.#hostNames = new HostNames(mirror);
-    this.#issues = new SchemaIssues(mirror, resource, options.reporter);
+    this.#issues = new SchemaIssues(mirror, resource, run.reporter);
     this.#projection = new Projection(mirror, tablesOf(resource));
     this.#mergesDetails = mergesDetails(resource);
   }
 
   /**
-   * Writes the records in a response. A copy is not written: a record that occurs earlier in the response, or whose date
+   * Writes the records in a response. Skips copies, which are records that occur earlier in the response, or whose date
    * is older than in the mirror.
    * @throws UnexpectedResponse if an ID is missing or inexact
    */
   write(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     const { keyPrefix = "", position = 0 } = options;
-    const reading = toReading(options);
-    const written: WrittenRecords = { ids: [], added: [], copies: [], addedOrChanged: 0 };
-    const idsInResponse = new Set<number>();
+    const ids = new Set<number>();
+    const added: number[] = [];
+    const copies: SkippedCopy[] = [];
+    let changed = 0;
     for (const [index, sent] of records.entries()) {
       const key = keyPrefix + recordKey(this.resource, sent, position + index);
-      const value = this.#redact(sent, this.resource.name);
       const row = this.#find(key);
-      const version = this.#createVersion(value, row);
-      const isCopy = row !== undefined && (idsInResponse.has(row.record_id) || this.#isOlder(version, row));
-      if (isCopy) {
-        written.copies.push({ id: row.record_id, value: sent });
-        continue;
+      const version = this.#createVersion(sent, row);
+      if (!row) {
+        const id = this.#add(key, version, options);
+        ids.add(id);
+        added.push(id);
+      } else if (ids.has(row.record_id) || this.#isOlder(version, row)) {
+        copies.push({ id: row.record_id, value: sent });
+      } else {
+        ids.add(row.record_id);
+        if (this.#update(row, version, options)) changed += 1;
       }
-      const id = row?.record_id ?? this.#add(key, version, reading);
-      const isChanged = row !== undefined && this.#update(row, version, reading);
-      idsInResponse.add(id);
-      written.ids.push(id);
-      if (!row) written.added.push(id);
-      if (!row || isChanged) written.addedOrChanged += 1;
     }
-    const added = written.added.length;
-    addWrittenRows(this.mirror, this.options.runId, { added, changed: written.addedOrChanged - added });
-    return written;
+    this.#addToRun({ added: added.length, changed });
+    return { ids: [...ids], added, copies, addedOrChanged: added.length + changed };
   }
 
   /** Replaces a mirrored record, even if the mirrored version has a newer date. */
   replace(sent: Json, readAt: number): void {
     const row = this.#find(recordKey(this.resource, sent, 0));
     if (!row) return;
-    const version = this.#createVersion(this.#redact(sent, this.resource.name), row);
-    const isChanged = this.#update(row, version, toReading({ readAt }));
-    if (isChanged) addWrittenRows(this.mirror, this.options.runId, { changed: 1 });
+    const version = this.#createVersion(sent, row);
+    this.#addToRun({ changed: this.#update(row, version, { readAt }) ? 1 : 0 });
   }
 
-  /** Merges a record's details into the mirrored list item. The first details do not count as a change. */
+  /** Merges a record's details into the mirrored list item. A record's first details do not count as a change. */
   writeDetails(sent: Json, readAt: number): void {
     const row = this.#find(recordKey(this.resource, sent, 0));
     if (!row) return;
     const value = this.#redact(sent, this.resource.name);
     const version = { value, json: JSON.stringify(value), listJson: row.list_json };
-    const isChanged = this.#update(row, version, { ...toReading({ readAt }), isDetails: true });
+    const before = this.#parseMirrored(row, value);
+    const isChanged = !isSameRecord(before, value, this.resource);
+    if (row.json !== version.json) this.#replaceVersion(row, version, isChanged, { readAt });
+    if (isChanged) this.#changes?.logDetails(row, before, value, formatInstant(readAt));
     markDetailsRead(this.mirror, row.record_id, readAt);
-    const isFirst = row.detailed_at === null;
-    if (isChanged && !isFirst) addWrittenRows(this.mirror, this.options.runId, { changed: 1 });
+    this.#addToRun({ changed: isChanged && row.detailed_at !== null ? 1 : 0 });
   }
 
   /**
@@ -169,11 +155,10 @@ export class RecordWriter {
         id,
       );
       const record = parseRecord(this.mirror, { ...row, since_at: removedAt, removed_at: removedAt });
-      const issues = this.#projection.write(record, { isNew: false });
-      this.#issues.save(record, issues, { isNew: false, readAt: removedAt });
+      this.#writeRows(record, { isNew: false, readAt: removedAt });
       removed += 1;
     }
-    addWrittenRows(this.mirror, this.options.runId, { removed });
+    this.#addToRun({ removed });
   }
 
   #find(key: string): RecordRow | undefined {
@@ -181,7 +166,9 @@ export class RecordWriter {
     return this.mirror.selectRow<RecordRow>(select, this.resource.name, key);
   }
 
-  #createVersion(value: Json, row: RecordRow | undefined): Version {
+  /** Redacts a record and, if `row` contains details, merges them into it. */
+  #createVersion(sent: Json, row: RecordRow | undefined): Version {
+    const value = this.#redact(sent, this.resource.name);
     const json = JSON.stringify(value);
     if (!this.#mergesDetails) return { value, json, listJson: null };
     const merged = row ? mergeListItem(this.mirror, row, value) : value;
@@ -194,8 +181,9 @@ export class RecordWriter {
     return date !== null && date < startOfSecond(row.dated_at);
   }
 
-  #add(key: string, { json, listJson, value }: Version, reading: Reading): number {
-    const { contextJson, isFaulty, readAt } = reading;
+  #add(key: string, { json, listJson, value }: Version, options: ResponseOptions): number {
+    const { context, isFaulty = false } = options;
+    const readAt = formatInstant(options.readAt);
     const date = recordDate(this.resource, value);
     const insert = `INSERT INTO records (resource, key, json, list_json, context, since_at, dated_at, flags)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -205,7 +193,7 @@ export class RecordWriter {
       key,
       json,
       listJson,
-      contextJson,
+      contextJson(context),
       readAt,
       date,
       this.#readFlags(value),
@@ -213,25 +201,45 @@ export class RecordWriter {
     const id = Number(lastInsertRowid);
     if (!isFaulty) this.#changes?.logAdded(key, date, readAt);
     this.#hostNames.addFrom(asObject(value), readAt);
-    this.#writeRows(id, value, readAt, reading, { isNew: true });
+    const record = { value: asObject(value), context: context ?? {}, sinceAt: readAt, removedAt: null };
+    this.#writeRows({ recordId: id, ...record }, { isNew: true, readAt });
     return id;
   }
 
   /**
-   * Replaces the mirrored version if anything has changed. A removed record becomes current again. Without a history,
-   * `since_at` is the time of the last read.
+   * Replaces the mirrored version if anything has changed. A removed record becomes current again.
    * @returns true if the record has changed. A different order of fields or a new URL signature is not a change.
    */
-  #update(row: RecordRow, { json, listJson, value }: Version, reading: Reading): boolean {
-    const { keepsHistory, name } = this.resource;
-    const { contextJson, isDetails, isFaulty, readAt } = reading;
-    const isCurrent = row.removed_at === null && row.context === contextJson;
-    if (keepsHistory && isCurrent && row.json === json && row.list_json === listJson) return false;
+  #update(row: RecordRow, version: Version, options: ResponseOptions): boolean {
+    const { json, listJson, value } = version;
+    const isCurrent = row.removed_at === null && row.context === contextJson(options.context);
+    const isIdentical = isCurrent && row.json === json && row.list_json === listJson;
+    if (isIdentical && this.resource.keepsHistory) return false;
 
-    const before = this.#restore(parseStoredRecord(this.mirror, row.record_id, row.json), value, name);
+    const before = this.#parseMirrored(row, value);
     const isChanged = !isCurrent || !isSameRecord(before, value, this.resource);
-    const sinceAt = isChanged || !keepsHistory ? readAt : row.since_at;
-    // The stored details are older than the record's last change.
+    this.#replaceVersion(row, version, isChanged, options);
+    if (!isChanged) return false;
+    const readAt = formatInstant(options.readAt);
+    this.#changes?.logChanged(row, { before, after: value, isFaulty: options.isFaulty ?? false }, readAt);
+    // Names are taken only from changed records, because an unchanged record may contain an outdated name.
+    this.#hostNames.addFrom(asObject(value), readAt);
+    return true;
+  }
+
+  /** Returns the mirrored record, including fields that were omitted when it was read and no longer are. */
+  #parseMirrored(row: RecordRow, sent: Json): Json {
+    const stored = parseStoredRecord(this.mirror, row.record_id, row.json);
+    return this.#restore(stored, sent, this.resource.name);
+  }
+
+  #replaceVersion(row: RecordRow, version: Version, isChanged: boolean, options: ResponseOptions): void {
+    const { json, listJson, value } = version;
+    const { record_id: recordId } = row;
+    const readAt = formatInstant(options.readAt);
+    // Without a history, this is the time of the last read.
+    const sinceAt = isChanged || !this.resource.keepsHistory ? readAt : row.since_at;
+    // After a change, the stored details are outdated.
     const outdated = isChanged && row.detailed_at !== null ? 1 : row.outdated;
     this.mirror.run(
       `UPDATE records SET json = ?, list_json = ?, outdated = ?, context = ?, since_at = ?, dated_at = ?, flags = ?,
@@ -239,35 +247,27 @@ export class RecordWriter {
       json,
       listJson,
       outdated,
-      contextJson,
+      contextJson(options.context),
       sinceAt,
       recordDate(this.resource, value),
       this.#readFlags(value),
-      row.record_id,
+      recordId,
     );
-    if (isChanged) {
-      this.#changes?.logChanged({ row, before, after: value, isDetails, isFaulty }, readAt);
-      // Names are taken only from changed records, because an unchanged record may contain an outdated name.
-      this.#hostNames.addFrom(asObject(value), readAt);
-    }
-    this.#writeRows(row.record_id, value, sinceAt, reading, { isNew: false });
-    return isChanged;
+    const record = { value: asObject(value), context: options.context ?? {}, sinceAt, removedAt: null };
+    this.#writeRows({ recordId, ...record }, { isNew: false, readAt });
   }
 
-  #writeRows(
-    recordId: number,
-    value: Json,
-    sinceAt: string,
-    { context, readAt }: Reading,
-    { isNew }: { isNew: boolean },
-  ): void {
-    const record = { recordId, value: asObject(value), context, sinceAt, removedAt: null };
-    const issues = this.#projection.write(record, { isNew });
-    this.#issues.save(record, issues, { isNew, readAt });
+  /** @param options.isNew true if the record has no rows yet */
+  #writeRows(record: StoredRecord, options: { isNew: boolean; readAt: string }): void {
+    const issues = this.#projection.write(record, options);
+    this.#issues.save(record, issues, options);
+  }
+
+  #addToRun(rows: { added?: number; changed?: number; removed?: number }): void {
+    addWrittenRows(this.mirror, this.run.runId, rows);
   }
 }
 
-function toReading({ context, isFaulty = false, readAt }: ResponseOptions): Reading {
-  const contextJson = context ? JSON.stringify(context) : null;
-  return { readAt: formatInstant(readAt), context: context ?? {}, contextJson, isFaulty, isDetails: false };
+function contextJson(context: JsonObject | undefined): string | null {
+  return context ? JSON.stringify(context) : null;
 }
