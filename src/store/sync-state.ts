@@ -98,7 +98,7 @@ export class SyncState {
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
     const { range, runId } = reading;
     const absentCount = this.#addCoverage(reading, range);
-    if (absentCount > 0) this.storedTotals.delete(range);
+    if (absentCount > 0) this.storedTotals.invalidate(range);
     if (!apiTotals) return;
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
     const readByRun = mergeRanges(this.#coverage.filter((covered) => covered.runId === runId));
@@ -264,7 +264,7 @@ export class StoredTotals {
    * Deletes the totals for all days that overlap a range, because they describe earlier versions of the records. A
    * covered day without totals counts as changed until the run has read the complete day.
    */
-  delete(range: Range): void {
+  invalidate(range: Range): void {
     this.replace(range, new Map());
   }
 

@@ -7,7 +7,7 @@ import { pluralize } from "../util/text.js";
 import { formatMinute } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import { findDateFault, rangeQuery } from "./dates.js";
-import type { Budget, CountSums, DatedSession, ResourceSession } from "./run.js";
+import type { CountSums, DatedSession, ResourceSession } from "./run.js";
 
 /**
  * Selects all records, or the records with one status. `flags` contains the bit for that status in the column
@@ -108,23 +108,19 @@ function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to 
 }
 
 /**
- * Bisects a range whose counts differ, and yields the parts with a difference, newest first. A range with a faulty
- * count is not split, because the count is meaningless. Once the budget is used up, parts are no longer split.
+ * Splits a range whose counts differ, and returns the parts that differ, newest first. Returns null if the range cannot
+ * be split, or if its count is faulty and therefore meaningless.
  */
-export async function* bisect(
+export async function splitCount(
   session: DatedSession,
   counted: CountComparison,
-  budget: Budget,
-  isSmallEnough: (part: CountComparison) => boolean,
-): AsyncGenerator<CountComparison, void> {
+): Promise<CountComparison[] | null> {
   const { fault, filter, from, to } = counted;
   const middle = findMedianSecond(session, counted);
-  if (middle === null || fault !== null || budget.remaining <= 0 || isSmallEnough(counted))
-    return yield counted;
+  if (middle === null || fault !== null) return null;
   const upper = await compareCount(session, { from: middle, to }, filter);
   const lower = subtractCount(counted, upper, { from, to: middle - 1 });
-  for (const half of [upper, lower])
-    if (half.apiCount !== half.mirrorCount) yield* bisect(session, half, budget, isSmallEnough);
+  return [upper, lower].filter(({ apiCount, mirrorCount }) => apiCount !== mirrorCount);
 }
 
 function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {

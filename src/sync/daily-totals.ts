@@ -53,30 +53,23 @@ export function warnOfMissingTotals(
   );
 }
 
+/** Requests the API's daily points, or returns them from the session's cache. */
 export async function requestPoints(
-  session: ResourceSession,
+  { api, cachedPoints, readUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,
 ): Promise<PointsByDay> {
-  const cached = session.cachedPoints.get(totalsSource);
+  const cached = cachedPoints.get(totalsSource);
   if (cached) return cached;
-  const points = await fetchPoints(session, totalsSource);
-  session.cachedPoints.set(totalsSource, points);
-  return points;
-}
-
-async function fetchPoints(
-  { api, readUntil, resource }: ResourceSession,
-  totalsSource: TotalsSource,
-): Promise<PointsByDay> {
+  const { path, pointsField } = totalsSource;
   const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
-  const { data } = await api.get(totalsSource.path, query, resource.scope);
-  const list = valueAt(data, [totalsSource.pointsField]);
+  const { data } = await api.get(path, query, resource.scope);
+  const list = valueAt(data, [pointsField]);
   if (!Array.isArray(list))
-    throw new UnexpectedResponse(
-      `The API's response to ${totalsSource.path} has no \`${totalsSource.pointsField}\`.`,
-    );
+    throw new UnexpectedResponse(`The API's response to ${path} has no \`${pointsField}\`.`);
   const days = list.map((point: Json): [string, Json] => [readPointDay(point, totalsSource), point]);
-  return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
+  const points = new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
+  cachedPoints.set(totalsSource, points);
+  return points;
 }
 
 export function readPointDay(point: Json, { dayField }: TotalsSource): string {

@@ -117,7 +117,7 @@ async function storePage(run: DatedRun, page: CompletePage): Promise<IncompleteR
     const ids = new Set(written.ids);
     progress.addRows(ids.size);
     state.missing.delete(ids);
-    if (written.addedOrChanged > 0) state.storedTotals.delete(range);
+    if (written.addedOrChanged > 0) state.storedTotals.invalidate(range);
     state.coverRange({ runId, range, ids, requestedAt }, apiTotals);
     return written.copies;
   });

@@ -8,7 +8,6 @@ import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import {
   allRecords,
-  bisect,
   type CountComparison,
   compareCount,
   compareCovered,
@@ -18,6 +17,7 @@ import {
   describeUnreachable,
   findDifferingCounts,
   separateFuture,
+  splitCount,
   sumCounts,
 } from "./counts.js";
 import { type AmountDrift, findChangedDays, groupDays, sampleOldest } from "./daily-totals.js";
@@ -179,8 +179,8 @@ async function compareAllCounts(run: DatedRun): Promise<Counts> {
 }
 
 /**
- * Re-reads the differing parts of a range, within the budget. If the cause is a wrong status filter (A7), the filter is
- * ignored until its counts agree.
+ * Re-reads the differing parts of a range, newest first, within the budget. If the cause is a wrong status filter (A7),
+ * the filter is ignored until its counts agree.
  * @returns the reasons why the run is incomplete: a wrong filter, and each list that never settled (A9)
  */
 async function readDifferingCount(
@@ -190,21 +190,22 @@ async function readDifferingCount(
 ): Promise<IncompleteReason[]> {
   const { mirror, state } = run;
   const { filter } = differing;
-  const isSmallEnough = (part: CountComparison) => isCheapToRead(state, part);
-  const reasons: IncompleteReason[] = [];
-  for await (const part of bisect(run, differing, budget, isSmallEnough)) {
-    if (budget.remaining <= 0) break;
-    const result = await readRange(run, part, budget);
-    reasons.push(...result.reasons);
-    if (filter === allRecords || result.reached > part.from) continue;
-    const after = await compareCount(run, part, filter);
-    // If the API's count has changed as well, the records have changed, so the filter may be correct.
-    if (after.apiCount !== part.apiCount || after.apiCount === after.mirrorCount) continue;
-    mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
-    const text = `the API's filter \`${filter.name}\` does not count the records that have this status, so the filter is ignored until it counts them`;
-    return [...reasons, { text }];
+  // If an earlier part has shown that the filter is wrong, the other parts need not be read.
+  if (budget.remaining <= 0 || state.distrusted().has(filter.name)) return [];
+  const parts = isCheapToRead(state, differing) ? null : await splitCount(run, differing);
+  if (parts) {
+    const reasons: IncompleteReason[] = [];
+    for (const part of parts) reasons.push(...(await readDifferingCount(run, part, budget)));
+    return reasons;
   }
-  return reasons;
+  const { reached, reasons } = await readRange(run, differing, budget);
+  if (filter === allRecords || reached > differing.from) return reasons;
+  const after = await compareCount(run, differing, filter);
+  // If the API's count has changed as well, the records have changed, so the filter may be correct.
+  if (after.apiCount !== differing.apiCount || after.apiCount === after.mirrorCount) return reasons;
+  mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
+  const text = `the API's filter \`${filter.name}\` does not count the records that have this status, so the filter is ignored until it counts them`;
+  return [...reasons, { text }];
 }
 
 /** True if the range can be read with at most two requests, so that splitting it would save nothing. */

@@ -57,6 +57,7 @@ export const defaultOptions: SyncOptions = {
 /** A point is an object in the API's daily analytics with the totals of one day (`2026-01-31`). */
 export type PointsByDay = ReadonlyMap<string, Json>;
 
+/** The parts that all resources of one command share. */
 export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
@@ -93,7 +94,7 @@ export function hasStrategy<S extends ResourceSession, Kind extends Strategy["ki
 export interface SyncRun<How extends Strategy = Strategy> extends ResourceSession<How> {
   runId: number;
   writer: RecordWriter;
-  progress: RunCounter;
+  progress: RunProgress;
 }
 
 export interface DatedRun extends SyncRun<DatedStrategy> {
@@ -134,7 +135,7 @@ export interface SyncResult {
   comparesTotals?: boolean;
 }
 
-class RunCounter {
+class RunProgress {
   readonly #before: Readonly<ApiClient["stats"]>;
   #responses = 0;
 
@@ -191,7 +192,7 @@ export function startRun(session: SyncSession, resource: Resource, task: Task): 
   return {
     ...opened,
     runId,
-    progress: new RunCounter(session, runId, task),
+    progress: new RunProgress(session, runId, task),
     writer: new RecordWriter(mirror, resource, { runId, reporter }),
   };
 }

@@ -78,7 +78,7 @@ function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceR
     // The API did not return a new faulty record for the record's own date. If that date is covered, it is missing.
     state.missing.add(writtenFaulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
     const isUnchanged = written.addedOrChanged + writtenFaulty.addedOrChanged === 0;
-    if (!isUnchanged || fault !== null) state.storedTotals.delete(slice);
+    if (!isUnchanged || fault !== null) state.storedTotals.invalidate(slice);
 
     const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
     const ids = new Set([...written.ids, ...faultyIds]);
@@ -147,7 +147,7 @@ function resolveCopy(
     // The API lists the ID twice. The newer record is kept.
     const range = secondRange(copyDate);
     const fault = describeRepeatedId(recordKey(resource, value, 0));
-    state.storedTotals.delete(range);
+    state.storedTotals.invalidate(range);
     state.markSlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
   }
 }

@@ -8,7 +8,6 @@ import {
 } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
 import {
-  bisect,
   type CountComparison,
   compareCount,
   compareCovered,
@@ -19,6 +18,7 @@ import {
   findDifferingCounts,
   listCountFilters,
   separateFuture,
+  splitCount,
   sumCounts,
 } from "../sync/counts.js";
 import {
@@ -96,8 +96,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const distrusted = state.distrusted();
   const differing = findDifferingCounts(counts, distrusted);
   const differingParts: CountComparison[] = [];
-  for (const count of differing)
-    for await (const part of bisect(run, count, budget, isOneDay)) differingParts.push(part);
+  for (const count of differing) differingParts.push(...(await findDifferingParts(run, count, budget)));
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
@@ -164,6 +163,20 @@ async function compareSample(run: SyncRun<DatedStrategy>, days: readonly string[
     if (!list.isComplete || !isSame || records.length !== state.count(range)) return false;
   }
   return true;
+}
+
+/** Splits a range whose counts differ until each part is a day or has the same counts, or the budget is used up. */
+async function findDifferingParts(
+  session: DatedSession,
+  count: CountComparison,
+  budget: Budget,
+): Promise<CountComparison[]> {
+  if (isOneDay(count) || budget.remaining <= 0) return [count];
+  const parts = await splitCount(session, count);
+  if (!parts) return [count];
+  const smallest: CountComparison[] = [];
+  for (const part of parts) smallest.push(...(await findDifferingParts(session, part, budget)));
+  return smallest;
 }
 
 function isOneDay({ from, to }: Range): boolean {
