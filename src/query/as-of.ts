@@ -1,6 +1,5 @@
 import { UsageError } from "../errors.js";
-import type { Resource } from "../resources/resource.js";
-import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { Projection } from "../store/projection.js";
 import { parseRecord, type StoredRow } from "../store/records.js";
@@ -87,7 +86,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   );
   const withHistory = shapes.filter(({ resource }) => resource.keepsHistory);
   const withoutHistory = shapes.filter(({ resource }) => !resource.keepsHistory).map(({ name }) => name);
-  if (withHistory.length > 0) createHistoricalTables(mirror, withHistory, at);
+  if (withHistory.length > 0) createHistoricalTables(mirror, withHistory, time);
 
   const filtered = [
     ...withoutHistory.flatMap((name) => recordStates.map((state) => tableName({ name }, state))),
@@ -123,18 +122,19 @@ function selectEarlierRows(name: string, time: string): string {
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
 }
 
-/**
- * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given time. On
- * this connection, they hide the real tables. Call this once per connection, in a read transaction.
- * @param at the time in milliseconds since the Unix epoch
- */
-export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
+/** Creates temporary typed tables with the versions of records at a given time (ISO 8601). */
+function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: string): void {
+  // Limit the memory for the cached pages of both databases to 4 MB each.
   mirror.db.pragma("temp.cache_size = -4000");
   mirror.db.pragma("main.cache_size = -4000");
-  const resources = [...new Set(shapes.map(({ resource }) => resource))];
-  const names = resources.map(({ name }) => name);
-  createRecordsView(mirror, names, formatInstant(at));
-  for (const resource of resources) createTypedTables(mirror, resource, shapes);
+  const names = new Set(shapes.map(({ resource }) => resource.name));
+  createRecordsView(mirror, [...names], at);
+  for (const name of names)
+    createTypedTables(
+      mirror,
+      name,
+      shapes.filter(({ resource }) => resource.name === name),
+    );
 }
 
 /**
@@ -160,13 +160,12 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
   );
 }
 
-function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  const shapes = tablesOf(resource).filter((shape) => wanted.includes(shape));
+function createTypedTables(mirror: Mirror, resource: string, shapes: readonly TableShape[]): void {
   const projection = new Projection(mirror, shapes, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
   const earlier = mirror.selectValues<number>(
     "SELECT record_id FROM temp.records WHERE version_id IS NOT NULL AND resource = ?",
-    resource.name,
+    resource,
   );
   for (const id of earlier) {
     const row = mirror.selectRow<StoredRow>("SELECT * FROM temp.records WHERE record_id = ?", id);

@@ -21,14 +21,11 @@ import {
 
 const allResources = [...resources, ...detailResources];
 
-const hostNames = "host_names";
+/** The rules for names in `host_names`. If they differ from the rules in `mirror_info`, the table is rebuilt. */
 const hostNameRules = "no display names if first or last names are omitted";
 
 export function hasOutdatedTables(mirror: Mirror): boolean {
-  return (
-    readInfo(mirror, hostNames) !== hostNameRules ||
-    allResources.some((resource) => !hasCurrentTables(mirror, resource))
-  );
+  return hasOutdatedHostNames(mirror) || allResources.some((resource) => !hasCurrentTables(mirror, resource));
 }
 
 export function hasOutdatedColumns(mirror: Mirror): boolean {
@@ -42,9 +39,13 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const outdated = allResources.filter((resource) => !hasCurrentTables(mirror, resource));
   const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
-  if (readInfo(mirror, hostNames) !== hostNameRules) rebuildHostNames(mirror);
-  writeInfo(mirror, hostNames, hostNameRules);
+  if (hasOutdatedHostNames(mirror)) rebuildHostNames(mirror);
+  writeInfo(mirror, "host_names", hostNameRules);
   return lost;
+}
+
+function hasOutdatedHostNames(mirror: Mirror): boolean {
+  return readInfo(mirror, "host_names") !== hostNameRules;
 }
 
 /**
@@ -63,6 +64,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   for (const shape of shapes) deleteUnusableColumns(mirror, shape);
   clearUnexpectedValues(mirror, resource.name);
 
+  // Without a reporter, notices are not printed.
   const issues = new SchemaIssues(mirror, resource);
   const projection = new Projection(mirror, shapes);
   let hasRecords = false;
@@ -112,8 +114,8 @@ function shapeInfoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
-/** Increment this number when the rules for discovered columns or row timestamps change. */
-const rules = 6;
+/** Increment this number to rebuild all tables because rows or discovered columns are derived differently. */
+const rowRules = 6;
 
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
@@ -122,7 +124,7 @@ function fingerprint(resource: Resource): string {
     const tables = recordStates.map((state) => createTableSql(shape, columns, { state }));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });
-  const text = JSON.stringify([rules, shapes]);
+  const text = JSON.stringify([rowRules, shapes]);
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 

@@ -6,7 +6,7 @@ import { nearlyEqual } from "../util/numbers.js";
 
 /** True if two versions of a record are equal, ignoring field order, URL signatures and rounding. */
 export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {
-  return isSameJson(a, b, findSignedUrls(resource));
+  return isSameJson(a, b, findSignedUrls(resource.fields));
 }
 
 export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
@@ -47,17 +47,10 @@ function signedUrlsBelow(signed: SignedUrls | undefined, member: string): Signed
   return typeof signed === "object" && Object.hasOwn(signed, member) ? signed[member] : undefined;
 }
 
-const signedUrlsByResource = new WeakMap<Resource, SignedUrls | undefined>();
-
-function findSignedUrls(resource: Resource): SignedUrls | undefined {
-  if (!signedUrlsByResource.has(resource)) signedUrlsByResource.set(resource, signedUrlsIn(resource.fields));
-  return signedUrlsByResource.get(resource);
-}
-
-function signedUrlsIn(fields: readonly Field[]): SignedUrls | undefined {
+function findSignedUrls(fields: readonly Field[]): SignedUrls | undefined {
   const members = fields.flatMap((field): [string, SignedUrls][] => {
     if (field.kind === "scalar") return field.isSignedUrl ? [[field.name, "url"]] : [];
-    const signed = signedUrlsIn(field.fields);
+    const signed = findSignedUrls(field.fields);
     return signed ? [[field.name, signed]] : [];
   });
   return members.length > 0 ? Object.fromEntries(members) : undefined;
@@ -102,7 +95,7 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
     }
   }
 
-  compare(before, after, { name: "", separator: "_", signed: resource && findSignedUrls(resource) });
+  compare(before, after, { name: "", separator: "_", signed: resource && findSignedUrls(resource.fields) });
   return changes;
 }
 

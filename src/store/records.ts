@@ -188,7 +188,7 @@ export function* readRecords(
  * represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position: number): string {
-  const parts = keyPaths(resource).map((path) => readId(resource, value, path));
+  const parts = resource.key.map((path) => readId(resource, value, path));
   if (parts.length > 0 && parts.every((part) => part !== null))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.pagination === "documented" && parts.length > 0)
@@ -199,11 +199,11 @@ export function recordKey(resource: Resource, value: Json, position: number): st
 }
 
 export function apiId(resource: Resource, value: Json): string | null {
-  return readId(resource, value, keyPaths(resource)[0] ?? ["id"]);
+  return readId(resource, value, resource.key[0] ?? "id");
 }
 
-function readId(resource: Resource, value: Json, path: readonly string[]): string | null {
-  const id = valueAt(value, path);
+function readId(resource: Resource, value: Json, path: string): string | null {
+  const id = valueAt(value, path.split("."));
   if (typeof id === "string") return id;
   if (typeof id !== "number") return null;
   if (Math.abs(id) > Number.MAX_SAFE_INTEGER)
@@ -215,14 +215,6 @@ function readId(resource: Resource, value: Json, path: readonly string[]): strin
 
 function escapeSlash(part: string): string {
   return part.replaceAll("%", "%25").replaceAll("/", "%2F");
-}
-
-const keyPathsByResource = new WeakMap<Resource, readonly (readonly string[])[]>();
-
-function keyPaths(resource: Resource): readonly (readonly string[])[] {
-  const paths = keyPathsByResource.get(resource) ?? resource.key.map((path) => path.split("."));
-  keyPathsByResource.set(resource, paths);
-  return paths;
 }
 
 /**
