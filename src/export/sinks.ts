@@ -86,7 +86,7 @@ export async function openFileSink(
   const previous = existsSync(path) ? statSync(path) : undefined;
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
-  const file = await deps.runGracefully(() => openUnnamedFile(target, deps.random)).catch(fail);
+  const file = await openUnnamedFile(target, deps.random).catch(fail);
 
   async function publishCopy(): Promise<void> {
     const tempPath = await reserveTempFile(target, deps.random);
@@ -127,9 +127,13 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
 /** Creates a file next to the target and unlinks it immediately. */
 async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
   const path = await reserveTempFile(target, random);
-  const file = await open(path, "wx+").finally(() => releaseTempFile(path));
-  await rm(path);
-  return file;
+  try {
+    const file = await open(path, "wx+");
+    await rm(path);
+    return file;
+  } finally {
+    releaseTempFile(path);
+  }
 }
 
 /**
