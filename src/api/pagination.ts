@@ -46,6 +46,7 @@ export async function* readPages(
   }
 }
 
+/** Returns null if the list has become so short that the page no longer exists. */
 async function fetchPage(
   api: Pick<ApiClient, "get">,
   path: string,
@@ -54,20 +55,19 @@ async function fetchPage(
   scope: string | undefined,
 ): Promise<Page | null> {
   const get = async (page: number) => toPage(path, await api.get(path, { ...query, page }, scope));
-  const page = await get(number).catch((error: unknown) => {
-    if (number > 1 && (error instanceof BadRequest || error instanceof NotFound)) return error;
-    throw error;
-  });
-  // For a page past the end, some servers return 400 or 404. Others return an empty page or the last page.
-  if (page instanceof Error) {
+  try {
+    const page = await get(number);
+    // For a page past the end, some servers return an empty page or the last page. Others return 400 or 404.
+    if (number > 1 && page.pagination.total_pages < number) return null;
+    if (page.page === number) return page;
+    throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
+  } catch (error) {
+    if (number === 1 || !(error instanceof BadRequest || error instanceof NotFound)) throw error;
     const { pagination } = await get(1);
     if (pagination.total_pages < number) return null;
-    if (page instanceof BadRequest) throw page;
-    throw paginationError(path, `announces page ${number}, which does not exist (${page.status})`);
+    if (error instanceof BadRequest) throw error;
+    throw paginationError(path, `announces page ${number}, which does not exist (${error.status})`);
   }
-  if (number > 1 && page.pagination.total_pages < number) return null;
-  if (page.page === number) return page;
-  throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
 }
 
 export function firstPage(path: string, response: ApiResponse): Page {

@@ -4,34 +4,25 @@ import { type Range, startOfSecond } from "../util/ranges.js";
 import { formatInstant, readTimestamp, type Timestamp } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 
-interface DateCheck {
-  /**
-   * The date of each record, truncated to the second, in milliseconds since the Unix epoch. Empty if any record is
-   * faulty.
-   */
-  seconds: number[];
-  fault: string | null;
-}
-
 /**
- * Checks that the records in a response are sorted newest first (A1), and that each has a timestamp with seconds (A2)
- * within the requested range (A3).
+ * Returns the dates of the records in a response, truncated to the second, in milliseconds since the Unix epoch. Returns
+ * null unless the records are sorted newest first (A1), and each has a timestamp with seconds (A2) within the requested
+ * range (A3).
  */
-export function checkDates(
+export function readSortedDates(
   resource: Resource<DatedStrategy>,
   records: readonly Json[],
   range: Range,
-): DateCheck {
+): number[] | null {
   const seconds: number[] = [];
-  let newest = Number.POSITIVE_INFINITY;
   for (const record of records) {
     const timestamp = readRecordTimestamp(resource, record);
-    const fault = findRangeFault(timestamp, range) ?? findOrderFault(timestamp, newest);
-    if (fault !== null) return { seconds: [], fault: `${describeDate(resource, record)} ${fault}` };
-    newest = startOfSecond(timestamp?.ms ?? 0);
-    seconds.push(newest);
+    if (!timestamp?.hasSeconds || findRangeFault(timestamp, range) !== null) return null;
+    const second = startOfSecond(timestamp.ms);
+    if (second > (seconds.at(-1) ?? second)) return null;
+    seconds.push(second);
   }
-  return { seconds, fault: null };
+  return seconds;
 }
 
 /**
@@ -59,11 +50,6 @@ function findRangeFault(timestamp: Timestamp | undefined, { from, to }: Range): 
   if (!timestamp) return "is not a readable date";
   const second = startOfSecond(timestamp.ms);
   return second < from || second > to ? "is outside the requested range" : null;
-}
-
-function findOrderFault(timestamp: Timestamp | undefined, newest: number): string | null {
-  if (!timestamp?.hasSeconds) return "has no seconds";
-  return startOfSecond(timestamp.ms) > newest ? "is newer than the date of the previous record" : null;
 }
 
 function readRecordTimestamp({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {

@@ -29,7 +29,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
     if (isComplete) state.coverAll({ runId: run.runId, ids: written, requestedAt });
-    progress.addRows(list.ids.size);
+    progress.addRows(list.records.size);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];
   const hasRepeated = repeated.length > 0;
@@ -43,7 +43,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     incompleteReasons,
     isPartial: hasRepeated,
     sums: sumListCounts(run, total),
-    listRows: list.ids.size,
+    listRows: list.records.size,
   };
 }
 
@@ -84,7 +84,7 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
     writer.remove(removed, requestedAt);
     saveRanking(mirror, requestedAt, items);
     state.coverAll({ runId: run.runId, ids, requestedAt });
-    progress.addRows(list.ids.size);
+    progress.addRows(list.records.size);
   });
   return { incompleteReasons: [], isPartial: false, sums: sumListCounts(run, list.total) };
 }

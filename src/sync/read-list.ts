@@ -31,11 +31,6 @@ type RecordsById = ReadonlyMap<string, ListRecord>;
 /** A deduplicated list with the newest version of each record. */
 export interface List {
   records: RecordsById;
-  /**
-   * The IDs from all readings. There can be more IDs than `records`: a complete reading replaces earlier ones, whose
-   * records may since have been removed.
-   */
-  ids: ReadonlySet<string>;
   requestedAt: number;
   /** The last response's `total_items`, or the number of items if the list is unpaginated. */
   total: number;
@@ -44,7 +39,7 @@ export interface List {
   repeated: string[];
 }
 
-/** The responses of one reading. A list is read more than once if its first reading was incomplete. */
+/** A list as it was read once. A list is read more than once if its first reading was incomplete. */
 interface Reading {
   records: RecordsById;
   /** All IDs in list order, including duplicates. */
@@ -80,7 +75,6 @@ export async function readList(run: ListRun, options: ListOptions = {}): Promise
   return {
     ...second,
     records: mergeRecords([first, second]),
-    ids: new Set([...first.ids, ...second.ids]),
     requestedAt: first.requestedAt,
   };
 }
@@ -107,9 +101,8 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
 function decideList(readings: readonly Reading[], newest: Reading): List | null {
   const total = newest.totals.at(-1) ?? 0;
   const records = mergeRecords(readings);
-  const ids = new Set(records.keys());
   const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
-  const merged = { records, ids, total, requestedAt, repeated: [] };
+  const merged = { records, total, requestedAt, repeated: [] };
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
   if (newest.records.size === total && !hasShrunk)
     return { ...merged, records: newest.records, requestedAt: newest.requestedAt, isComplete: true };

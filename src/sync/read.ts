@@ -2,7 +2,7 @@ import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { type RangeResult, readByPage } from "./by-page.js";
-import { checkDates, rangeQuery } from "./dates.js";
+import { rangeQuery, readSortedDates } from "./dates.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 import { readSlice, resolveCopies, storeSlice } from "./slices.js";
 
@@ -87,8 +87,8 @@ async function requestNewest(run: DatedRun, range: Range): Promise<NewestPage> {
   const response = await api.get(resource.path, query, resource.scope);
   const { items, pagination, requestedAt } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
-  const { fault, seconds } = checkDates(resource, items, range);
-  if (fault !== null) return { kind: "faulty", total };
+  const seconds = readSortedDates(resource, items, range);
+  if (!seconds) return { kind: "faulty", total };
   const oldest = seconds.at(-1) ?? range.to;
   const isFull = items.length >= per_page || items.length < total;
   const from = isFull && items.length > 0 ? oldest + 1_000 : range.from;

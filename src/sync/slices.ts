@@ -72,7 +72,7 @@ function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceR
     const written = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
     const copies = [...written.copies, ...writtenFaulty.copies];
-    progress.addRows(list.ids.size);
+    progress.addRows(list.records.size);
     state.missing.delete(written.ids);
     state.missing.delete(writtenFaulty.ids.filter((id) => findDate(mirror, id) === null));
     // The API did not return a new faulty record for the record's own date. If that date is covered, it is missing.
