@@ -148,18 +148,8 @@ export function continuesWithoutReader(command = ""): boolean {
   return entries.get(command)?.continuesWithoutReader ?? false;
 }
 
-/**
- * Commander's tree of all commands. Until a command's module has been loaded, the command has only a name and a
- * summary.
- */
-interface Program {
-  root: Command;
-  /** Loads a command's module, and adds its description and options. Does nothing for an unknown name. */
-  load(name: string | undefined): Promise<void>;
-}
-
-/** @param onExit called with the command's exit code, because commander does not return it */
-function createProgram(context: Context, onExit: (code: ExitCode) => void): Program {
+/** Creates commander's tree of all commands. A command has only a name and a summary until `loadCommand` loads it. */
+function createProgram(deps: Deps): Command {
   const root = addGlobalOptions(new Command("brandapi"))
     .description("Keeps a current, complete and verified copy of a brand's data in a local SQLite file.")
     .usage("<command> [options]")
@@ -167,36 +157,42 @@ function createProgram(context: Context, onExit: (code: ExitCode) => void): Prog
     .exitOverride()
     .showSuggestionAfterError(false);
   for (const option of root.options) refuseEmptyPathOrTime(option);
-  configureHelp(root, context.deps);
+  configureHelp(root, deps);
   root.hook("preSubcommand", inheritOptions);
   for (const [heading, group] of Object.entries(groups))
     for (const [name, { summary }] of Object.entries(group))
       root.command(name).summary(summary).helpGroup(heading);
-  const load = async (name = "") => {
-    const entry = entries.get(name);
-    const command = root.commands.find((each) => each.name() === name);
-    if (!entry || !command) return;
-    const { about, define, examples, run } = await entry.load();
-    define?.(command);
-    for (const option of command.options) refuseEmptyPathOrTime(option);
-    command
-      .description(about)
-      .addHelpText("after", formatExamples(examples, context.deps))
-      .action(async () => {
-        const flags: GlobalFlags = command.optsWithGlobals();
-        refuseInapplicableGlobalFlags(name, entry, flags);
-        const code = await run(flags, context, ...command.processedArgs);
-        onExit(code ?? exitCodes.done);
-      });
-  };
-  root.addCommand(createHelpCommand(root, load).helpGroup("Help:").copyInheritedSettings(root));
-  return { root, load };
+  const help = createHelpCommand(root, (name) => loadCommand(root, name, deps));
+  root.addCommand(help.helpGroup("Help:").copyInheritedSettings(root));
+  return root;
+}
+
+interface LoadedCommand {
+  command: Command;
+  entry: Entry;
+  run: CommandModule["run"];
+}
+
+/** Loads a command's module, and adds its description and options. Returns null for an unknown name. */
+async function loadCommand(root: Command, name = "", deps: Deps): Promise<LoadedCommand | null> {
+  const entry = entries.get(name);
+  const command = root.commands.find((each) => each.name() === name);
+  if (!entry || !command) return null;
+  const { about, define, examples, run } = await entry.load();
+  define?.(command);
+  for (const option of command.options) refuseEmptyPathOrTime(option);
+  // `runProgram` runs the command after commander has parsed the command line.
+  command
+    .description(about)
+    .addHelpText("after", formatExamples(examples, deps))
+    .action(() => {});
+  return { command, entry, run };
 }
 
 /** Returns the complete command tree, for the documentation. */
-export async function buildProgram(context: Context): Promise<Command> {
-  const { root, load } = createProgram(context, () => {});
-  for (const name of entries.keys()) await load(name);
+export async function buildProgram(deps: Deps): Promise<Command> {
+  const root = createProgram(deps);
+  for (const name of entries.keys()) await loadCommand(root, name, deps);
   return root;
 }
 
@@ -238,27 +234,31 @@ function keepComment(argument: string): string {
  * @throws UsageError for an unknown command, option or value; errors from the command
  */
 export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
-  const { argv, command } = commandLine;
-  let exitCode: ExitCode = exitCodes.done;
-  const brandapi: Context["brandapi"] = (words, otherDeps) => runProgram(scanCommandLine(words), otherDeps);
-  const { root, load } = createProgram({ deps, commandLine, brandapi }, (code) => {
-    exitCode = code;
-  });
+  const { argv, command: name = "" } = commandLine;
+  const root = createProgram(deps);
   // `brandapi __complete` is for shell completion scripts.
-  if (command === "__complete") {
+  if (name === "__complete") {
     const words = argv.slice(1);
-    await load(scanCommandLine(words).command);
+    await loadCommand(root, scanCommandLine(words).command, deps);
     const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(root, words, deps);
     return exitCodes.done;
   }
-  await load(command);
+  const loaded = await loadCommand(root, name, deps);
   try {
     if (argv.length === 0) root.outputHelp();
     else await root.parseAsync(argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
+    // Commander has printed the help or the version.
+    return exitCodes.done;
   }
-  return exitCode;
+  if (loaded === null) return exitCodes.done;
+  const { command, entry, run } = loaded;
+  const flags: GlobalFlags = command.optsWithGlobals();
+  refuseInapplicableGlobalFlags(name, entry, flags);
+  const brandapi: Context["brandapi"] = (words, otherDeps) => runProgram(scanCommandLine(words), otherDeps);
+  const code = await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs);
+  return code ?? exitCodes.done;
 }

@@ -2,16 +2,11 @@ import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { scanCommandLine } from "../../src/cli/flags.js";
 import { type Deps, type OutputStream, systemDeps } from "../../src/deps.js";
-import { exitCodes } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
 export async function programTree(): Promise<Command> {
-  return await buildProgram({
-    deps: realDeps(),
-    commandLine: scanCommandLine([]),
-    brandapi: async () => exitCodes.done,
-  });
+  return await buildProgram(realDeps());
 }
 
 /**

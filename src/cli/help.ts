@@ -112,7 +112,7 @@ function commandFooter(command: Command): string[] {
  */
 export function createHelpCommand(
   program: Command,
-  load: (name: string | undefined) => Promise<void>,
+  load: (name: string | undefined) => Promise<unknown>,
 ): Command {
   const { commands } = program;
   const names = commands.map((command) => command.name());

@@ -1,15 +1,9 @@
 import type { Command } from "commander";
-import { scanCommandLine } from "../../src/cli/flags.js";
-import { exitCodes } from "../../src/errors.js";
 import { buildProgram } from "../../src/program.js";
 import { testDeps } from "./program.js";
 
 export async function programTree(): Promise<Command> {
-  return await buildProgram({
-    deps: testDeps(),
-    commandLine: scanCommandLine([]),
-    brandapi: async () => exitCodes.done,
-  });
+  return await buildProgram(testDeps());
 }
 
 /** All commands except `help`. */
