@@ -200,7 +200,6 @@ export function startRun(session: SyncSession, resource: Resource, task: Task): 
 export interface RunEnd {
   outcome: RunOutcome;
   error: Error | null;
-  problems?: string | null;
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountSums>>;
 }
 
@@ -208,28 +207,27 @@ export interface RunEnd {
  * Records how a run ended and whether the API denied access to the resource.
  * @throws if the mirror cannot be written: the run's own error, or the write error if the run had none
  */
-export function finishRun(run: SyncRun, { outcome, error, problems = null, columns }: RunEnd): RunRow {
+export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
   const refusal = findForbidden(error);
-  const text = error?.message ?? problems;
   try {
     mirror.transaction(() => {
       updateRun(mirror, runId, {
         ...columns,
         ...progress.stats(),
         outcome,
-        error: text ? hideKeys(text, keys) : null,
+        error: error && hideKeys(error.message, keys),
         finished_at: finishedAt,
       });
       if (refusal) {
         const { hint = null, message } = refusal;
         writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
+      } else if (outcome !== "failed" && outcome !== "stopped") {
+        // A run that failed or was stopped may not have received a response, so an earlier denial of access stays
+        // recorded after it.
+        writeRefusal(mirror, resource.name, null);
       }
-      // A run that failed or was stopped may not have received a response, so an earlier denial of access stays
-      // recorded.
-      const hasResponse = outcome !== "failed" && outcome !== "stopped";
-      if (!refusal && hasResponse) writeRefusal(mirror, resource.name, null);
     });
   } catch (writeError) {
     throw error ?? writeError;

@@ -25,7 +25,6 @@ import {
   createUnprovenResult,
   listProblems,
   needsApi,
-  type Problem,
   type RecordsResult,
   type TablesResult,
   type VerificationResult,
@@ -44,14 +43,13 @@ export async function verifyResource(
 ): Promise<{ result: VerificationResult; error: Error | null }> {
   const before = session.api.stats.requests;
   const { error: tableError, ...tables } = verifyTables(session, resource, repair);
-  const { records, error } = await verifyRecords(session, resource, repair, tableError).then(
-    (result) => ({ records: result, error: null }),
-    (thrown: unknown) => {
-      if (failureScope(thrown) === "command") throw thrown;
-      const why = hideKeys(errorReason(thrown), session.keys);
-      return { records: createUnprovenResult(resource.name, why), error: toError(thrown) };
-    },
-  );
+  const verified = await verifyRecords(session, resource, repair, tableError).catch(toError);
+  const error = verified instanceof Error ? verified : null;
+  if (error && failureScope(error) === "command") throw error;
+  const records =
+    verified instanceof Error
+      ? createUnprovenResult(resource.name, hideKeys(errorReason(verified), session.keys))
+      : verified;
   // After a repair, the repair's sync has already printed this warning.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
@@ -126,44 +124,31 @@ async function recordVerification(
   const { mirror, reporter } = session;
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
-  let result: RecordsResult;
-  try {
-    result = await compareWithApi(run);
-  } catch (thrown) {
-    const error = toError(thrown);
-    finishRun(run, { outcome: error instanceof Stopped ? "stopped" : "failed", error });
-    throw error;
-  } finally {
-    task.end(null);
+  const result = await compareResource(run).catch(toError);
+  task.end(null);
+  if (result instanceof Error) {
+    finishRun(run, { outcome: result instanceof Stopped ? "stopped" : "failed", error: result });
+    throw result;
   }
   const { api_total, mirror_total, differing, months } = result;
   const problems = listProblems(result, tableError);
-  const columns = {
-    verified: problems.length === 0 && months.length > 0,
-    api_total,
-    mirror_total,
-    differing,
-  };
+  const text = problems.map((problem) => problem.text).join("; ");
+  const verified = problems.length === 0 && months.length > 0;
   mirror.transaction(() => {
     finishRun(run, {
       outcome: "verified",
-      error: null,
-      problems: joinProblems(problems),
-      columns,
+      error: problems.length > 0 ? new Incomplete(text) : null,
+      columns: { verified, api_total, mirror_total, differing },
     });
     writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? run.runId : null);
   });
   return result;
 }
 
-async function compareWithApi(run: SyncRun): Promise<RecordsResult> {
+async function compareResource(run: SyncRun): Promise<RecordsResult> {
   if (hasStrategy(run, "dated")) return await verifyDated(run);
   if (hasStrategy(run, "details")) return await verifyList(run, countPending(run));
   return await verifyList(run, null);
-}
-
-function joinProblems(problems: readonly Problem[]): string | null {
-  return problems.map(({ text }) => text).join("; ") || null;
 }
 
 /** The API may restate monthly values and rankings at any time, so they cannot be verified. */
