@@ -180,7 +180,8 @@ export function noFormatError(allowed: readonly Format[] = formats, path?: strin
 }
 
 /**
- * Writes tables to stdout, to one file, or to one file per table in a folder. Prints the number of rows in each file.
+ * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in each
+ * table.
  * @throws UsageError if the format or the destination does not allow this
  */
 export async function writeTables(

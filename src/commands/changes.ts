@@ -61,7 +61,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
     const newest = findNewestRunId(mirror);
     if (run !== undefined && run > newest)
       throw new UsageError(`There is no run ${run}.`, { hint: `the newest run is ${newest}` });
-    if (!output) return await printChanges(session, filter, limit);
+    if (!output) return printChanges(session, filter, limit);
     const table = describeTable(mirror, "changes");
     const where = changesCondition(filter, limit);
     const source = openRows({ mirror, table, where });
@@ -70,11 +70,11 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
 }
 
 /** Prints the changes with the newest last, under one heading for each resource and interval. */
-async function printChanges(
+function printChanges(
   { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,
   limit = terminalLimit,
-): Promise<void> {
+): void {
   const { changes, total } = listChanges(mirror, filter, limit);
   if (total === 0)
     return reporter.note(
