@@ -23,7 +23,7 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
 }
 
 /**
- * Stores when a record's details were read, if the details are separate records.
+ * Stores when a record's details were read, either as part of the record or as separate records.
  * @param readAt the time of the request, in milliseconds since the Unix epoch
  */
 export function markDetailsRead(mirror: Mirror, recordId: number, readAt: number): void {

@@ -8,7 +8,7 @@ import { ChangeLog } from "./change-log.js";
 import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
-import { markDetailsRead, mergeListItem } from "./record-details.js";
+import { markDetailsOutdated, markDetailsRead, mergeListItem } from "./record-details.js";
 import { isSameRecord } from "./record-diff.js";
 import {
   createFlagReader,
@@ -220,6 +220,7 @@ export class RecordWriter {
     const isChanged = !isCurrent || !isSameRecord(before, value, this.resource);
     this.#replaceVersion(row, version, isChanged, options);
     if (!isChanged) return false;
+    if (row.detailed_at !== null) markDetailsOutdated(this.mirror, row.record_id);
     const readAt = formatInstant(options.readAt);
     this.#changes?.logChanged(row, { before, after: value, isFaulty: options.isFaulty ?? false }, readAt);
     // Names are taken only from changed records, because an unchanged record may contain an outdated name.
@@ -239,14 +240,11 @@ export class RecordWriter {
     const readAt = formatInstant(options.readAt);
     // Without a history, this is the time of the last read.
     const sinceAt = isChanged || !this.resource.keepsHistory ? readAt : row.since_at;
-    // After a change, the stored details are outdated.
-    const outdated = isChanged && row.detailed_at !== null ? 1 : row.outdated;
     this.mirror.run(
-      `UPDATE records SET json = ?, list_json = ?, outdated = ?, context = ?, since_at = ?, dated_at = ?, flags = ?,
-         removed_at = NULL WHERE record_id = ?`,
+      `UPDATE records SET json = ?, list_json = ?, context = ?, since_at = ?, dated_at = ?, flags = ?, removed_at = NULL
+       WHERE record_id = ?`,
       json,
       listJson,
-      outdated,
       contextJson(options.context),
       sinceAt,
       recordDate(this.resource, value),
