@@ -76,12 +76,15 @@ function printChanges(
   limit = terminalLimit,
 ): void {
   const { changes, total } = listChanges(mirror, filter, limit);
-  if (total === 0)
-    return reporter.note(
-      filter.run === undefined
-        ? `No changes were found since ${filter.since.slice(0, 10)}; use \`--since\` to list older changes.`
-        : `Run ${filter.run} found no changes to records that were already in the mirror.`,
+  if (total === 0) {
+    const { run, since } = filter;
+    reporter.note(
+      run === undefined
+        ? `No changes were found since ${since.slice(0, 10)}; use \`--since\` to list older changes.`
+        : `Run ${run} found no changes to records that were already in the mirror.`,
     );
+    return;
+  }
   const groups = new Map<string, ReturnType<typeof rowOf>[]>();
   for (const change of changes) {
     const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;
