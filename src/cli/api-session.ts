@@ -2,7 +2,7 @@ import type { ApiClient } from "../api/client.js";
 import { platformFolder } from "../config/folders.js";
 import { commandFor, requireCredentials, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { ConfigurationError, UnexpectedResponse } from "../errors.js";
+import { UnexpectedResponse } from "../errors.js";
 import { asObject, type Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import { escapeText, printJson, styleFor } from "../util/terminal.js";
@@ -11,41 +11,17 @@ import { dayMs, formatDuration, formatMinute, parseTimestamp } from "../util/tim
 import { readVersion } from "../version.js";
 import type { TerminalReporter } from "./progress.js";
 
-const maxSkewMs = 5 * 60_000;
-
-/**
- * Returns a warning if the difference between this machine's clock and the API's is more than five minutes; otherwise
- * null.
- */
-function describeClockSkew({
-  requestedAt,
-  serverTime,
-}: {
-  requestedAt: number;
-  serverTime: number | null;
-}): string | null {
-  const skew = serverTime === null ? 0 : requestedAt - serverTime;
-  if (Math.abs(skew) <= maxSkewMs) return null;
-  return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
-}
-
-/** @throws ConfigurationError if this machine's clock is wrong, to prevent records with wrong dates */
-export function refuseWrongClock({ clockWarning }: Identity): void {
-  if (clockWarning !== null)
-    throw new ConfigurationError(clockWarning, { hint: "set the clock, then run the same command again" });
-}
-
 /**
  * Opens an API client that reports its waits and requests. The caller must close it.
  * @throws ConfigurationError if the base URL or the key is missing
  */
-export async function openApiForCommand(
+export async function openApi(
   settings: Settings,
   deps: Deps,
   reporter: TerminalReporter,
 ): Promise<ApiClient> {
   const credentials = requireCredentials(settings);
-  const api = await import("../api/client.js");
+  const { ApiClient } = await import("../api/client.js");
   const waitReasons = {
     "rate-limit": `rate limit of ${settings.rateLimit} requests per minute`,
     server: "the API asked the program to wait",
@@ -58,7 +34,7 @@ export async function openApiForCommand(
     userAgent: `brandapi/${readVersion()}`,
     statePath: platformFolder("state", deps),
   };
-  return new api.ApiClient(options, deps, {
+  return new ApiClient(options, deps, {
     onRetry({ path, reason, waitMs, attempt }) {
       reporter.waiting(waitMs, reason);
       reporter.detail(`${path}: ${reason}; retry ${attempt} in ${Math.round(waitMs)} ms`);
@@ -92,17 +68,21 @@ function rejectedKeyHint({ keySource, output, profile }: Settings): string {
 }
 
 /** The brand and the key from the response to `/me`. See "1. GET /me" and "Brand" in the API documentation. */
-export type Identity = Awaited<ReturnType<typeof readIdentity>>;
+export interface Identity {
+  brand: { id: string; name: string };
+  /** `expires_at` is the timestamp exactly as the API returned it. */
+  key: { id: string | null; scopes: string[]; expires_at: string | null };
+  /** A warning about this machine's clock; null if the clock is right. */
+  clockWarning: string | null;
+}
 
-/** Commands print a warning if the key expires within this number of days. */
-const expiryWarningDays = 14;
-
-/**
- * Opens an API client, requests `/me`, and closes the client and the reporter.
- * @throws the errors that `ApiClient` and `readIdentity` throw
- */
-export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
-  const api = await openApiForCommand(settings, deps, reporter);
+/** Opens an API client, requests `/me`, and closes the client and the reporter. */
+export async function fetchIdentity(
+  settings: Settings,
+  deps: Deps,
+  reporter: TerminalReporter,
+): Promise<Identity> {
+  const api = await openApi(settings, deps, reporter);
   return await deps
     .runGracefully(() => readIdentity(api))
     .finally(() => {
@@ -115,11 +95,10 @@ export async function fetchIdentity(settings: Settings, deps: Deps, reporter: Te
  * Requests `/me`, which works with any valid key because it needs no scope.
  * @throws UnexpectedResponse if the response lacks the brand or the scopes; the API client's errors
  */
-export async function readIdentity(api: Pick<ApiClient, "get">) {
-  const response = await api.get("/me");
-  const data = asObject(response.data);
-  const brand = asObject(data.brand);
-  const key = asObject(data.key);
+export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
+  const { data, requestedAt, serverTime } = await api.get("/me");
+  const { brand: brandJson, key: keyJson } = asObject(data);
+  const [brand, key] = [asObject(brandJson), asObject(keyJson)];
   if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
     throw new UnexpectedResponse("The response to /me lacks the documented brand or scopes.", {
       hint: "check that the base URL is the API's address",
@@ -129,13 +108,22 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
     key: {
       id: textOrNull(key.id),
       scopes: key.scopes.filter((scope) => typeof scope === "string"),
-      /** The timestamp exactly as the API returned it. */
       expires_at: textOrNull(key.expires_at),
     },
-    /** A warning about this machine's clock; null if the clock is right. */
-    clockWarning: describeClockSkew(response),
+    clockWarning: serverTime === null ? null : describeClockSkew(requestedAt - serverTime),
   };
 }
+
+const maxSkewMs = 5 * 60_000;
+
+/** @returns null if the difference to the API's clock is at most five minutes */
+function describeClockSkew(skewMs: number): string | null {
+  if (Math.abs(skewMs) <= maxSkewMs) return null;
+  return `This machine's clock is ${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? "ahead of" : "behind"} the API's.`;
+}
+
+/** Commands print a warning if the key expires within this number of days. */
+const expiryWarningDays = 14;
 
 /**
  * Returns the number of full days until the key expires. The number is negative for an expired key, and null if the

@@ -6,6 +6,7 @@ import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
 import {
   BrandapiError,
+  ConfigurationError,
   Forbidden,
   failureScope,
   MirrorBusy,
@@ -24,13 +25,7 @@ import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import {
-  type Identity,
-  openApiForCommand,
-  readIdentity,
-  refuseWrongClock,
-  warnBeforeExpiry,
-} from "./api-session.js";
+import { type Identity, openApi, readIdentity, warnBeforeExpiry } from "./api-session.js";
 import { explainMirrorError } from "./mirror-reading.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
@@ -69,8 +64,7 @@ export async function withMirrorSession(
       if (flags.db !== undefined && !existing.hasFile) reporter.note(`Creating a new mirror: ${dbPath}`);
       return readOwner(existing);
     });
-    const { wait = false } = flags;
-    const lockOptions = { wait, suggestsWait: true, clock, signal, onQueued: reporter.note };
+    const lockOptions = { wait: flags.wait ?? false, clock, signal, onQueued: reporter.note };
     const lock = await deps.runGracefully(() => lockMirror(dbPath, lockOptions), stopHint);
     let mirror: Mirror | undefined;
     let isWorking = false;
@@ -135,7 +129,7 @@ async function withApi(
       `The profile \`${settings.profile}\` in ${configPath(deps)} has an unknown field \`${field}\`: ${unknownFieldHint(field)}`,
     );
   try {
-    const api = await openApiForCommand(settings, deps, reporter);
+    const api = await openApi(settings, deps, reporter);
     noteMisspelledVariables(settings, reporter.note);
     await work(api, reporter).finally(() => api.close());
   } catch (error) {
@@ -155,7 +149,11 @@ async function identify(
   { warn }: Reporter,
 ): Promise<Identity> {
   const identity = await readIdentity(api);
-  refuseWrongClock(identity);
+  // With a wrong clock, records would get wrong dates.
+  if (identity.clockWarning !== null)
+    throw new ConfigurationError(identity.clockWarning, {
+      hint: "set the clock, then run the same command again",
+    });
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, warn);
   return identity;
 }

@@ -14,18 +14,6 @@ export function toUsageError(
   const command = program.commands.find((each) => each.name() === name);
   const help = `see \`brandapi ${command ? `${name} ` : ""}--help\``;
   const fail = (message: string, hint = help) => new UsageError(message, { hint, cause });
-  if (name === "login" && cause.code === "commander.excessArguments" && argv.some(isAddress))
-    return fail(
-      "`login` does not take the address as an argument.",
-      "use `--base-url`: `brandapi login --base-url URL`",
-    );
-  const isKeyOption =
-    cause.code === "commander.unknownOption" && /'--?(?:api-?)?(?:key|token)\b/i.test(cause.message);
-  if (isKeyOption || (name === "login" && cause.code === "commander.excessArguments"))
-    return fail(
-      "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.",
-      "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`",
-    );
   switch (cause.code) {
     case "commander.help":
       return fail("No command was specified.");
@@ -36,6 +24,7 @@ export function toUsageError(
     case "commander.unknownOption": {
       // Commander provides the option's name only in the error message.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
+      if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return fail(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
       const [flag = option] = option.split("=");
@@ -51,15 +40,22 @@ export function toUsageError(
     case "commander.missingMandatoryOptionValue":
       return fail(sentenceOf(cause), name === "forget" ? hostHint(argv) : undefined);
     case "commander.excessArguments":
+      if (name === "login" && argv.some((word) => /^https?:|\/api\/brand\//.test(word)))
+        return fail(
+          "`login` does not take the address as an argument.",
+          "use `--base-url`: `brandapi login --base-url URL`",
+        );
+      if (name === "login") return fail(keyAsArgument, loginHint);
       return fail(sentenceOf(cause), excessArgumentHint(name, argv));
     default:
       return fail(sentenceOf(cause));
   }
 }
 
-function isAddress(word: string): boolean {
-  return /^https?:|\/api\/brand\//.test(word);
-}
+const keyAsArgument =
+  "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.";
+const loginHint =
+  "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`";
 
 /**
  * Returns a hint for a command name that is common in other programs, or for a resource's name that was typed as a

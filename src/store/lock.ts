@@ -14,8 +14,8 @@ const pollMs = 250;
 /**
  * Locks a mirror for one run. The lock is an SQLite lock on an empty file next to the mirror, which the operating
  * system releases when the process ends. The file is never removed.
- * @param options.wait true to wait for another run instead of throwing
- * @param options.suggestsWait true if the command has the flag `--wait`, which the error then suggests
+ * @param options.wait the value of `--wait`: true to wait for another run instead of throwing; undefined if the command
+ * does not have the flag
  * @param options.onQueued called with a description of the run that holds the lock
  * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a device
  */
@@ -23,13 +23,12 @@ export async function lockMirror(
   path: string,
   options: {
     wait?: boolean;
-    suggestsWait?: boolean;
     clock: Clock;
     signal: AbortSignal;
     onQueued?(text: string): void;
   },
 ): Promise<{ release(): void }> {
-  const { clock, onQueued, signal, suggestsWait = false, wait = false } = options;
+  const { clock, onQueued, signal, wait } = options;
   checkMirrorPath(path);
   const lockPath = `${resolveMirrorPath(path)}-lock`;
   // SQLite would create the file with mode 0644, which is readable by all users.
@@ -41,7 +40,7 @@ export async function lockMirror(
       const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
-          hint: `run the command again after that run has ended${suggestsWait ? ", or add `--wait`" : ""}`,
+          hint: `run the command again after that run has ended${wait === undefined ? "" : ", or add `--wait`"}`,
         });
       onQueued?.(`waiting for another run${which}`);
       do await clock.sleep(pollMs, signal);
