@@ -1,7 +1,7 @@
 import { formats } from "../../src/export/formats.js";
 import { resources } from "../../src/resources/registry.js";
 import { detailsResource } from "../../src/resources/resource.js";
-import { tablesOf } from "../../src/resources/table-shape.js";
+import { listTableShapes } from "../../src/resources/table-shape.js";
 import { systemTables } from "../../src/store/schema.js";
 import { views } from "../../src/views/all-views.js";
 import { pageQueries } from "./example-queries.js";
@@ -44,7 +44,7 @@ const sections: Readonly<Record<string, () => string>> = {
       ["`sync` resource", "endpoint", "scope", "tables"],
       resources.map((resource) => {
         const all = [resource, detailsResource(resource) ?? []].flat();
-        const names = all.flatMap(tablesOf).map(({ name }) => `\`${name}\``);
+        const names = all.flatMap(listTableShapes).map(({ name }) => `\`${name}\``);
         return [`\`${resource.name}\``, `\`${resource.path}\``, `\`${resource.scope}\``, names.join(", ")];
       }),
     ),

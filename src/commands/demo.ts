@@ -5,7 +5,7 @@ import { reportError } from "../cli/error-output.js";
 import { ordersOption, seedOption } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
-import { type DemoFlags, startDemo } from "../demo/demonstration.js";
+import { type DemoFlags, startDemo } from "../demo/start-demo.js";
 import type { Context } from "../deps.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/activity.js";

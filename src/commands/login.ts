@@ -20,7 +20,7 @@ import { brandEnv } from "../config/variables.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { detailResources, resources } from "../resources/registry.js";
-import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { readOwner } from "../store/owner.js";
@@ -193,7 +193,7 @@ const allResources = [...resources, ...detailResources];
  * @throws UsageError if a field is unknown or cannot be omitted
  */
 function parseOmit(list: string): string[] {
-  const fields = allResources.flatMap(tablesOf).flatMap(listFields);
+  const fields = allResources.flatMap(listTableShapes).flatMap(listFields);
   const neededNames = new Set(fields.filter(({ isNeeded }) => isNeeded).flatMap(({ names }) => names));
   const allowedNames = fields.flatMap(({ names }) => names).filter((name) => !neededNames.has(name));
   const noun = "field, or a field that a sync needs";

@@ -12,7 +12,7 @@ import { renderTable } from "../util/terminal-table.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import { checks, type Evidence } from "../verify/evidence.js";
-import { type DemoFlags, startDemo } from "./demonstration.js";
+import { type DemoFlags, startDemo } from "./start-demo.js";
 
 interface ScriptCopy {
   orders: Map<string, object>;

@@ -122,7 +122,7 @@ function removedItemsSql(
 ): string {
   const listPath = `'$.${path.map((member) => `"${member}"`).join(".")}'`;
   const valueSql = (name: string) => {
-    const parent = field.parent.find(({ column }) => column === name);
+    const parent = field.parentKey.find(({ column }) => column === name);
     if (parent) return `p.${quote(parent.from)}`;
     return name === "position" ? "e.key" : "NULL";
   };

@@ -162,7 +162,7 @@ function openStream({ name, columns, selection }: RowSource): SingerStream {
 /** Returns the columns that identify a row's record, or an empty list if the API documents no ID. */
 function findIdColumns({ resource: { pagination, key }, list }: TableShape): readonly string[] {
   if (pagination !== "documented") return [];
-  if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
+  if (list && key.length > 0) return list.field.parentKey.map(({ column }) => column);
   // A nested field such as `host.id` becomes the column `host_id`.
   return key.map((path) => path.replaceAll(".", "_"));
 }

@@ -1,5 +1,5 @@
 import type { ScalarType } from "../resources/fields.js";
-import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { mainDateColumn, positionsPerRecord, quote, recordStates, tableName } from "../store/table-sql.js";
 import { formatInstant, formatUtc, maxTimestampMs } from "../util/times.js";
 import { isUtcTime } from "../views/view.js";
@@ -18,7 +18,7 @@ export function findTableDate(shape: TableShape): DateColumn | null {
   if (!list) return findRecordDate(shape);
   const itemDate = findDateColumn(shape.columns, "date");
   if (itemDate) return itemDate;
-  const [main = shape] = tablesOf(resource);
+  const [main = shape] = listTableShapes(resource);
   const date = findRecordDate(main);
   if (!date) return null;
   const fromRecord = recordStates.map((state) => {

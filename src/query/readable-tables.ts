@@ -1,6 +1,6 @@
 import type { ScalarType } from "../resources/fields.js";
 import { detailResources, resources } from "../resources/registry.js";
-import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { systemTables } from "../store/schema.js";
 import {
@@ -31,7 +31,7 @@ const exportedSystemTables: readonly SystemTable[] = [
 
 /** Returns the declarations of all typed tables, which are derived from the API's records. */
 export function typedTables(): readonly TableShape[] {
-  return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
+  return [...resources, ...detailResources].flatMap((resource) => listTableShapes(resource));
 }
 
 /** Returns the names of the tables that a view reads. For a table, returns its own name. */

@@ -33,9 +33,9 @@ const parameters: readonly Field[] = [
   requestParameter("host_id", "text", "the requested host, or null for all hosts"),
 ];
 
-const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
+const parentKey = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
 /** The items in `top_hosts` already have a `host_id`, so the column for the parent's host gets a different name. */
-const parentOfHosts = parent.map(({ from }) => ({
+const parentKeyOfHosts = parentKey.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,
 }));
@@ -77,7 +77,7 @@ export const analyticsClicks = {
     list("timeseries", {
       table: "analytics_clicks",
       about: "one row per day (or week, or month) of the time series",
-      parent,
+      parentKey,
       fields: [
         date("date", "start of the bucket"),
         ...clicks,
@@ -91,8 +91,8 @@ export const analyticsClicks = {
     list("top_hosts", {
       table: "analytics_clicks_top_hosts",
       about: "one row per host in a month's top 100 by clicks; other hosts are not included",
-      parent: parentOfHosts,
-      position: true,
+      parentKey: parentKeyOfHosts,
+      hasPosition: true,
       fields: [
         object("host", hostFields),
         ...clicks,
@@ -104,8 +104,8 @@ export const analyticsClicks = {
     list("top_products", {
       table: "analytics_clicks_top_products",
       about: "one row per product in a month's top 100 by clicks; other products are not included",
-      parent,
-      position: true,
+      parentKey,
+      hasPosition: true,
       fields: [text("product_id"), text("title"), text("brand_name", "the product's brand"), ...clicks],
     }),
   ],

@@ -29,10 +29,11 @@ export interface ListField {
   /**
    * The child table's columns that identify the parent row, each with the main table's column that provides its value.
    */
-  parent: readonly { column: string; from: string }[];
+  parentKey: readonly { column: string; from: string }[];
   /** True if items have no ID and are identified by a 0-based `position` column. */
-  position: boolean;
+  hasPosition: boolean;
   fields: readonly Field[];
+  /** True if undocumented fields of items become columns when they first appear. */
   discoversColumns: boolean;
 }
 
@@ -69,12 +70,9 @@ export function inlinedObject(name: string, fields: readonly Field[]): ObjectFie
 
 export function list(
   name: string,
-  options: Pick<ListField, "table" | "about" | "parent" | "fields"> & {
-    position?: boolean;
-    discoversColumns?: boolean;
-  },
+  options: Pick<ListField, "table" | "about" | "parentKey" | "fields"> & Partial<ListField>,
 ): ListField {
-  return { kind: "list", name, position: false, discoversColumns: false, ...options };
+  return { kind: "list", name, hasPosition: false, discoversColumns: false, ...options };
 }
 
 /** Declares a column for a request parameter that is missing from the response. */

@@ -50,8 +50,8 @@ export const orders = {
     list("line_items", {
       table: "order_line_items",
       about: "one row per item in an order",
-      parent: [{ column: "order_id", from: "id" }],
-      position: true,
+      parentKey: [{ column: "order_id", from: "id" }],
+      hasPosition: true,
       fields: [
         text("title"),
         text("variant_title"),

@@ -1,7 +1,7 @@
 import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
 import type { Resource } from "./resource.js";
 
-export interface Column {
+export interface ShapeColumn {
   name: string;
   type: ScalarType;
   about: string;
@@ -11,19 +11,29 @@ export interface Column {
   isAmount?: true | undefined;
 }
 
+interface NestedList {
+  /** The list's path in the record. */
+  path: readonly string[];
+  field: ListField;
+}
+
+/** A table that a resource declares, without the columns that are discovered or computed. */
 export interface TableShape {
   name: string;
   about: string;
   resource: Resource;
   /** The list whose items become rows; null for the main table. */
-  list: { path: readonly string[]; field: ListField } | null;
-  columns: readonly Column[];
+  list: NestedList | null;
+  columns: readonly ShapeColumn[];
   discoversColumns: boolean;
   indexes: readonly (readonly string[])[];
 }
 
+/** The shapes are created once for each resource, because callers compare them by identity. */
+const shapes = new WeakMap<Resource, readonly TableShape[]>();
+
 /** Returns the main table first, followed by a child table for each list. */
-export function tablesOf(resource: Resource): readonly TableShape[] {
+export function listTableShapes(resource: Resource): readonly TableShape[] {
   const cached = shapes.get(resource);
   if (cached) return cached;
   const main: TableShape = {
@@ -31,11 +41,11 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
     about: resource.tableAbout,
     resource,
     list: null,
-    columns: columnsOf(resource.fields, []),
+    columns: createColumns(resource.fields, []),
     discoversColumns: resource.discoversColumns,
     indexes: resource.indexes,
   };
-  const tables = [main, ...listsOf(resource.fields, []).map((list) => childTable(resource, list))];
+  const tables = [main, ...findLists(resource.fields, []).map((list) => createChildShape(resource, list))];
   shapes.set(resource, tables);
   return tables;
 }
@@ -46,16 +56,14 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;
-  const hasParameters = shape.columns.some((column: Column) => column.from === "context");
-  return !(hasParameters && tablesOf(shape.resource).length > 1);
+  const hasParameters = shape.columns.some((column) => column.from === "context");
+  return !(hasParameters && listTableShapes(shape.resource).length > 1);
 }
 
-const shapes = new WeakMap<Resource, readonly TableShape[]>();
-
-function childTable(resource: Resource, list: { path: readonly string[]; field: ListField }): TableShape {
+function createChildShape(resource: Resource, list: NestedList): TableShape {
   const { field } = list;
-  const parents = field.parent.map(
-    ({ column, from }): Column => ({
+  const parents = field.parentKey.map(
+    ({ column, from }): ShapeColumn => ({
       name: column,
       type: "text",
       about: `the parent row in ${resource.table}`,
@@ -63,7 +71,7 @@ function childTable(resource: Resource, list: { path: readonly string[]; field: 
       path: [from],
     }),
   );
-  const position: Column[] = field.position
+  const position: ShapeColumn[] = field.hasPosition
     ? [{ name: "position", type: "integer", about: "0-based place in the list", from: "position", path: [] }]
     : [];
   return {
@@ -71,29 +79,26 @@ function childTable(resource: Resource, list: { path: readonly string[]; field: 
     about: field.about,
     resource,
     list,
-    columns: [...parents, ...position, ...columnsOf(field.fields, [])],
+    columns: [...parents, ...position, ...createColumns(field.fields, [])],
     discoversColumns: field.discoversColumns,
     indexes: parents.slice(0, 1).map((parent) => [parent.name]),
   };
 }
 
-function columnsOf(fields: readonly Field[], path: readonly string[], prefix = ""): Column[] {
-  return fields.flatMap((field): Column[] => {
+function createColumns(fields: readonly Field[], path: readonly string[], prefix = ""): ShapeColumn[] {
+  return fields.flatMap((field): ShapeColumn[] => {
     if (field.kind === "list") return [];
     const at = [...path, field.name];
     const name = `${prefix}${field.name}`;
-    if (field.kind === "object") return columnsOf(field.fields, at, field.prefixed ? `${name}_` : prefix);
+    if (field.kind === "object") return createColumns(field.fields, at, field.prefixed ? `${name}_` : prefix);
     const { type, about, from, isAmount } = field;
     return [{ name, type, about, from, path: at, isAmount }];
   });
 }
 
-function listsOf(
-  fields: readonly Field[],
-  path: readonly string[],
-): { path: readonly string[]; field: ListField }[] {
+function findLists(fields: readonly Field[], path: readonly string[]): NestedList[] {
   return fields.flatMap((field) => {
-    if (field.kind === "object") return listsOf(field.fields, [...path, field.name]);
+    if (field.kind === "object") return findLists(field.fields, [...path, field.name]);
     return field.kind === "list" ? [{ path: [...path, field.name], field }] : [];
   });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 import { detailResources, resources } from "../resources/registry.js";
-import { tablesOf } from "../resources/table-shape.js";
+import { listTableShapes } from "../resources/table-shape.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
@@ -239,7 +239,7 @@ function freeTableNames(mirror: Mirror): string[] {
   writeInfo(mirror, "removed_tables", "separate");
   const find =
     "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?";
-  const shapes = [...resources, ...detailResources].flatMap(tablesOf);
+  const shapes = [...resources, ...detailResources].flatMap(listTableShapes);
   return shapes.flatMap((shape) => {
     const found = mirror.selectRow<{ name: string; type: string; sql: string }>(
       find,

@@ -1,6 +1,6 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
-import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
 import { parseJsonNumber } from "../util/numbers.js";
 import { formatUtc, readTimestamp } from "../util/times.js";
@@ -132,7 +132,7 @@ export class RowBuilder {
     this.columns = new TableColumns(mirror, shape);
     const date = mainDateColumn(shape);
     this.#dateIndex = date ? shape.columns.indexOf(date) : null;
-    const [main] = tablesOf(shape.resource);
+    const [main] = listTableShapes(shape.resource);
     this.#mainColumns = new Map(declaredColumns(main ?? shape).map((column) => [column.name, column]));
   }
 
@@ -250,5 +250,5 @@ function parseNumber(text: string, type: ScalarType): number | undefined {
 
 /** Creates a resource's indexes. Call this after the first read, because inserting into indexed tables is slower. */
 export function indexTables(mirror: Mirror, resource: Resource): void {
-  for (const sql of tablesOf(resource).flatMap(createIndexSql)) mirror.db.exec(sql);
+  for (const sql of listTableShapes(resource).flatMap(createIndexSql)) mirror.db.exec(sql);
 }

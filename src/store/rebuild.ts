@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { detailResources, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
-import { tablesOf } from "../resources/table-shape.js";
+import { listTableShapes } from "../resources/table-shape.js";
 import { views } from "../views/all-views.js";
 import { type View, viewQuery } from "../views/view.js";
 import { type Mirror, parseStoredJson, readInfo, writeInfo } from "./database.js";
@@ -57,7 +57,7 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): s
 }
 
 function rebuild(mirror: Mirror, resource: Resource): string[] {
-  const shapes = tablesOf(resource);
+  const shapes = listTableShapes(resource);
   const tables = tableNamesOf(resource);
   const userObjects = readUserObjects(mirror, tables, shapes.flatMap(indexNames));
   for (const table of tables) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(table)}`);
@@ -95,7 +95,7 @@ function setVersionMonths(mirror: Mirror, resource: Resource): void {
 }
 
 function tableNamesOf(resource: Resource): string[] {
-  return tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
+  return listTableShapes(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
 }
 
 function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
@@ -118,7 +118,7 @@ function shapeInfoName({ table }: Resource): string {
 const rowRules = 6;
 
 function fingerprint(resource: Resource): string {
-  const shapes = tablesOf(resource).map((shape) => {
+  const shapes = listTableShapes(resource).map((shape) => {
     const columns = declaredColumns(shape);
     const sources = columns.map(({ from, path }) => [from, ...path]);
     const tables = recordStates.map((state) => createTableSql(shape, columns, { state }));

@@ -1,6 +1,6 @@
 import type { Field } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
-import { tablesOf } from "../resources/table-shape.js";
+import { listTableShapes } from "../resources/table-shape.js";
 import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import { nearlyEqual } from "../util/numbers.js";
 
@@ -70,7 +70,7 @@ export interface FieldChange {
  * @param resource determines the JSON columns and the fields with signed URLs
  */
 export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
-  const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
+  const columns = resource ? listTableShapes(resource).flatMap((table) => table.columns) : [];
   const jsonColumns = new Set(columns.filter(({ type }) => type === "json").map(({ name }) => name));
   const changes: FieldChange[] = [];
 

@@ -1,5 +1,5 @@
 import { mergesDetails, type Resource } from "../resources/resource.js";
-import { tablesOf } from "../resources/table-shape.js";
+import { listTableShapes } from "../resources/table-shape.js";
 import { asObject, type Json, type JsonObject } from "../util/json-value.js";
 import { startOfSecond } from "../util/ranges.js";
 import type { Reporter } from "../util/reporter.js";
@@ -81,7 +81,7 @@ export class RecordWriter {
     this.#changes = resource.keepsHistory ? new ChangeLog(mirror, resource, run.runId) : null;
     this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, run.reporter);
-    this.#projection = new Projection(mirror, tablesOf(resource));
+    this.#projection = new Projection(mirror, listTableShapes(resource));
     this.#mergesDetails = mergesDetails(resource);
   }
 

@@ -1,6 +1,6 @@
 import type { Field } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
-import { exportsRawRecords, tablesOf } from "../resources/table-shape.js";
+import { exportsRawRecords, listTableShapes } from "../resources/table-shape.js";
 import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import { pluralize } from "../util/text.js";
@@ -78,7 +78,9 @@ function noticeText(notice: Notice, resource: Resource): string {
   if (kind === "column" && notice.name === null)
     return `${table}: some attributes, such as \`${path}\`, have no column; JSON exports include them`;
   if (kind === "column") return `${table}: \`${path}\` is stored in the column \`${notice.name}\``;
-  const place = exportsRawRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
+  const place = exportsRawRecords(listTableShapes(resource)[0] ?? null)
+    ? "JSON exports"
+    : "the mirror's records";
   return `${table}: the API sends a new attribute \`${path}\`, which is included in ${place}`;
 }
 

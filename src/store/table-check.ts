@@ -1,5 +1,5 @@
 import type { Resource } from "../resources/resource.js";
-import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { pluralize } from "../util/text.js";
 import { type Mirror, readJsonInfo, writeJsonInfo } from "./database.js";
 import { RowBuilder, type TableRow } from "./projection.js";
@@ -41,7 +41,7 @@ interface ShapeComparison extends Record<RecordState, TableComparison> {
 }
 
 function openComparisons(mirror: Mirror, resource: Resource): ShapeComparison[] {
-  return tablesOf(resource).map((shape) => {
+  return listTableShapes(resource).map((shape) => {
     const rows = new RowBuilder(mirror, shape);
     const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.columnNames(state));
     return { rows, current: open("current"), removed: open("removed") };

@@ -1,5 +1,5 @@
 import type { ScalarType } from "../resources/fields.js";
-import type { Column, TableShape } from "../resources/table-shape.js";
+import type { ShapeColumn, TableShape } from "../resources/table-shape.js";
 import type { JsonObject } from "../util/json-value.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import type { SchemaIssue } from "./schema-issues.js";
@@ -15,7 +15,7 @@ const sqlTypes: Record<ScalarType, string> = {
 };
 
 /** A column of a typed table. A discovered column has no declared type, so its values keep their own types. */
-export interface TableColumn extends Column {
+export interface TableColumn extends ShapeColumn {
   isDiscovered: boolean;
 }
 
@@ -79,7 +79,7 @@ export function utcDateColumns(shape: TableShape): { name: string; type: ScalarT
 }
 
 /** Returns the timestamp column to which `--since` and `--until` apply, or undefined if the table has none. */
-export function mainDateColumn({ resource, list, columns }: TableShape): Column | undefined {
+export function mainDateColumn({ resource, list, columns }: TableShape): ShapeColumn | undefined {
   if (list) return undefined;
   return columns.find(({ name, type }) => name === resource.dateColumn && type === "timestamp");
 }

@@ -1,5 +1,5 @@
 import { orders } from "../resources/orders.js";
-import { tablesOf } from "../resources/table-shape.js";
+import { listTableShapes } from "../resources/table-shape.js";
 import { commissionByHost, contentByHost, hosts, hostsByMonth, rosterChanges } from "./host-views.js";
 import { campaignsOwing, ordersNet, singleOrderFigures } from "./order-views.js";
 import {
@@ -34,7 +34,7 @@ export const views: readonly View[] = [
  * The names of the amount columns in `orders` and in all views. `query` formats the values in these columns as money.
  */
 export const amountNames: ReadonlySet<string> = new Set(
-  [...tablesOf(orders), ...views]
+  [...listTableShapes(orders), ...views]
     .flatMap(({ columns }) => columns)
     .filter(({ isAmount }) => isAmount)
     .map(({ name }) => name),

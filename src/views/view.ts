@@ -1,6 +1,6 @@
 import type { ScalarField, ScalarType } from "../resources/fields.js";
 import { orders } from "../resources/orders.js";
-import { tablesOf } from "../resources/table-shape.js";
+import { listTableShapes } from "../resources/table-shape.js";
 
 /** A view, which is stored in the mirror file so that any SQLite client can use it. */
 export interface View {
@@ -46,7 +46,7 @@ export function viewQuery({ columns, rowId, sql }: View): string {
 }
 
 export function orderColumns(...names: string[]): ViewColumn[] {
-  const columns = tablesOf(orders)[0]?.columns ?? [];
+  const columns = listTableShapes(orders)[0]?.columns ?? [];
   return names.map((name) => {
     const column = columns.find((one) => one.name === name);
     if (!column) throw new Error(`the table orders has no column ${name}`);
