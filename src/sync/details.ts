@@ -127,10 +127,12 @@ async function replaceDetailRecords(
 ): Promise<void> {
   const { api, clock, runId, mirror, progress, reporter } = run;
   const { name } = run.resource;
-  const writer = new RecordWriter(mirror, resource, { runId, reporter });
+  // A writer caches the columns of its tables, so it must not be used after its transaction was rolled back.
+  const createWriter = () => new RecordWriter(mirror, resource, { runId, reporter });
   let notFound = 0;
 
   function replace(owner: Parent, results: readonly Json[], readAt: number): void {
+    const writer = createWriter();
     const context = { [parent]: owner.idInUrl };
     const { ids } = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
@@ -145,7 +147,7 @@ async function replaceDetailRecords(
   const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([idInUrl, ids]) =>
     isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
   );
-  if (orphans.length > 0) mirror.transaction(() => writer.remove(orphans, clock.now()));
+  if (orphans.length > 0) mirror.transaction(() => createWriter().remove(orphans, clock.now()));
   await requestEach(run, findDueParents(run), async (owner) => {
     const readAt = clock.now();
     const path = pathOf(owner.idInUrl);

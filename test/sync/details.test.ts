@@ -208,6 +208,20 @@ describe("survey results", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
+  test("sync stores a new attribute of survey results even if it first occurs in results that are rejected", async () => {
+    const many = Array.from({ length: 30 }, (_, n) => question(`q${n}`));
+    const brand = makeBrand({ surveys, results: { ...results, s1: many } });
+    await runSync(brand, "sync surveys");
+    const withMean = (id: string) => ({ ...question(id), mean: 3 });
+    brand.data.results = { s1: [withMean("q0")], s2: [withMean("q1")] };
+    const { code, err } = await runSync(brand, "sync surveys");
+    expect(code).toBe(8);
+    expect(err).toContain("no longer returns 29 of 30 mirrored records: nothing was removed");
+    expect(brand.sql("SELECT survey_id, mean FROM survey_results WHERE mean IS NOT NULL")).toEqual([
+      { survey_id: "s2", mean: 3 },
+    ]);
+  });
+
   test("sync prints a note if the API returns 404 for the results of a survey that has never had any", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
