@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { ExitCode } from "../../src/errors.js";
 import { formats } from "../../src/export/formats.js";
 import { resources } from "../../src/resources/registry.js";
 import { detailsResource } from "../../src/resources/resource.js";
@@ -5,8 +8,35 @@ import { listTableShapes } from "../../src/resources/table-shape.js";
 import { systemTables } from "../../src/store/schema.js";
 import { views } from "../../src/views/all-views.js";
 import { pageQueries } from "./example-queries.js";
-import { exitMeanings } from "./exit-codes.js";
 import { programTree } from "./program.js";
+
+const paths = [
+  "README.md",
+  "src/README.md",
+  "src/commands/README.md",
+  "src/config/README.md",
+  "src/sync/README.md",
+  "src/api/README.md",
+  "src/export/README.md",
+  "src/export/delta/README.md",
+  "src/query/README.md",
+  "src/resources/README.md",
+  "test/bench/README.md",
+  "test/package/README.md",
+] as const;
+
+interface Document {
+  path: string;
+  url: URL;
+  text: string;
+}
+
+export const root = pathToFileURL(`${process.cwd()}/`);
+
+export const documents: readonly Document[] = paths.map((path) => {
+  const url = new URL(path, root);
+  return { path, url, text: readFileSync(url, "utf8") };
+});
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
@@ -18,6 +48,24 @@ export function regenerate(text: string): string {
     return `${start}\n${section()}\n\n${end}`;
   });
 }
+
+/** The text for each exit code on the generated commands page. */
+const exitMeanings: Record<ExitCode, string> = {
+  0: "done",
+  1: "a bug in the program",
+  2: "usage: an unknown option, resource or value",
+  3: "configuration: no key or base URL, unsafe permissions, a wrong clock, or a mirror that is unreadable, damaged, from a newer version or of another brand",
+  4: "401: the key is missing, unknown, expired or revoked",
+  5: "403 or 402: the scope, the IP allowlist or the plan does not allow the request",
+  6: "the API is still unavailable (network, 429, 5xx) after all retries",
+  7: "a response does not match the API's documentation",
+  8: "incomplete: only part of the work succeeded, `verify` found differences, or the API denied access to a resource that was synced before",
+  9: "busy: another run is using this mirror",
+  10: "stale: a resource is older than `status --max-age` allows, or the API denied access to it in the last sync",
+  129: "stopped by SIGHUP (the terminal was closed)",
+  130: "stopped by Ctrl-C (SIGINT)",
+  143: "stopped by SIGTERM",
+};
 
 const program = await programTree();
 

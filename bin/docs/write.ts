@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { documents } from "./documents.js";
-import { regenerate } from "./generate.js";
+import { documents, regenerate } from "./generate.js";
 import { makePictures } from "./pictures.js";
 
 if (process.argv.includes("--pictures")) await makePictures();

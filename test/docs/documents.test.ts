@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { CommanderError } from "commander";
 import { expect, test } from "vitest";
-import { documents, root } from "../../bin/docs/documents.js";
-import { regenerate } from "../../bin/docs/generate.js";
+import { documents, regenerate, root } from "../../bin/docs/generate.js";
 import { UsageError } from "../../src/errors.js";
 import { findResource } from "../../src/resources/registry.js";
 import { programTree } from "../support/commands.js";
