@@ -26,7 +26,7 @@ import { type Mirror, parseStoredJson } from "./database.js";
 import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
 
 /** The records that the API returned for a range that was read completely. */
-export interface CompleteReading {
+interface CompleteReading {
   runId: number;
   range: Range;
   ids: ReadonlySet<number>;
@@ -34,7 +34,7 @@ export interface CompleteReading {
 }
 
 /** The records that the API returned for a range with faulty records. */
-export interface FaultyReading {
+interface FaultyReading {
   runId: number;
   range: Range;
   faultyIds: readonly number[];
@@ -239,7 +239,7 @@ export interface DayTotals {
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
 /** The API's daily totals, as they were when each day was last read. They are stored in the table `day_figures`. */
-export class StoredTotals {
+class StoredTotals {
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
@@ -286,7 +286,7 @@ interface MissingRecord {
 }
 
 /** A resource's missing records. They are removed once the API's counts match the mirror's counts without them. */
-export class MissingRecords {
+class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,

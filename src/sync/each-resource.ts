@@ -8,7 +8,7 @@ interface Failure {
   error: Error;
 }
 
-export interface ResourceResults {
+interface ResourceResults {
   failures: Failure[];
   succeeded: number;
   notTried: readonly Resource[];

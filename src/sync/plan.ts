@@ -28,7 +28,7 @@ export interface PlanInput {
   missingDays: readonly Range[];
 }
 
-export interface DatedPlan {
+interface DatedPlan {
   /** The ranges to read, newest first. */
   ranges: Range[];
   /** The marked slices to re-read, newest first. */

@@ -45,7 +45,7 @@ export interface TablesResult {
   differences: (TableDifference & { why: string })[];
 }
 
-export interface Problem {
+interface Problem {
   kind: "different" | "unread" | "tables" | "unsettled" | "unexpected-dates";
   text: string;
 }
