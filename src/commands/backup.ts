@@ -20,7 +20,6 @@ import {
   lastBackupHint,
   readOrigin,
   replaceMirror,
-  shortCopyBytes,
 } from "../store/backups.js";
 import { connect, type Mirror, readInfo, withMirror, writeInfo } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
@@ -93,9 +92,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     renameSync(copy, path);
     return copied;
   };
-  // A signal does not interrupt the copying of a small mirror, so it cannot leave an incomplete copy behind.
-  const isShort = existsSync(dbPath) && statSync(dbPath).size < shortCopyBytes;
-  const records = await (isShort ? deps.runGracefully(makeBackup) : makeBackup()).catch((error: unknown) => {
+  const records = await runOnCopy(dbPath, deps, makeBackup).catch((error: unknown) => {
     // The copy gets its final name in the last step, so it is complete even if a signal arrived.
     if (!(error instanceof Stopped) || !existsSync(path)) throw error;
     throw new Stopped(error.signalName, `the backup is complete and has been kept: ${path}`);
@@ -110,6 +107,19 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   return { path, at, records, removed, text: lines.join("\n") };
 }
 
+/** The maximum size of a mirror that can be copied and checked in about a second. */
+const smallMirrorBytes = 200 * 2 ** 20;
+
+/**
+ * Runs work that copies a mirror and checks the copy. If the mirror is small, a signal waits until the end of the check,
+ * so that the copy is removed. Otherwise, a signal during the check ends the process, and the next backup removes the
+ * copy.
+ */
+async function runOnCopy<T>(mirrorPath: string, deps: Deps, work: () => Promise<T>): Promise<T> {
+  const isSmall = statSync(mirrorPath).size < smallMirrorBytes;
+  return await (isSmall ? deps.runGracefully(work) : work());
+}
+
 /** The maximum number of one-second waits for a lock that another program holds. */
 const maxWaits = 30;
 
@@ -121,7 +131,6 @@ async function recordBackup(file: string, backup: Backup, { signal }: Deps): Pro
   for (let waits = 1; ; waits += 1)
     try {
       return await withMirror(connect(file), (mirror) => {
-        mirror.db.pragma("busy_timeout = 1000");
         writeInfo(mirror, "last_backup", JSON.stringify(backup));
       });
     } catch (error) {
@@ -172,7 +181,8 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     const kept = existsSync(db) ? replacedPath : null;
     const current = kept === null ? null : await readCurrentMirror(db);
     const copy = await reserveTempFile(join(dirname(db), "mirror.sqlite"), deps.random);
-    await copyMirror(from, copy, deps.runGracefully).catch((error: unknown) => {
+    const copyBackup = () => copyMirror(from, copy, deps.runGracefully);
+    await runOnCopy(from, deps, copyBackup).catch((error: unknown) => {
       if (!(error instanceof MirrorUnusable)) throw error;
       const hint = "choose a different backup; the mirror has not been changed";
       throw new MirrorUnusable(error.message.replace(/^The mirror /, "The backup "), { hint, cause: error });

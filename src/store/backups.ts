@@ -7,10 +7,8 @@ import {
   openSync,
   readdirSync,
   renameSync,
-  statSync,
 } from "node:fs";
 import { dirname, join, parse } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import { damageKind, errorCode, errorReason, writeHint } from "../util/system-errors.js";
@@ -23,7 +21,7 @@ import { schemaVersion } from "./schema.js";
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
  * @param copy the path of the copy (mode 0600), reserved with `reserveTempFile`
- * @param runGracefully runs the steps after which an unfinished copy must be removed
+ * @param runGracefully runs the copying, so that a signal does not leave an incomplete copy
  * @returns the number of records
  * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
  * the folder is not writable or the disk is full
@@ -35,19 +33,12 @@ export async function copyMirror(
 ): Promise<number> {
   try {
     const summary = await writeCopy(from, copy, runGracefully);
-    // A signal that arrives during a short check is handled after the check, so that the copy is removed. During a long
-    // check, a signal ends the process, and the next backup removes the copy.
-    const isShort = statSync(copy).size < shortCopyBytes;
-    const check = () => checkCopy(copy, summary, from);
-    await (isShort ? runGracefully(check) : check());
+    await checkCopy(copy, summary, from);
     return Number.parseInt(summary, 10);
   } catch (error) {
     throw explainCopyError(error, from, dirname(copy));
   }
 }
-
-/** The maximum size of a copy that can be checked in less than a second. */
-export const shortCopyBytes = 200 * 2 ** 20;
 
 async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
   return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
@@ -65,15 +56,13 @@ async function writeCopy(from: string, copy: string, runGracefully: Deps["runGra
 }
 
 async function checkCopy(copy: string, summary: string, from: string): Promise<void> {
-  await withMirror(connect(copy), async (mirror) => {
+  await withMirror(connect(copy), (mirror) => {
     // In a read-only folder, a copy in WAL mode could not be opened.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
     const damage =
       findDamage(mirror) ?? (hasAllRows ? null : "the rows of the copy differ from those of the mirror");
     if (damage !== null) throw copyError(from, damage, "run `brandapi doctor`");
-    // Give the signal handlers a chance to run if a signal arrived during the check.
-    await setImmediate();
   });
 }
 

@@ -161,39 +161,36 @@ export function writeJsonInfo(mirror: Mirror, name: string, value: object | null
 export async function connect(path: string, { readonly = false } = {}): Promise<Mirror> {
   checkMirrorPath(path);
   const Sqlite = await loadSqlite();
-  const fileId = fileIdentity(path);
-  let db: Database | undefined;
+  const open = (source: string | Buffer): Mirror => {
+    const fileId = fileIdentity(path);
+    const db = new Sqlite(source, { readonly, fileMustExist: true, timeout: busyMs });
+    try {
+      // A read-only file system may have no writable folder for temporary files.
+      db.pragma("temp_store = MEMORY");
+      // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
+      db.pragma("foreign_keys = OFF");
+      // The first read opens the log by name. If the mirror file was replaced before that, the check below detects it.
+      db.pragma("schema_version");
+      checkNotReplaced({ fileId, path });
+      const mirror = new Mirror(db, path, fileId);
+      checkIdentity(mirror);
+      return mirror;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  };
   try {
-    db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
-    storeTempInMemory(db);
-    // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
-    db.pragma("foreign_keys = OFF");
-    // The first read opens the log by name. If the mirror file was replaced before that, the check below detects it.
-    db.pragma("schema_version");
-    checkNotReplaced({ fileId, path });
-    const mirror = new Mirror(db, path, fileId);
-    checkIdentity(mirror);
-    return mirror;
+    return open(path);
   } catch (error) {
-    db?.close();
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
   }
   // In WAL mode, SQLite needs `-wal` and `-shm` files, which it cannot create in a read-only folder.
   try {
-    db = new Sqlite(readIntoMemory(path), { readonly });
-    storeTempInMemory(db);
-    const mirror = new Mirror(db, path, fileId);
-    checkIdentity(mirror);
-    return mirror;
+    return open(readIntoMemory(path));
   } catch (error) {
-    db?.close();
     throw asMirrorError(error, path);
   }
-}
-
-/** Keeps temporary data in memory, because a read-only file system may have no writable folder for temporary files. */
-function storeTempInMemory(db: Database): void {
-  db.pragma("temp_store = MEMORY");
 }
 
 /** Runs `work` with a mirror that is being opened, and closes it. */
