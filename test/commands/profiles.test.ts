@@ -19,7 +19,7 @@ function makeProfiles(): Profiles {
   return {
     fjell,
     basalt,
-    run: fjell.run,
+    run: (command, options) => fjell.run(command, options),
     async login(profile, key) {
       const words = ["login", "--profile", profile, "--base-url", testBaseUrl, "--key-stdin"];
       const { code, err } = await fjell.run(words, { stdin: key });

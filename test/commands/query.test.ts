@@ -336,19 +336,9 @@ test.each([
   ["/dev/stdout", ["-o", "/dev/stdout"]],
 ])("query exits quietly when the reader of %s closes the pipe", async (_, flags) => {
   const path = await mirrorOfOrders();
-  const words = ["query", `${forever} x FROM c`, "--csv", ...flags, "--db", path];
-  const child = spawn(process.execPath, [binPath, ...words], {
-    env: { PATH: process.env.PATH ?? "", HOME: makeHome() },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let err = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    err += text;
-  });
-  await once(child.stdout, "data");
-  child.stdout.destroy();
-  const [code] = (await once(child, "close")) as [number];
-  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const program = spawnBrandapi(["query", `${forever} x FROM c`, "--csv", ...flags, "--db", path]);
+  await program.closeStdout();
+  expect(await program.ended).toMatchObject({ code: 0, err: "" });
 });
 
 test("query suggests quotes around a statement that was typed without quotes", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { HostProfile } from "../../src/sandbox/people.js";
 import { openMirror } from "../../src/store/open.js";
@@ -17,7 +17,9 @@ let synced: ReturnType<typeof syncTwice> | undefined;
 async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
   synced ??= syncTwice();
   const { brand, hostId } = await synced;
-  return Object.assign(makeBrand({ copyOf: brand }), { hostId });
+  const copy = makeBrand({ ...brand.data, now: brand.now() });
+  copyFileSync(brand.db, copy.db);
+  return Object.assign(copy, { hostId });
 }
 
 /** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy of the result. */

@@ -7,25 +7,15 @@ import type { OutputStream } from "../../src/deps.js";
 import { createStdoutSink } from "../../src/export/sinks.js";
 import { makeHome } from "../support/home.js";
 import { mirrorOfOrders } from "../support/mirror.js";
-import { binPath } from "../support/process.js";
+import { binPath, spawnBrandapi } from "../support/process.js";
 
 test.each(["--csv", "--json", "--ndjson"])(
   "an export ends quietly with exit code 0 if the reader closes the pipe: %s",
   async (format) => {
     const path = await mirrorOfOrders(4_000);
-    const home = makeHome();
-    const child = spawn(process.execPath, [binPath, "export", "orders", format, "--db", path], {
-      env: { PATH: process.env.PATH ?? "", HOME: home },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let err = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      err += text;
-    });
-    await once(child.stdout, "data");
-    child.stdout.destroy();
-    const [code] = (await once(child, "close")) as [number];
-    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const program = spawnBrandapi(["export", "orders", format, "--db", path]);
+    await program.closeStdout();
+    expect(await program.ended).toMatchObject({ code: 0, err: "" });
   },
 );
 

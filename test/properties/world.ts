@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ApiClient } from "../../src/api/client.js";
@@ -21,9 +21,9 @@ import {
   documentedBehavior,
   type VariantApi,
 } from "../sandbox/api-variants.js";
-import { fetchOf, testBaseUrl } from "../support/brand.js";
-import { type Fault, injectFault } from "../support/faults.js";
-import { createEmptyMirror } from "../support/mirror.js";
+import { testBaseUrl } from "../support/brand.js";
+import { type Fault, fetchWithFault } from "../support/faults.js";
+import { copyMirrorFiles, createEmptyMirror } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
 import { noon } from "../support/records.js";
 import { createRecords, type StartingRecords, type TestedList } from "./model.js";
@@ -243,20 +243,13 @@ export class World {
     this.brandAtLastRequest = { ...this.brand };
     if (this.lags === "totals") this.api.variants = { ...this.variants, totalsFrom: previous };
     if (this.lags === "dailyTotals") this.api.variants = { ...this.variants, dailyTotalsFrom: previous };
-    if (typeof fault === "object" && "from" in fault) {
-      const { now, variants } = { now: this.clock.now, variants: this.variants };
-      return await fetchOf(createVariantApi({ brands: [fault.from], now, variants }))(url, init);
-    }
-    const respond = () => fetchOf(this.api)(url, init);
-    if (fault === undefined) return await respond();
-    return await injectFault(fault, respond);
+    return await fetchWithFault(fault, this.api, this.clock.now, url, init);
   }
 
   /** Copies the mirror's files in the state in which a killed process would leave them. */
   private copyMirror(): string {
     const copy = join(this.folder, `${this.runs.length + 1}.sqlite`);
-    for (const suffix of ["", "-wal"])
-      if (existsSync(this.mirrorPath + suffix)) copyFileSync(this.mirrorPath + suffix, copy + suffix);
+    copyMirrorFiles(this.mirrorPath, copy);
     return copy;
   }
 

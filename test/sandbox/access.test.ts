@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { createSandboxApi } from "../../src/sandbox/api.js";
 import { createBrand } from "../../src/sandbox/brand.js";
 import { scopes } from "../../src/sandbox/keys.js";
-import { fetchOf, testBaseUrl } from "../support/brand.js";
+import { testBaseUrl } from "../support/brand.js";
+import { fetchOf } from "../support/faults.js";
 import { noon } from "../support/records.js";
 import { ask, history, paths } from "./support.js";
 

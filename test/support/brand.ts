@@ -1,18 +1,16 @@
-import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { type BrandEvents, createBrandEvents } from "../../src/sandbox/activity.js";
-import type { SandboxApi, SandboxRequest } from "../../src/sandbox/api.js";
 import { type Brand, createBrand, emptyBrand, type Lists } from "../../src/sandbox/brand.js";
 import { type ApiKey, createKey } from "../../src/sandbox/keys.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 import { type ApiVariants, createVariantApi, type VariantApi } from "../sandbox/api-variants.js";
-import { type Fault, injectFault } from "./faults.js";
+import { type Fault, fetchWithFault } from "./faults.js";
 import { makeHome } from "./home.js";
-import { createEmptyMirror } from "./mirror.js";
-import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
+import { copyMirrorFiles, createEmptyMirror } from "./mirror.js";
+import { brandapi, type ProgramOptions } from "./program.js";
 import { noon } from "./records.js";
 import { Sqlite } from "./sqlite.js";
 
@@ -42,240 +40,219 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   createsMirror?: boolean;
   /** A brand on the same API, whose clock and home folder are shared, as with a second profile of the same user. */
   sameApiAs?: TestBrand;
-  /** An existing test brand to copy, including its records, its current time and its mirror. */
-  copyOf?: TestBrand;
 }
 
-export interface RunResult extends ProgramResult {
-  requests: SentRequest[];
+export type RunResult = Awaited<ReturnType<typeof brandapi>> & { requests: SentRequest[] };
+
+export type TestBrand = BrandWithApi & BrandEvents;
+
+export function makeBrand(options: TestBrandOptions = {}): TestBrand {
+  const brand = new BrandWithApi(options);
+  return Object.assign(brand, createBrandEvents(brand.data, brand.now));
 }
 
 /** A brand, its API and a user's home folder. The API runs in the test's process, without sockets. */
-export interface TestBrand extends BrandEvents {
+class BrandWithApi {
   /** The data that the API serves. */
-  data: Brand;
-  api: VariantApi;
-  home: string;
+  readonly data: Brand;
+  readonly api: VariantApi;
+  readonly home: string;
   db: string;
-  key: string;
+  readonly key: string;
   env: Record<string, string>;
-  clock: Clock & { pass(ms: number): void };
-  fetch: ReturnType<typeof fetchOf>;
-  now(): number;
-  /** Advances the clock. */
-  pass(ms: number): void;
-  requests: SentRequest[];
+  readonly clock: Clock & { pass(ms: number): void };
+  readonly requests: SentRequest[] = [];
   /** Called before each response. If it returns a fault, the API responds with the fault instead. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
+  /** The brand that records the requests: `sameApiAs`, or by default this one. */
+  readonly #root: BrandWithApi;
+  readonly #options: TestBrandOptions;
+  #servedCount = 0;
+
+  constructor(options: TestBrandOptions) {
+    const {
+      history,
+      listLimit,
+      seed = 1,
+      variants,
+      rateLimit,
+      createsMirror,
+      sameApiAs,
+      now = noon,
+      ...lists
+    } = options;
+    this.#options = options;
+    this.#root = sameApiAs ?? this;
+    this.home = sameApiAs?.home ?? makeHome();
+    this.clock = sameApiAs?.clock ?? createFakeClock(now);
+    const start = this.clock.now();
+    const generated =
+      history === undefined
+        ? emptyBrand([createKey(seed, "all", start)], seed)
+        : shortenLists(createBrand({ seed, orders: history, now: start }), listLimit);
+    this.data = { ...generated, ...lists };
+    const { now: clockNow, monotonic } = this.clock;
+    this.api =
+      sameApiAs?.api ??
+      createVariantApi({ brands: [], now: clockNow, monotonic, rateLimit: rateLimit ?? null, variants });
+    const brands = this.api.brands as Brand[];
+    brands.push(this.data);
+    this.db = join(this.home, `brand-${brands.length}.sqlite`);
+    this.key = this.data.keys[0]?.secret ?? "";
+    this.env = {
+      BRANDAPI_BASE_URL: testBaseUrl,
+      BRANDAPI_KEY: this.key,
+      BRANDAPI_RATE_LIMIT: "none",
+      BRANDAPI_DB: this.db,
+    };
+  }
+
+  readonly now = () => this.clock.now();
+
+  /** Advances the clock. */
+  pass(ms: number): void {
+    this.clock.pass(ms);
+  }
+
   /** Like `before`, but calls `action` only for the first matching request. */
-  once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
-  setKey(change: Partial<ApiKey>): void;
+  once(matches: (request: SentRequest) => boolean, action: () => unknown): void {
+    this.#root.before = (request) => {
+      if (!matches(request)) return undefined;
+      this.#root.before = undefined;
+      return asFault(action());
+    };
+  }
+
+  setKey(change: Partial<ApiKey>): void {
+    this.data.keys = this.data.keys.map((each, index) => (index === 0 ? { ...each, ...change } : each));
+  }
+
   /** @param name the name of a generated key, such as `expired` */
-  secretOf(name: string): string;
-  run(command: string | readonly string[], options?: ProgramOptions): Promise<RunResult>;
+  secretOf(name: string): string {
+    const found = this.data.keys.find((each) => each.name === name);
+    if (!found) throw new RangeError(`Unknown key: ${name}`);
+    return found.secret;
+  }
+
+  async run(command: string | readonly string[], { env, ...rest }: ProgramOptions = {}): Promise<RunResult> {
+    const { home, clock } = this;
+    const { fetch, requests } = this.#root;
+    const before = requests.length;
+    if (!this.#options.createsMirror && String(command).startsWith("sync")) await createEmptyMirror(this.db);
+    const result = await brandapi(command, { home, clock, fetch, ...rest, env: { ...this.env, ...env } });
+    return { ...result, requests: requests.slice(before) };
+  }
+
   /** Runs a command and sends it SIGINT before the response to the first matching request. */
-  stopped(
+  async stopped(
     command: string,
     matches: (request: SentRequest) => boolean,
-    beforeStop?: () => void,
-  ): Promise<RunResult>;
+    beforeStop = () => {},
+  ): Promise<RunResult> {
+    const stop = new AbortController();
+    this.once(matches, () => {
+      beforeStop();
+      stop.abort(new Stopped("SIGINT"));
+    });
+    return await this.run(command, { signal: stop.signal });
+  }
+
   /**
    * Simulates a kill at the first matching request. The mirror is then a copy of its files as they were at that moment.
    */
-  killed(command: string, matches: (request: SentRequest) => boolean): Promise<void>;
-  sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[];
+  async killed(command: string, matches: (request: SentRequest) => boolean): Promise<void> {
+    const copy = join(this.home, `killed-${this.requests.length}.sqlite`);
+    await this.stopped(command, matches, () => copyMirrorFiles(this.db, copy));
+    this.db = copy;
+    this.env.BRANDAPI_DB = copy;
+  }
+
+  sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[] {
+    const mirror = new Sqlite(this.db, { readonly: true });
+    try {
+      return mirror.prepare(query).all(...parameters) as Row[];
+    } finally {
+      mirror.close();
+    }
+  }
+
   /** Returns the sorted keys of the current records in the mirror. */
-  mirrored(resource?: string): string[];
+  mirrored(resource = "orders"): string[] {
+    const select = "SELECT key FROM records WHERE resource = ? AND removed_at IS NULL";
+    const rows = this.sql<{ key: string }>(select, resource);
+    return rows.map(({ key }) => key).sort();
+  }
+
   /** Returns the last row for the resource in `sync_runs`. */
-  lastRun(resource?: string): Record<string, unknown>;
+  lastRun(resource = "orders"): Record<string, unknown> {
+    return (
+      this.sql("SELECT * FROM sync_runs WHERE resource = ? ORDER BY run_id DESC LIMIT 1", resource)[0] ?? {}
+    );
+  }
+
   /**
    * Serves the API on localhost until the test ends, using the system clock. Returns the environment variables for a
    * process that uses the API.
    */
-  served(options?: { latency?: number }): Promise<Record<string, string>>;
-  /** Returns the number of requests that the local server has received. */
-  servedCount(): number;
-  /** Waits for up to 20 seconds until the condition is true. */
-  until(condition: () => boolean): Promise<void>;
-}
-
-export function makeBrand(options: TestBrandOptions = {}): TestBrand {
-  const {
-    history,
-    listLimit = Number.POSITIVE_INFINITY,
-    seed = 1,
-    variants = {},
-    rateLimit,
-    createsMirror = false,
-    sameApiAs,
-    copyOf,
-    now = (sameApiAs ?? copyOf)?.now() ?? noon,
-    ...lists
-  } = options;
-  const home = sameApiAs?.home ?? makeHome();
-  const clock = sameApiAs?.clock ?? createFakeClock(now);
-  const key = createKey(seed, "all", now);
-  const generated =
-    history === undefined
-      ? emptyBrand([key], seed)
-      : shortenLists(createBrand({ seed, orders: history, now }), listLimit);
-  const data = { ...(copyOf?.data ?? generated), ...lists };
-  const brands = sameApiAs ? (sameApiAs.api.brands as Brand[]) : [];
-  brands.push(data);
-  const api =
-    sameApiAs?.api ??
-    createVariantApi({
+  async served({ latency = 0 } = {}): Promise<Record<string, string>> {
+    const { brands, variants } = this.api;
+    const api = createVariantApi({
       brands,
-      now: clock.now,
-      monotonic: clock.monotonic,
-      rateLimit: rateLimit ?? null,
+      now: Date.now,
+      rateLimit: this.#options.rateLimit ?? null,
       variants,
     });
-  const db = join(home, `brand-${brands.length}.sqlite`);
-  if (copyOf) copyMirrorFiles(copyOf.db, db);
-  const secret = data.keys[0]?.secret ?? "";
-  let count = 0;
-
-  const brand: TestBrand = {
-    ...createBrandEvents(data, clock.now),
-    data,
-    api,
-    home,
-    db,
-    key: secret,
-    env: {
-      BRANDAPI_BASE_URL: testBaseUrl,
-      BRANDAPI_KEY: secret,
-      BRANDAPI_RATE_LIMIT: "none",
-      BRANDAPI_DB: db,
-    },
-    clock,
-    now: clock.now,
-    pass: clock.pass,
-    requests: [],
-    before: undefined,
-    async fetch(url, init = {}) {
-      if (sameApiAs) return await sameApiAs.fetch(url, init);
-      const { pathname, searchParams } = new URL(url);
-      const request = {
-        path: pathname.replace(/^\/api\/brand\/v1/, ""),
-        query: Object.fromEntries(searchParams),
-        method: init.method ?? "GET",
-        headers: Object.fromEntries(new Headers(init.headers)),
-        status: 0,
-      };
-      brand.requests.push(request);
-      // Gives each response a different time.
-      clock.pass(10);
-      const fault = brand.before?.(request);
-      init.signal?.throwIfAborted();
-      const response = await respond(fault, url, init);
-      request.status = response.status;
-      return response;
-    },
-    once(matches, action) {
-      const root = sameApiAs ?? brand;
-      root.before = (request) => {
-        if (!matches(request)) return undefined;
-        root.before = undefined;
-        return asFault(action());
-      };
-    },
-    setKey(change) {
-      data.keys = data.keys.map((each, index) => (index === 0 ? { ...each, ...change } : each));
-    },
-    secretOf(name) {
-      const found = data.keys.find((each) => each.name === name);
-      if (!found) throw new RangeError(`Unknown key: ${name}`);
-      return found.secret;
-    },
-    async run(command, { env, ...rest } = {}) {
-      const root = sameApiAs ?? brand;
-      const before = root.requests.length;
-      if (!createsMirror && String(command).startsWith("sync")) await createEmptyMirror(brand.db);
-      const result = await brandapi(command, {
-        home,
-        clock,
-        fetch: root.fetch,
-        ...rest,
-        env: { ...brand.env, ...env },
-      });
-      return { ...result, requests: root.requests.slice(before) };
-    },
-    async stopped(command, matches, beforeStop = () => {}) {
-      const stop = new AbortController();
-      brand.once(matches, () => {
-        beforeStop();
-        stop.abort(new Stopped("SIGINT"));
-      });
-      return await brand.run(command, { signal: stop.signal });
-    },
-    async killed(command, matches) {
-      const copy = join(home, `killed-${brand.requests.length}.sqlite`);
-      await brand.stopped(command, matches, () => copyMirrorFiles(brand.db, copy));
-      brand.db = copy;
-      brand.env.BRANDAPI_DB = copy;
-    },
-    sql<Row>(query: string, ...parameters: unknown[]) {
-      const mirror = new Sqlite(brand.db, { readonly: true });
-      try {
-        return mirror.prepare(query).all(...parameters) as Row[];
-      } finally {
-        mirror.close();
-      }
-    },
-    mirrored: (resource = "orders") =>
-      brand
-        .sql<{ key: string }>("SELECT key FROM records WHERE resource = ? AND removed_at IS NULL", resource)
-        .map((row) => row.key)
-        .sort(),
-    lastRun: (resource = "orders") =>
-      brand.sql("SELECT * FROM sync_runs WHERE resource = ? ORDER BY run_id DESC LIMIT 1", resource)[0] ?? {},
-    async served({ latency = 0 } = {}) {
-      const real = createVariantApi({
-        brands,
-        now: Date.now,
-        rateLimit: rateLimit ?? null,
-        variants: api.variants,
-      });
-      const server = await serveSandbox(real, 0, async () => {
-        count += 1;
-        if (latency > 0) await systemClock.sleep(latency);
-      });
-      onTestFinished(() => server.close());
-      return { ...brand.env, BRANDAPI_BASE_URL: server.baseUrl };
-    },
-    servedCount: () => count,
-    async until(condition) {
-      for (let n = 0; n < 2_000 && !condition(); n += 1) await systemClock.sleep(10);
-      if (!condition()) throw new Error("brand.until: the condition is still false after 20 seconds");
-    },
-  };
-
-  async function respond(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
-    if (typeof fault === "object" && "from" in fault) {
-      const other = createVariantApi({ brands: [fault.from], now: clock.now, variants: api.variants });
-      return await fetchOf(other)(url, init);
-    }
-    const respondNormally = () => fetchOf(api)(url, init);
-    return fault === undefined ? await respondNormally() : await injectFault(fault, respondNormally);
+    const server = await serveSandbox(api, 0, async () => {
+      this.#servedCount += 1;
+      if (latency > 0) await systemClock.sleep(latency);
+    });
+    onTestFinished(() => server.close());
+    return { ...this.env, BRANDAPI_BASE_URL: server.baseUrl };
   }
 
-  return brand;
+  /** Returns the number of requests that the local server has received. */
+  servedCount(): number {
+    return this.#servedCount;
+  }
+
+  /** Waits for up to 20 seconds until the condition is true. */
+  async until(condition: () => boolean): Promise<void> {
+    for (let n = 0; n < 2_000 && !condition(); n += 1) await systemClock.sleep(10);
+    if (!condition()) throw new Error("brand.until: the condition is still false after 20 seconds");
+  }
+
+  readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    if (this.#root !== this) return await this.#root.fetch(url, init);
+    const { pathname, searchParams } = new URL(url);
+    const request = {
+      path: pathname.replace(/^\/api\/brand\/v1/, ""),
+      query: Object.fromEntries(searchParams),
+      method: init.method ?? "GET",
+      headers: Object.fromEntries(new Headers(init.headers)),
+      status: 0,
+    };
+    this.requests.push(request);
+    // Gives each response a different time.
+    this.pass(10);
+    const fault = this.before?.(request);
+    init.signal?.throwIfAborted();
+    const response = await fetchWithFault(fault, this.api, this.now, url, init);
+    request.status = response.status;
+    return response;
+  };
 }
 
-function shortenLists(brand: Brand, limit: number): Brand {
-  const { people, roster, recommendations, opportunities, content, gifts, codes } = brand;
-  return {
-    ...brand,
-    people: people.slice(0, limit),
-    roster: roster.slice(0, limit),
-    recommendations: recommendations.slice(0, limit),
-    opportunities: opportunities.slice(0, limit),
-    content: content.slice(0, limit),
-    gifts: gifts.slice(0, limit),
-    codes: codes.slice(0, limit),
-  };
+function shortenLists(brand: Brand, limit = Number.POSITIVE_INFINITY): Brand {
+  const names = [
+    "people",
+    "roster",
+    "recommendations",
+    "opportunities",
+    "content",
+    "gifts",
+    "codes",
+  ] as const;
+  return { ...brand, ...Object.fromEntries(names.map((name) => [name, brand[name].slice(0, limit)])) };
 }
 
 function asFault(returned: unknown): Fault | undefined {
@@ -301,27 +278,6 @@ function createFakeClock(start: number): Clock & { pass(ms: number): void } {
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     },
-  };
-}
-
-function copyMirrorFiles(path: string, copy: string): void {
-  for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
-}
-
-/** Returns a `fetch` that calls the API directly, without a network. */
-export function fetchOf(api: SandboxApi) {
-  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
-    init.signal?.throwIfAborted();
-    const { origin, pathname, search } = new URL(url);
-    const request: SandboxRequest = {
-      method: init.method ?? "GET",
-      url: pathname + search,
-      headers: Object.fromEntries(new Headers(init.headers)),
-      address: "127.0.0.1",
-    };
-    const { status, headers, body } = origin === api.filesUrl ? api.handleFile(request) : api.handle(request);
-    const bytes = typeof body === "string" ? body : new Uint8Array(body);
-    return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
   };
 }
 

@@ -1,4 +1,6 @@
+import type { SandboxApi, SandboxRequest } from "../../src/sandbox/api.js";
 import type { Brand } from "../../src/sandbox/brand.js";
+import { createVariantApi, type VariantApi } from "../sandbox/api-variants.js";
 
 /** A network failure or an incorrect response. */
 export type Fault =
@@ -22,15 +24,25 @@ export type Fault =
 const json = { "content-type": "application/json; charset=utf-8" };
 const portal = "<!doctype html><title>Sign in</title><p>Welcome to Hotel WiFi.</p>";
 
-export async function injectFault(
-  fault: Exclude<Fault, { from: Brand }>,
-  respond: () => Promise<Response>,
+/** Sends a request to the API. If there is a fault, returns the faulty response or throws the network failure. */
+export async function fetchWithFault(
+  fault: Fault | undefined,
+  api: VariantApi,
+  now: () => number,
+  url: string | URL,
+  init: RequestInit,
 ): Promise<Response> {
+  const respond = () => fetchOf(api)(url, init);
+  if (fault === undefined) return await respond();
   if (fault === "reset") throw connectionError("fetch failed", "ECONNRESET");
   if (fault === "html") return new Response(portal, { headers: { "content-type": "text/html" } });
   if (fault === "endless")
     return new Response(new ReadableStream({ pull: (to) => to.enqueue(chunk) }), { headers: json });
   if (fault === "cut") return truncateBody(await (await respond()).text());
+  if ("from" in fault) {
+    const other = createVariantApi({ brands: [fault.from], now, variants: api.variants });
+    return await fetchOf(other)(url, init);
+  }
   if ("status" in fault)
     return new Response(fault.body ?? "", { status: fault.status, headers: fault.headers ?? {} });
   if ("body" in fault)
@@ -39,6 +51,23 @@ export async function injectFault(
     });
   const changed = fault.envelope((await (await respond()).json()) as Record<string, unknown>);
   return new Response(JSON.stringify(changed), { headers: json });
+}
+
+/** Returns a `fetch` that calls the API directly, without a network. */
+export function fetchOf(api: SandboxApi) {
+  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    init.signal?.throwIfAborted();
+    const { origin, pathname, search } = new URL(url);
+    const request: SandboxRequest = {
+      method: init.method ?? "GET",
+      url: pathname + search,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      address: "127.0.0.1",
+    };
+    const { status, headers, body } = origin === api.filesUrl ? api.handleFile(request) : api.handle(request);
+    const bytes = typeof body === "string" ? body : new Uint8Array(body);
+    return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
+  };
 }
 
 const chunk = new TextEncoder().encode("a".repeat(65_536));

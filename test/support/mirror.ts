@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailResources, findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
@@ -35,6 +35,11 @@ export async function createEmptyMirror(path: string): Promise<void> {
     empty = readFileSync(original);
   }
   writeFileSync(path, empty, { mode: 0o600 });
+}
+
+/** Copies a mirror in the state in which a killed process would leave it. */
+export function copyMirrorFiles(path: string, copy: string): void {
+  for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
 }
 
 /** Creates a mirror that contains orders. Returns its path. */

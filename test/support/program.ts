@@ -3,8 +3,6 @@ import { scanCommandLine } from "../../src/cli/flags.js";
 import {
   type Clock,
   type Deps,
-  type Env,
-  type Fetch,
   type InputStream,
   type Machine,
   type OutputStream,
@@ -14,38 +12,24 @@ import { runCommandLine } from "../../src/main.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";
 
-export interface ProgramOptions {
-  env?: Env;
-  /** The home folder, by default a new empty folder. */
-  home?: string;
-  /** The working directory, by default the home folder. */
-  cwd?: string;
+type ReplaceableDeps = Pick<Deps, "env" | "home" | "cwd" | "fetch" | "signal" | "platform">;
+
+export interface ProgramOptions extends Partial<ReplaceableDeps> {
   /** The text that is piped to stdin, or typed if stdin is a terminal. */
   stdin?: string;
   /** The streams that are terminals; true for all three. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   columns?: number;
-  fetch?: Fetch;
   clock?: Partial<Clock>;
-  signal?: AbortSignal;
-  platform?: NodeJS.Platform;
   machine?: Partial<Machine>;
   /** The value that `random()` returns. Concurrent runs need different values to get distinct temporary file names. */
   random?: number;
 }
 
-export interface ProgramResult {
-  code: number;
-  out: string;
-  err: string;
-  home: string;
-  /** The values to which the terminal's raw mode was set, in order. */
-  raw: boolean[];
-  /** The files that were opened in the browser. */
-  opened: string[];
-}
-
-/** Returns dependencies with captured streams, a new home folder and an empty environment. */
+/**
+ * Returns dependencies with captured streams, a new home folder and an empty environment. `opened` lists the files that
+ * were opened in the browser, and `stdin.raw` the values to which the terminal's raw mode was set.
+ */
 export function testDeps(options: ProgramOptions = {}) {
   const { tty = false, columns = 80, home = makeHome() } = options;
   const isTTY = (name: "stdin" | "stdout" | "stderr") =>
@@ -87,21 +71,12 @@ export function testDeps(options: ProgramOptions = {}) {
 }
 
 /** Runs a command line in this process, such as `brandapi("export orders --csv", { home })`. */
-export async function brandapi(
-  command: string | readonly string[],
-  options: ProgramOptions = {},
-): Promise<ProgramResult> {
+export async function brandapi(command: string | readonly string[], options: ProgramOptions = {}) {
   const argv = typeof command === "string" ? command.split(/\s+/).filter(Boolean) : command;
   const deps = testDeps(options);
   const code = await runCommandLine(scanCommandLine(argv), deps);
-  return {
-    code,
-    out: deps.stdout.text,
-    err: deps.stderr.text,
-    home: deps.home,
-    raw: deps.stdin.raw,
-    opened: deps.opened,
-  };
+  const { home, opened, stdin, stdout, stderr } = deps;
+  return { code, out: stdout.text, err: stderr.text, home, raw: stdin.raw, opened };
 }
 
 type Captured = OutputStream & { readonly text: string };
