@@ -106,8 +106,8 @@ export class ChangeLog {
   /**
    * Returns when the API last returned a record with its mirrored values (ISO 8601). For a removed record, this time was
    * logged with its removal. For a missing record, it was stored when the record went missing. For any other record, it
-   * is the last complete read of the record's date, unless the values were first read after that. The date is the old
-   * date, because a new date may be in a range that was read at a different time.
+   * is the last complete read of the record's date, unless the values were first read after that. This is the
+   * record's old date, because its new date may be in a range that was read at a different time.
    */
   #findLastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
     const { mirror, resource } = this;

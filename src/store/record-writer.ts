@@ -47,7 +47,7 @@ export interface SkippedCopy {
   value: Json;
 }
 
-/** A version of a record, as it is stored in `records`. */
+/** A version of a record to store in `records`. */
 interface Version {
   /** The record after redaction, including its details. */
   value: Json;

@@ -47,7 +47,8 @@ export function redactMirror(
 ): RedactionResult {
   return mirror.transaction(() => {
     const restored = replaceRules(mirror, hosts, omit);
-    const records = findUnredacted(mirror);
+    defineSqlFunctions(mirror);
+    const records = selectUnredacted(mirror);
     const counts: Record<string, number> = {};
     for (const record of records) {
       for (const sql of redactRecord) mirror.run(sql, record);
@@ -110,11 +111,14 @@ export function mustBeScrubbed(mirror: Mirror): boolean {
   return readInfo(mirror, toScrub) !== null;
 }
 
-/**
- * Returns the records that contain data to redact in their current or earlier versions. Defines the SQL functions
- * `redacted` and `redacted_fields`, which `redactRecord` uses.
- */
+/** Returns the records that contain data to redact in their current or earlier versions. */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
+  defineSqlFunctions(mirror);
+  return selectUnredacted(mirror);
+}
+
+/** Defines the SQL functions `redacted(resource, json)` and `redacted_fields(resource, json)`. */
+function defineSqlFunctions(mirror: Mirror): void {
   const redactor = createRedactor(mirror);
   const parse = (json: string) => parseStoredJson<Json>(mirror, json, "a record");
   const redact = (resource: string, json: string) => redactor(parse(json), resource);
@@ -123,13 +127,16 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
     const changes = diffRecords(parse(json), redact(resource, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
+}
+
+function selectUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const { omit, forgotten } = readRedactionRules(mirror);
   if (omit.length + forgotten.length === 0) return [];
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (
       SELECT 1 FROM record_versions AS v
       WHERE v.record_id = r.record_id AND redacted(r.resource, v.json) <> v.json)`;
-  return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
+  return mirror.selectRows(select);
 }
 
 const redactRecord = [

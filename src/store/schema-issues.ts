@@ -58,7 +58,7 @@ export class SchemaIssues {
   }
 
   #print(issue: Notice, readAt: string): void {
-    if (!this.reporter || !isFirstNotice(this.mirror, noticeSubject(issue), readAt)) return;
+    if (!this.reporter || !addNotice(this.mirror, noticeSubject(issue), readAt)) return;
     // A new attribute requires no action, so it is a note rather than a warning.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
   }
@@ -85,11 +85,11 @@ function noticeText(notice: Notice, resource: Resource): string {
 }
 
 /**
- * Records that a message has been printed.
+ * Stores that a message is printed, because some messages are printed only once per mirror.
  * @param at an ISO 8601 timestamp
- * @returns false if the message had already been printed for this mirror
+ * @returns false if the message has already been printed
  */
-export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
+export function addNotice(mirror: Mirror, subject: string, at: string): boolean {
   return (
     mirror.run("INSERT OR IGNORE INTO notices (subject, first_at) VALUES (?, ?)", subject, at).changes > 0
   );

@@ -130,7 +130,7 @@ const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
-/** A table's declared columns. */
+/** Returns the columns that exist even if no record has a value for them. */
 export function declaredColumns({ columns }: TableShape): TableColumn[] {
   return columns.map((column) => ({ ...column, isDiscovered: false }));
 }
@@ -241,7 +241,7 @@ function columnName(path: readonly string[]): string {
 }
 
 function pathKey(path: readonly string[]): string {
-  return path.length === 1 ? (path[0] ?? "") : path.join("\u0000");
+  return path.join("\u0000");
 }
 
 type Discovered = Pick<TableColumn, "name" | "path" | "type">;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { pagesFor } from "../api/pagination.js";
 import { countWrittenRows } from "../store/runs.js";
-import { isFirstNotice } from "../store/schema-issues.js";
+import { addNotice } from "../store/schema-issues.js";
 import type { SyncState } from "../store/sync-state.js";
 import { allTime, contains, dayRange, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
@@ -153,7 +153,7 @@ async function requestUnreachableCount(run: DatedRun, sums: CountSums): Promise<
 
 function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
   const at = formatInstant(clock.now());
-  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
+  if (mirror.transaction(() => addNotice(mirror, `drift:${resource.name}`, at)))
     reporter.warn(
       `${resource.name}: the API's amounts for ${days.length} of ${pluralize(compared, "day")} changed at once, although no ` +
         "record from the oldest of these days did. This happens when the API converts amounts from another currency. " +
