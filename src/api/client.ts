@@ -8,10 +8,8 @@ import { readDateHeader, readServerLimit, type ServerLimit } from "./headers.js"
 import { RateLimiter } from "./rate-limit.js";
 import {
   classifyError,
-  forbiddenError,
   type KeyScopes,
   type Outage,
-  type RefusedRequest,
   type RequestFailure,
   RequestTimeout,
   readScopes,
@@ -106,7 +104,10 @@ export class ApiClient {
       const { failure } = result;
       if (failure.kind === "refused") {
         this.#outage.recordResponse();
-        throw await this.#refusalError(failure, path, scope);
+        const keyScopes = failure.status === 403 ? await this.#readKeyScopes(path) : null;
+        const baseUrl = this.#baseUrl.href.replace(/\/$/, "");
+        const { rejectedKeyHint } = this.settings;
+        throw refusalError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
       }
 
       this.#outage.recordFailure(path, sentAt);
@@ -174,30 +175,22 @@ export class ApiClient {
     }
   }
 
-  async #refusalError(
-    refusal: RefusedRequest,
-    path: string,
-    scope: string | undefined,
-  ): Promise<BrandapiError> {
-    const { rejectedKeyHint } = this.settings;
-    const baseUrl = this.#baseUrl.href.replace(/\/$/, "");
-    if (refusal.status !== 403) return refusalError(refusal, { path, baseUrl, rejectedKeyHint });
-    if (path === "/me") return forbiddenError(refusal, { path, scope, keyScopes: "forbidden" });
-    this.#keyScopes ??= this.#requestKeyScopes();
-    return forbiddenError(refusal, { path, scope, keyScopes: await this.#keyScopes });
-  }
-
-  /** `/me` needs no scope, so its response shows whether a missing scope or the IP address caused a 403. */
-  async #requestKeyScopes(): Promise<KeyScopes> {
-    try {
-      const { data } = await this.get("/me");
-      return readScopes(data);
-    } catch (error) {
-      this.#keyScopes = null;
-      if (error instanceof Forbidden) return "forbidden";
-      if (error instanceof BrandapiError && !(error instanceof Unauthorized)) return null;
-      throw error;
-    }
+  /**
+   * Returns the key's scopes, which explain a 403. `/me` needs no scope, so a 403 for `/me` means that the IP address is
+   * not allowed.
+   */
+  async #readKeyScopes(refusedPath: string): Promise<KeyScopes> {
+    if (refusedPath === "/me") return "forbidden";
+    this.#keyScopes ??= this.get("/me").then(
+      ({ data }) => readScopes(data),
+      (error: unknown) => {
+        this.#keyScopes = null;
+        if (error instanceof Forbidden) return "forbidden";
+        if (error instanceof BrandapiError && !(error instanceof Unauthorized)) return null;
+        throw error;
+      },
+    );
+    return await this.#keyScopes;
   }
 }
 

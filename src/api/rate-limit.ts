@@ -89,6 +89,7 @@ export class RateLimiter {
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
 
+  /** Delays all requests in this run. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.clock.monotonic() + ms);
   }
@@ -101,10 +102,8 @@ export class RateLimiter {
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
-    const limit = this.#serverLimit;
-    const until =
-      limit && limit.remaining <= 0 ? Math.max(limit.until, this.#pausedUntil) : this.#pausedUntil;
-    return Math.max(0, until - now);
+    const resetMs = this.#serverLimit && this.#serverLimit.remaining <= 0 ? this.#serverLimit.until - now : 0;
+    return Math.max(0, resetMs, this.#pausedUntil - now);
   }
 
   /** If the rate-limit file cannot be used, repairs it and returns a wait of 0 ms, so that the caller tries again. */

@@ -146,17 +146,29 @@ function rootCause(error: unknown): { code: string; message: string } {
 
 const consolePage = "in the brand's console: Settings > Integrations > Brand API";
 
+/** The key's scopes, "forbidden" if access to `/me` is denied as well, or null if the scopes are unknown. */
+export type KeyScopes = readonly string[] | "forbidden" | null;
+
+interface RequestContext {
+  path: string;
+  baseUrl: string;
+  rejectedKeyHint: string;
+  /** The scope that the path requires. */
+  scope: string | undefined;
+  /** The key's scopes if the status is 403; otherwise null. */
+  keyScopes: KeyScopes;
+}
+
 /** Matches the paths with an ID (see "Endpoints" in the API documentation). */
 const pathWithId = /^\/(content|opportunities|surveys)\//;
 
 /**
- * Returns the error for a status other than 403 that is not retried (see "Errors" in the API documentation). Ignores
- * the response body, whose undocumented fields could contain the key.
+ * Returns the error for a status that is not retried (see "Errors" in the API documentation). Ignores the response body,
+ * whose undocumented fields could contain the key.
  */
-export function refusalError(
-  { location, status }: RefusedRequest,
-  { path, baseUrl, rejectedKeyHint }: { path: string; baseUrl: string; rejectedKeyHint: string },
-): BrandapiError {
+export function refusalError(refusal: RefusedRequest, context: RequestContext): BrandapiError {
+  const { location, status } = refusal;
+  const { path, baseUrl, rejectedKeyHint } = context;
   if (status === 400)
     return new BadRequest(`The API rejected the parameters for ${path} (400).`, {
       status,
@@ -172,9 +184,10 @@ export function refusalError(
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
       { status, hint: "check the brand's plan; `brandapi sync` still syncs all other data" },
     );
+  if (status === 403) return forbiddenError(refusal, context);
   if (status === 404 && pathWithId.test(path))
     return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
-  // The API has every path without an ID.
+  // All paths without an ID exist, so the base URL must be wrong.
   if (status === 404)
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
@@ -205,12 +218,9 @@ function redirectHint(location: string | null, baseUrl: string): string {
 
 const maxListedScopes = 20;
 
-/** The key's scopes, "forbidden" if access to `/me` is denied as well, or null if the scopes are unknown. */
-export type KeyScopes = readonly string[] | "forbidden" | null;
-
-export function forbiddenError(
+function forbiddenError(
   { isWebPage, status }: RefusedRequest,
-  { path, scope, keyScopes }: { path: string; scope: string | undefined; keyScopes: KeyScopes },
+  { path, scope, keyScopes }: RequestContext,
 ): Forbidden {
   if (isWebPage)
     return new Forbidden(

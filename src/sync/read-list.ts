@@ -39,7 +39,7 @@ export interface List {
   repeated: string[];
 }
 
-/** A list as it was read once. A list is read more than once if its first reading was incomplete. */
+/** The result of reading a list once. A list is read more than once if the first reading was incomplete. */
 interface Reading {
   records: RecordsById;
   /** All IDs in list order, including duplicates. */

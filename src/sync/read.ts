@@ -41,10 +41,11 @@ export async function readRange(
   let reached = to + 1;
   do {
     const page: NewestPage = await requestNewest(run, { from, to: reached - 1 });
-    const incomplete: CompletePage | null =
+    // The previous page has already been stored. If it lacked records, its dates are read a second time.
+    const lacking: CompletePage | null =
       previous && (await lackedRecords(run, previous, page.total)) ? previous : null;
-    if (incomplete || page.kind === "faulty") {
-      const rest = await readByPage(run, { from, to: incomplete?.range.to ?? reached - 1 }, budget);
+    if (lacking || page.kind === "faulty") {
+      const rest = await readByPage(run, { from, to: lacking?.range.to ?? reached - 1 }, budget);
       return { reached: rest.reached, reasons: [...reasons, ...rest.reasons] };
     }
     if (page.kind === "dense") {

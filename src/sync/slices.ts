@@ -101,6 +101,7 @@ function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFault
   };
 }
 
+/** The maximum number of mirrored records to look up for the copies in one response. */
 const maxLookups = 10;
 
 /**
