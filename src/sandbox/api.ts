@@ -32,6 +32,7 @@ export interface SandboxApiOptions {
   now(): number;
   monotonic?(): number;
   rateLimit?: number | null;
+  /** Replaces the documented behavior. Tests use it to simulate servers that differ from the API documentation. */
   respond?: typeof respond;
 }
 
