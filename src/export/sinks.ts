@@ -12,7 +12,7 @@ import { quoteShellWord } from "../util/text.js";
 
 /** The destination of an export. The caller must always call either `finish` or `discard`. */
 interface Sink {
-  write(data: Uint8Array | string): Promise<void>;
+  write(data: Uint8Array): Promise<void>;
   /** Makes the complete output available at the target. */
   finish(): Promise<void>;
   /** Discards the output and leaves the target unchanged. */
@@ -36,8 +36,9 @@ export async function writeAll(
   let bytes = 0;
   try {
     for await (const piece of data) {
-      await sink.write(piece);
-      bytes += Buffer.byteLength(piece);
+      const encoded = typeof piece === "string" ? Buffer.from(piece) : piece;
+      await sink.write(encoded);
+      bytes += encoded.length;
     }
     await sink.finish();
     return { bytes, isCutShort: false };

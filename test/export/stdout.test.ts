@@ -37,7 +37,7 @@ test("an export waits for a slow reader instead of buffering its output in memor
   let written = 0;
   const writing = (async () => {
     for (let n = 0; n < 5; n++) {
-      await sink.write("x".repeat(20));
+      await sink.write(Buffer.from("x".repeat(20)));
       written += 1;
     }
   })();
