@@ -26,9 +26,8 @@ export interface DeltaComparison {
   /** The mirror's columns, under the names that they have in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
-  rows: number;
-  /** The digests of the mirror's rows, keyed by month. */
-  digests: ReadonlyMap<string, string>;
+  /** The number of rows in the mirror and their digest, keyed by month. */
+  months: ReadonlyMap<string, { rows: number; digest: string }>;
   /** The columns of the Delta table before and after the export. */
   oldFields: readonly DeltaField[];
   fields: readonly DeltaField[];
@@ -53,14 +52,13 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
     const shared = sharedFields.get(name.toLowerCase());
     return shared && typeOfDelta(shared.type);
   });
-  const digests = new Map<string, string>();
-  let rows = 0;
+  const months = new Map<string, { rows: number; digest: string }>();
   for (const batch of source.batches())
     for (const row of batch) {
       finder.add(row);
       const month = String(row.at(-1));
-      digests.set(month, hash("sha256", (digests.get(month) ?? "") + JSON.stringify(row)));
-      rows += 1;
+      const { rows, digest } = months.get(month) ?? { rows: 0, digest: "" };
+      months.set(month, { rows: rows + 1, digest: hash("sha256", digest + JSON.stringify(row)) });
     }
   const types = finder.types();
   const columns = source.columns.map(({ name }) => ({
@@ -74,11 +72,11 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   const files = filesOfBrand(log, source.mirrorState.brand);
   const isRetyped = findRetyped(oldFields, fields).length > 0;
   const differing: string[] = [];
-  for (const month of new Set([...files.keys(), ...digests.keys()].sort())) {
+  for (const month of new Set([...files.keys(), ...months.keys()].sort())) {
     const digest = await readDigest(join(log.folder, files.get(month)?.path ?? ""));
-    if (isRetyped || !digest || digest !== digests.get(month)) differing.push(month);
+    if (isRetyped || !digest || digest !== months.get(month)?.digest) differing.push(month);
   }
-  return { columns, types, rows, digests, oldFields, fields, files, differing };
+  return { columns, types, months, oldFields, fields, files, differing };
 }
 
 function checkBrand({ manyBrands, mirrorState: { brand } }: MonthlyRows, log: DeltaLog): void {

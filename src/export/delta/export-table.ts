@@ -61,7 +61,8 @@ interface FileContext {
 async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string | undefined> {
   const { folder } = log;
   const comparison = await compareWithMirror(source, log);
-  const { differing, digests, files, rows } = comparison;
+  const { differing, files, months } = comparison;
+  const rows = [...months.values()].reduce((sum, month) => sum + month.rows, 0);
   const schemaActions = createSchemaActions(source, log, comparison);
   if (differing.length === 0 && schemaActions.length === 0) return "nothing has changed";
 
@@ -73,7 +74,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
   createFolder(logPath(folder));
   try {
     for (const month of differing)
-      if (digests.has(month)) added.push(await writeMonth(source, month, comparison, context));
+      if (months.has(month)) added.push(await writeMonth(source, month, comparison, context));
     for (const file of filesOfOthers(log, comparison)) {
       const converted = await convertFile(file, log.table, comparison, context);
       if (!converted) continue;
@@ -125,15 +126,17 @@ async function syncParentFolders(folder: string, files: readonly DataFile[]): Pr
 async function writeMonth(
   source: MonthlyRows,
   month: string,
-  { columns, digests, types }: DeltaComparison,
+  { columns, months, types }: DeltaComparison,
   context: FileContext,
 ): Promise<DataFile> {
   const { mirrorState, name, partitionColumns } = source;
   const partitionValues = Object.fromEntries(
     partitionColumns.map((column) => [column, column === brandColumn ? mirrorState.brand : month || null]),
   );
-  const encode = () => writeParquetFile({ name, columns }, types, source.batches(month), digests.get(month));
-  return await writeFile(partitionValues, encode, context);
+  const { rows = 0, digest } = months.get(month) ?? {};
+  const encode = () => writeParquetFile({ name, columns }, types, source.batches(month), digest);
+  const stats = JSON.stringify({ numRecords: rows });
+  return await writeFile({ partitionValues, stats }, encode, context);
 }
 
 /** Returns the files of other brands that must be converted because a column's type changes. */
@@ -149,7 +152,7 @@ function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: DeltaCompari
  * @returns undefined if no column in the file changes its type
  */
 async function convertFile(
-  { partitionValues, path }: DataFile,
+  { partitionValues, path, stats }: DataFile,
   table: string,
   { fields, oldFields }: DeltaComparison,
   context: FileContext,
@@ -169,7 +172,7 @@ async function convertFile(
       yield* encoder.add(group.map((stored) => revertRow(stored, oldTypes)));
     yield encoder.finish();
   }
-  return await writeFile(partitionValues, encode, context);
+  return await writeFile({ partitionValues, stats }, encode, context);
 }
 
 function typesOf(columns: readonly string[], fields: readonly DeltaField[]): ColumnType[] {
@@ -189,7 +192,7 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
  * @param encode is called only after the file has been opened, because its SQLite statement blocks the connection
  */
 async function writeFile(
-  partitionValues: DataFile["partitionValues"],
+  { partitionValues, stats }: Pick<DataFile, "partitionValues" | "stats">,
   encode: () => Iterable<Chunk> | AsyncIterable<Chunk>,
   { at, deps, folder }: FileContext,
 ): Promise<DataFile> {
@@ -197,15 +200,10 @@ async function writeFile(
     value ? partitionFolder(column, value) : [],
   );
   const path = [...folders, `part-${randomUUID()}.parquet`].join("/");
-  let numRecords = 0;
-  async function* writeData(): AsyncIterable<Uint8Array | string> {
-    for await (const { data, rows = 0 } of encode()) {
-      numRecords += rows;
-      yield data;
-    }
+  async function* encodeData(): AsyncIterable<Chunk["data"]> {
+    for await (const { data } of encode()) yield data;
   }
   createFolder(dirname(join(folder, path)));
-  const { bytes } = await writeAll(writeData(), await openFileSink(join(folder, path), deps));
-  const stats = JSON.stringify({ numRecords });
+  const { bytes } = await writeAll(encodeData(), await openFileSink(join(folder, path), deps));
   return { path, partitionValues, size: bytes, stats, modificationTime: at, dataChange: true };
 }
