@@ -1,6 +1,5 @@
-import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Database } from "better-sqlite3";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 import { detailResources, resources } from "../resources/registry.js";
 import { listTableShapes } from "../resources/table-shape.js";
@@ -21,7 +20,7 @@ import {
   writeJsonInfo,
 } from "./database.js";
 import { findCurrentRun } from "./lock.js";
-import { isWritable, mirrorFiles, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
+import { isWritable, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
@@ -45,11 +44,13 @@ const openingBusyMs = 10_000;
 
 /** Opens a mirror for writing. A new mirror has mode 0600. */
 export async function openMirror(path: string, options: MigrationOptions = {}): Promise<Mirror> {
-  if (!pathExists(path)) await createMirrorFile(path);
+  if (!pathExists(path)) createMirrorFile(path);
   const mirror = await connect(path);
   try {
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
-    setFileFormat(mirror.db);
+    // A record takes up about a kilobyte, so pages larger than SQLite's default waste less space.
+    mirror.db.pragma("page_size = 16384");
+    mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
     await migrateMirror(mirror, options);
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
@@ -116,38 +117,12 @@ export function noMirrorError(path: string, hint = "run `brandapi sync` first"):
   return new ConfigurationError(`No mirror yet: ${path}.`, { hint });
 }
 
-/**
- * Creates an empty mirror (mode 0600) and its folder. Builds the file under a temporary name, so that other programs
- * never see an incomplete mirror.
- */
-async function createMirrorFile(path: string): Promise<void> {
+/** Creates an empty file (mode 0600) and its folder. */
+function createMirrorFile(path: string): void {
   const place = resolveMirrorPath(path);
-  const temporary = `${place}-new`;
-  const removeTemporary = () => {
-    for (const file of mirrorFiles(temporary)) rmSync(file, { force: true });
-  };
-  const Sqlite = await loadSqlite();
-  removeTemporary();
-  try {
-    // SQLite would create the file with mode 0644, which is readable by all users.
-    closeSync(openSync(temporary, "a", 0o600));
-    const db = new Sqlite(temporary);
-    try {
-      setFileFormat(db);
-    } finally {
-      db.close();
-    }
-    moveLogFiles(place, `${place}-old`);
-    renameSync(temporary, place);
-  } finally {
-    removeTemporary();
-  }
-}
-
-function setFileFormat(db: Database): void {
-  // A record takes up about a kilobyte, so pages larger than SQLite's default waste less space.
-  db.pragma("page_size = 16384");
-  db.pragma("journal_mode = WAL");
+  moveLogFiles(place, `${place}-old`);
+  // SQLite would create the file with mode 0644, which is readable by all users.
+  closeSync(openSync(place, "a", 0o600));
 }
 
 interface MigrationOptions {
