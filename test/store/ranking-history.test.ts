@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { writeJsonInfo } from "../../src/store/database.js";
 import { saveRanking } from "../../src/store/ranking-history.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
@@ -41,5 +42,16 @@ test("the ranking history converts totals that the API sends as strings to numbe
   saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), ranking);
   expect(rows(mirror, "SELECT clicks, sales FROM analytics_hosts_snapshots")).toEqual([
     { clicks: 0, sales: 12.5 },
+  ]);
+});
+
+test("the ranking history omits the names of forgotten hosts", async () => {
+  const mirror = await makeMirror();
+  writeJsonInfo(mirror, "forgotten", ["a"]);
+  saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
+  const select = "SELECT host_id, host_username, clicks FROM analytics_hosts_snapshots ORDER BY host_id";
+  expect(rows(mirror, select)).toEqual([
+    { host_id: "a", host_username: null, clicks: 5 },
+    { host_id: "b", host_username: "b!", clicks: 4 },
   ]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
-import { day, memberOf, openRecord } from "../support/records.js";
+import { at, day, memberOf, openRecord } from "../support/records.js";
 
 const members = Array.from({ length: 60 }, (_, n) => memberOf(`r${n}`));
 const gifts = Array.from({ length: 60 }, (_, n) => openRecord(`g${n}`, { state: "sent" }));
@@ -58,6 +58,27 @@ describe("sync roster", () => {
     expect(claim && claim.to_at < happened).toBe(true);
     await runNextDay(brand, "sync roster");
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
+  });
+
+  test("sync claims that the roster is complete only up to the first of two readings that it combines", async () => {
+    const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
+    const readAt: string[] = [];
+    const swap = (first: number, second: number) => {
+      brand.data.roster = brand.data.roster.map(
+        (member, n, all) => all[n === first ? second : n === second ? first : n] ?? member,
+      );
+    };
+    brand.before = ({ path, query }) => {
+      if (path === "/roster" && query.page === "1") readAt.push(at(brand.now()));
+      // In each reading, a host on the second page trades places with a host on the first page, and is missed.
+      if (path === "/roster" && query.page === "2") swap(20 - readAt.length, 19 + readAt.length);
+      return undefined;
+    };
+    await brand.run("sync roster");
+    expect(brand.mirrored("roster")).toHaveLength(60);
+    const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
+    expect(readAt).toHaveLength(2);
+    expect(claim && claim.to_at < String(readAt[0])).toBe(true);
   });
 
   test.each([

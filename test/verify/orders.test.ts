@@ -233,6 +233,12 @@ describe("unread orders", () => {
     }
   });
 
+  test("before the first sync, verify does not report the orders of a brand without orders as proven", async () => {
+    const brand = makeBrand();
+    await brand.run("sync roster");
+    expect((await verified(brand)).result).toMatchObject({ state: "unproven", months: [], found: [] });
+  });
+
   test("verify exits with code 8 if the API does not return an order for any date range", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, result, states, last } = await verified(brand);

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { valueAt } from "../../src/util/json-value.js";
+
+test("valueAt returns a nested value, and undefined if an object on the path is missing", () => {
+  const order = { host: { id: "h1", socials: null } };
+  expect(valueAt(order, ["host", "id"])).toBe("h1");
+  expect(valueAt(order, ["host", "socials", "site"])).toBeUndefined();
+  expect(valueAt(order, ["product", "id"])).toBeUndefined();
+});
+
+test("valueAt ignores inherited properties such as constructor", () => {
+  expect(valueAt({}, ["constructor"])).toBeUndefined();
+  expect(valueAt({ id: "h1" }, ["id", "length"])).toBeUndefined();
+  expect(valueAt(JSON.parse('{"constructor": 1}'), ["constructor"])).toBe(1);
+});
