@@ -56,7 +56,7 @@ export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Fil
   }
 }
 
-export interface DownloadOptions extends DownloadFileOptions {
+interface DownloadOptions extends DownloadFileOptions {
   mirror: Mirror;
   folder: string;
   /** The maximum number of files to download. */
@@ -65,7 +65,7 @@ export interface DownloadOptions extends DownloadFileOptions {
 }
 
 /** The result for a single file, as printed by `--json`. */
-export interface FileResult {
+interface FileResult {
   source: string;
   id: string;
   path: string;

@@ -26,7 +26,7 @@ export interface Section {
 
 export type Block = Paragraph | KeyFigures | ReportTable | Chart;
 
-export interface Paragraph {
+interface Paragraph {
   kind: "text";
   text: string;
 }
@@ -56,7 +56,7 @@ export interface ReportTable {
 }
 
 /** The layout of a column: text that wraps, text that does not wrap, or right-aligned numbers. */
-export type ColumnKind = "name" | "short" | "number";
+type ColumnKind = "name" | "short" | "number";
 
 export interface Chart {
   kind: "chart";

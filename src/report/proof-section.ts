@@ -9,7 +9,7 @@ import { paragraph, type Section } from "./document.js";
 import { formatDay, formatTime } from "./formatting.js";
 
 /** The verification state of the mirrored orders. Times are ISO 8601 strings. */
-export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
+interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
   /** The range that the newest verified run verified, or null if no run was verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /** An error that occurred after the verification, or null. */

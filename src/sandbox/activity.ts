@@ -15,7 +15,7 @@ import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteg
 import { createRosterEntry } from "./roster-endpoint.js";
 import { createCode, createGift } from "./undocumented-endpoints.js";
 
-export interface Pace {
+interface Pace {
   /** Determines the rate of new orders, refunds, cancellations and late attributions. */
   ordersPerHour: number;
   /** Multiplies the frequency of all other events. The speed of a real brand is 1. */
@@ -48,34 +48,31 @@ interface SimulatedEvent {
   at: number;
 }
 
-/** The kinds of events, with their frequency per order and per day. */
-const eventKinds: readonly (readonly [
-  perOrder: number,
-  perDay: number,
-  apply: (event: SimulatedEvent) => unknown,
-])[] = [
-  [1, 0, ({ events }) => events.order()],
-  [0.03, 0, ({ at, random, events }) => events.attributeLate(startOfSecond(at - randomAge(random, 45, 300)))],
-  [0.06, 0, refundAnOrder],
-  [0.02, 0, cancelAnOrder],
-  [0.002, 0, (event) => withAnOrder(event, ({ id }) => event.events.withdraw(id))],
-  [0.002, 0, (event) => withAnOrder(event, ({ id }) => event.events.loseHost(id))],
-  [
-    0,
-    0.15,
-    ({ brand, random, events }) =>
-      brand.roster.length > 1 && events.leave(pick(random, brand.roster).host.id),
-  ],
-  [0, 0.2, ({ events }) => events.join()],
-  [0, 0.1, agreeARate],
-  [0, 0.6, ({ events }) => events.addContent()],
-  [0, 0.05, removeAFile],
-  [0, 0.1, ({ events }) => events.addGift()],
-  [0, 0.05, ({ events }) => events.addCode()],
+/** A kind of event, with its frequency per order and per day. */
+interface EventKind {
+  perOrder?: number;
+  perDay?: number;
+  apply(event: SimulatedEvent): unknown;
+}
+
+const eventKinds: readonly EventKind[] = [
+  { perOrder: 1, apply: ({ events }) => events.order() },
+  { perOrder: 0.03, apply: attributeLate },
+  { perOrder: 0.06, apply: refundOldOrder },
+  { perOrder: 0.02, apply: cancelOldOrder },
+  { perOrder: 0.002, apply: withdrawOldOrder },
+  { perOrder: 0.002, apply: loseHostOfOldOrder },
+  { perDay: 0.15, apply: removeHostFromRoster },
+  { perDay: 0.2, apply: ({ events }) => events.join() },
+  { perDay: 0.1, apply: changeHostRate },
+  { perDay: 0.6, apply: ({ events }) => events.addContent() },
+  { perDay: 0.05, apply: removeFile },
+  { perDay: 0.1, apply: ({ events }) => events.addGift() },
+  { perDay: 0.05, apply: ({ events }) => events.addCode() },
 ];
 
 function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pace) {
-  const scheduled = eventKinds.flatMap(([perOrder, perDay, apply], kind) => {
+  const scheduled = eventKinds.flatMap(({ perOrder = 0, perDay = 0, apply }, kind) => {
     const times = createRandom(seed + kind, "live", start / hourMs);
     const count = Math.floor(perOrder * ordersPerHour + (perDay * speed) / 24 + randomFloat(times));
     return Array.from({ length: count }, (_, n) => {
@@ -91,39 +88,56 @@ function randomAge(random: RandomStream, typical: number, most: number): number 
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
 
-/** Picks the newest order that is older than a random age. Calls `apply` unless this order is cancelled or refunded. */
-function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
+/** Returns the newest order that is older than a random age, unless this order is cancelled or refunded. */
+function pickOldOrder({ at, brand, random }: SimulatedEvent): Order | undefined {
   const date = formatInstant(at - randomAge(random, 25, 200));
   let newest: Order | undefined;
   for (const order of brand.orders)
     if (order.order_date <= date && order.order_date > (newest?.order_date ?? "")) newest = order;
-  if (newest && !newest.is_cancelled && !newest.is_refunded) apply(newest);
+  return newest?.is_cancelled || newest?.is_refunded ? undefined : newest;
 }
 
-function refundAnOrder(event: SimulatedEvent): void {
+function attributeLate({ at, random, events }: SimulatedEvent): void {
+  events.attributeLate(startOfSecond(at - randomAge(random, 45, 300)));
+}
+
+function refundOldOrder(event: SimulatedEvent): void {
   const { random, events } = event;
-  withAnOrder(event, ({ id, total_amount }) =>
-    events.refund(
-      id,
-      chance(random, 0.45) ? Number(total_amount) * (0.1 + 0.6 * randomFloat(random)) : undefined,
-    ),
-  );
+  const order = pickOldOrder(event);
+  if (!order) return;
+  const isPartial = chance(random, 0.45);
+  const amount = isPartial ? Number(order.total_amount) * (0.1 + 0.6 * randomFloat(random)) : undefined;
+  events.refund(order.id, amount);
 }
 
-function cancelAnOrder(event: SimulatedEvent): void {
-  withAnOrder(event, ({ id }) => {
-    event.events.cancel(id);
-    if (chance(event.random, 0.25)) event.events.refund(id);
-  });
+function cancelOldOrder(event: SimulatedEvent): void {
+  const order = pickOldOrder(event);
+  if (!order) return;
+  event.events.cancel(order.id);
+  if (chance(event.random, 0.25)) event.events.refund(order.id);
 }
 
-function agreeARate({ brand, random, events }: SimulatedEvent): void {
+function withdrawOldOrder(event: SimulatedEvent): void {
+  const order = pickOldOrder(event);
+  if (order) event.events.withdraw(order.id);
+}
+
+function loseHostOfOldOrder(event: SimulatedEvent): void {
+  const order = pickOldOrder(event);
+  if (order) event.events.loseHost(order.id);
+}
+
+function removeHostFromRoster({ brand, random, events }: SimulatedEvent): void {
+  if (brand.roster.length > 1) events.leave(pick(random, brand.roster).host.id);
+}
+
+function changeHostRate({ brand, random, events }: SimulatedEvent): void {
   if (brand.roster.length === 0) return;
   const { id } = pick(random, brand.roster).host;
   events.agreeRate(id, chance(random, 0.2) ? null : randomInteger(random, 5, 25));
 }
 
-function removeAFile({ brand, random, events }: SimulatedEvent): void {
+function removeFile({ brand, random, events }: SimulatedEvent): void {
   if (brand.content.length > 0)
     events.remove("content", sandboxRecordKey("content", pick(random, brand.content)));
 }

@@ -25,7 +25,7 @@ export interface ResponseData {
   pagination?: PageInfo;
 }
 
-export interface PageInfo {
+interface PageInfo {
   page: number;
   per_page: number;
   total_items: number;
@@ -125,7 +125,7 @@ function firstIndex(instants: Float64Array, matches: (at: number) => boolean): n
   return low;
 }
 
-export interface Parameter<T> {
+interface Parameter<T> {
   absent: T;
   /** Completes the error message "page must be …". */
   expected: string;
@@ -133,8 +133,8 @@ export interface Parameter<T> {
   parse(text: string): T | undefined;
 }
 
-export type ParameterSet = Record<string, Parameter<unknown>>;
-export type ParsedQuery<P extends ParameterSet> = {
+type ParameterSet = Record<string, Parameter<unknown>>;
+type ParsedQuery<P extends ParameterSet> = {
   [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
@@ -212,7 +212,7 @@ export const uuid: Parameter<string | null> = { absent: null, expected: "a UUID"
 export const uuids = listOf("up to 50 UUIDs, separated by commas", 50, parseUuid);
 
 /** An instant in microseconds since the Unix epoch. `isDay` is true if the client sent only a date. */
-export interface Instant {
+interface Instant {
   at: number;
   isDay: boolean;
 }

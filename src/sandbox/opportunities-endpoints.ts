@@ -24,7 +24,7 @@ import {
   randomUuid,
 } from "./random.js";
 
-export interface Assignment {
+interface Assignment {
   [field: string]: unknown;
   id: string;
   status: string;
