@@ -23,7 +23,7 @@ export function estimateList(listed: number | null): RequestEstimate {
  */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const { mirror, progress, reporter, resource, state } = run;
-  const list = await readList(run, { mirrored: () => readCurrentKeys(mirror, resource.name) });
+  const list = await readList(run, { mirroredKeys: readCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));

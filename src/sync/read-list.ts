@@ -14,10 +14,8 @@ interface ListOptions {
   query?: QueryParameters;
   /** Returns a record's ID, or null if it has none. */
   idOf?: (record: Json) => string | null;
-  /**
-   * Returns the keys of the mirrored records. If the list lacks any of them, the complete list is read a second time.
-   */
-  mirrored?: () => readonly string[];
+  /** The keys of the mirrored records. If a complete list lacks any of them, it is read a second time. */
+  mirroredKeys?: readonly string[];
 }
 
 export interface ListRecord {
@@ -63,20 +61,16 @@ const maxReadingsInRandomOrder = 12;
  * @throws Incomplete if the list has more pages than the API can return
  */
 export async function readList(run: ListRun, options: ListOptions = {}): Promise<List> {
+  const { mirroredKeys } = options;
   const first = await readUntilSettled(run, options);
-  const { mirrored } = options;
-  if (!first.isComplete || !mirrored) return first;
+  if (!first.isComplete || !mirroredKeys) return first;
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(run.resource, record, position)));
-  if (mirrored().every((key) => keys.has(key))) return first;
+  if (mirroredKeys.every((key) => keys.has(key))) return first;
   // If one record is removed and another added while the pages are being read, a third record can move to a page that
   // has already been read.
   const second = await readUntilSettled(run, options);
-  return {
-    ...second,
-    records: mergeRecords([first, second]),
-    requestedAt: first.requestedAt,
-  };
+  return { ...second, records: mergeRecords([first, second]), requestedAt: first.requestedAt };
 }
 
 async function readUntilSettled(run: ListRun, options: ListOptions): Promise<List> {

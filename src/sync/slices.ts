@@ -26,7 +26,7 @@ export async function readSlice(run: DatedRun, slice: Range): Promise<SliceReadi
   const { mirror, resource } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
-    mirrored: () => readCurrentKeys(mirror, resource.name, slice),
+    mirroredKeys: readCurrentKeys(mirror, resource.name, slice),
   });
   const repeated = new Set(list.repeated);
   const valid: ListRecord[] = [];
