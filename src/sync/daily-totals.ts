@@ -5,7 +5,6 @@ import type { DayTotals, SyncState, TotalsByDay } from "../store/sync-state.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
 import { contains, dayRange, mergeRanges, overlaps, type Range } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
 import { daysSince1970, formatInstant } from "../util/times.js";
 import type { DatedSession, PointsByDay, ResourceSession } from "./run.js";
 
@@ -98,11 +97,11 @@ export function findChangedDays(
   return days.filter((day) => isChanged(day) && contains(covered, dayRange(day))).sort();
 }
 
-function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+export function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
   return (a?.count ?? 0) === (b?.count ?? 0);
 }
 
-function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
   const [first, second] = [a?.amounts ?? [], b?.amounts ?? []];
   const longer = first.length > second.length ? first : second;
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
@@ -121,49 +120,4 @@ export function groupDays(state: SyncState, days: readonly string[]): Range[] {
   const readAt = (range: Range) =>
     Math.min(...state.coverage().flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
-}
-
-/**
- * The amounts for most days changed at once, but their record counts did not. Amounts that the API converts from another
- * currency drift with the exchange rate even if no record changes.
- */
-export interface AmountDrift {
-  days: string[];
-  compared: number;
-}
-
-/** The maximum number of records in a sample. A sample that consists of a single day may contain more. */
-const maxSampledRecords = 500;
-
-export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null): AmountDrift | null {
-  const covered = mergeRanges(state.coverage());
-  const days: string[] = [];
-  let compared = 0;
-  for (const [day, stored] of state.storedTotals.all()) {
-    const now = apiTotals?.get(day);
-    if (now === undefined || !contains(covered, dayRange(day))) continue;
-    compared += 1;
-    if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
-  }
-  // If amounts changed on only a few days, the records themselves may have changed.
-  return days.length > compared / 2 ? { days: days.sort(), compared } : null;
-}
-
-/**
- * Selects the oldest of the given days as a sample. Old records rarely change, so a change in the totals of these days
- * indicates a drift.
- */
-export function sampleOldest(state: SyncState, days: readonly string[]): Range[] {
-  const sample: string[] = [];
-  let records = 0;
-  for (const day of days) {
-    records += state.count(dayRange(day));
-    if (sample.length > 0 && records > maxSampledRecords) break;
-    sample.push(day);
-  }
-  return groupDays(state, sample);
-}
-
-export function describeDrift({ compared, days }: AmountDrift): string {
-  return `amounts were not compared, because those for ${days.length} of ${pluralize(compared, "day")} changed at once, although no record from the oldest of these days did`;
 }

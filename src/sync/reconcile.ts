@@ -1,11 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import { pagesFor } from "../api/pagination.js";
-import { countWrittenRows } from "../store/runs.js";
-import { addNotice } from "../store/schema-issues.js";
 import type { SyncState } from "../store/sync-state.js";
-import { allTime, contains, dayRange, describeRange, mergeRanges } from "../util/ranges.js";
+import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
+import { type AmountDrift, rereadSample, warnOfDrift } from "./amount-drift.js";
 import {
   allRecords,
   type CountComparison,
@@ -20,7 +17,7 @@ import {
   splitCount,
   sumCounts,
 } from "./counts.js";
-import { type AmountDrift, findChangedDays, groupDays, sampleOldest } from "./daily-totals.js";
+import { findChangedDays, groupDays } from "./daily-totals.js";
 import { readRange, readRanges } from "./read.js";
 import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
 
@@ -47,7 +44,7 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const { options, reporter, resource, state } = run;
   const budget = new Budget(run.api, options.budget);
-  const sample = drift ? await readSample(run, drift, budget) : { isUnchanged: false, reasons: [] };
+  const sample = drift ? await rereadSample(run, drift, budget) : { isUnchanged: false, reasons: [] };
   const ignoresAmounts = sample.isUnchanged;
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
   const reread = await readDifferences(run, ignoresAmounts, budget);
@@ -69,35 +66,6 @@ export async function reconcile(
     ...describeUnreadDays(findChangedDays(state, run.apiTotals, { ignoresAmounts })),
   ];
   return { incompleteReasons, sums, hasUnreachable, ignoresAmounts };
-}
-
-/**
- * Re-reads a sample of the oldest days with drifting amounts that this run has not read yet.
- * @returns `isUnchanged` if no record in the sample has changed although other days still differ, in which case the run
- * ignores amounts
- */
-async function readSample(
-  run: DatedRun,
-  drift: AmountDrift,
-  budget: Budget,
-): Promise<{ isUnchanged: boolean; reasons: IncompleteReason[] }> {
-  const { apiTotals, mirror, runId, state } = run;
-  const findAllChanged = () => findChangedDays(state, apiTotals, { ignoresAmounts: false });
-  const drifting = new Set(drift.days);
-  const days = findAllChanged().filter((day) => drifting.has(day));
-  const sample = sampleOldest(state, days);
-  const isSampled = (day: string) => contains(sample, dayRange(day));
-  // If the sample contains all of these days, they are read like other changed days.
-  if (days.every(isSampled)) return { isUnchanged: false, reasons: [] };
-
-  const countChanges = () => ({
-    written: countWrittenRows(mirror, runId),
-    missing: state.missing.all().length,
-  });
-  const before = countChanges();
-  const reasons = await readRanges(run, sample, budget);
-  const isSampleRead = !findAllChanged().some(isSampled);
-  return { isUnchanged: isSampleRead && isDeepStrictEqual(countChanges(), before), reasons };
 }
 
 /** Re-reads the days whose totals have changed, and then the dates whose counts differ. */
@@ -149,17 +117,6 @@ async function requestUnreachableCount(run: DatedRun, sums: CountSums): Promise<
   const { future } = await separateFuture(run, unread);
   if (future) run.reporter.note(`${run.resource.name}: ${describeFuture(future)}`);
   return countUnreachable(allDates, sums, unread);
-}
-
-function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
-  const at = formatInstant(clock.now());
-  if (mirror.transaction(() => addNotice(mirror, `drift:${resource.name}`, at)))
-    reporter.warn(
-      `${resource.name}: the API's amounts for ${days.length} of ${pluralize(compared, "day")} changed at once, although no ` +
-        "record from the oldest of these days did. This happens when the API converts amounts from another currency. " +
-        "Runs then compare counts instead, and detect a change to an old amount only when the audit re-reads the record " +
-        "(`--audit`)",
-    );
 }
 
 interface Counts {

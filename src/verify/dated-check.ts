@@ -1,12 +1,7 @@
 import type { DatedStrategy } from "../resources/resource.js";
-import {
-  countCurrent,
-  countUndated,
-  findNthDate,
-  openRecordComparison,
-  recordKey,
-} from "../store/records.js";
+import { countCurrent, countUndated, findNthDate } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
+import { type AmountDrift, describeDrift, findAmountDrift, isSampleUnchanged } from "../sync/amount-drift.js";
 import {
   type CountComparison,
   compareCount,
@@ -21,17 +16,7 @@ import {
   splitCount,
   sumCounts,
 } from "../sync/counts.js";
-import {
-  type AmountDrift,
-  describeDrift,
-  findAmountDrift,
-  findChangedDays,
-  requestDailyTotals,
-  sampleOldest,
-  warnOfMissingTotals,
-} from "../sync/daily-totals.js";
-import { rangeQuery } from "../sync/dates.js";
-import { readList } from "../sync/read-list.js";
+import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
 import { Budget, type CountSums, type DatedSession, type SyncRun } from "../sync/run.js";
 import { describeMarked } from "../sync/slices.js";
 import {
@@ -127,7 +112,7 @@ async function compareDailyTotals(
   requestedAt: number,
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run.state, totals);
-  const drift = largeDrift && (await compareSample(run, largeDrift.days)) ? largeDrift : null;
+  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift)) ? largeDrift : null;
   const differing = findChangedDays(run.state, totals, { ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
   const changed = differing.filter((day) => stored.has(day));
@@ -145,24 +130,6 @@ function findMissingRecords({ state }: DatedSession): DayDifference[] {
   const markedIds = state.markedIds();
   const dates = state.missing.all().flatMap(({ id, dated }) => (markedIds.has(id) ? [] : (dated ?? [])));
   return dates.map((date) => createDayDifference(utcDay(date), "the API no longer returns a record"));
-}
-
-/**
- * Compares the oldest of the given days without writing anything.
- * @returns true if the API and the mirror have the same records
- */
-async function compareSample(run: SyncRun<DatedStrategy>, days: readonly string[]): Promise<boolean> {
-  const { mirror, resource, state } = run;
-  const compare = openRecordComparison(mirror, resource);
-  for (const range of sampleOldest(state, days)) {
-    const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
-    const records = [...list.records.values()].map(({ record }) => record);
-    const isSame = records.every(
-      (record, position) => compare(record, recordKey(resource, record, position)) === "same",
-    );
-    if (!list.isComplete || !isSame || records.length !== state.count(range)) return false;
-  }
-  return true;
 }
 
 /** Splits a range whose counts differ until each part is a day or has the same counts, or the budget is used up. */

@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from "node:util";
+import type { DatedStrategy } from "../resources/resource.js";
+import { openRecordComparison, recordKey } from "../store/records.js";
+import { countWrittenRows } from "../store/runs.js";
+import { addNotice } from "../store/schema-issues.js";
+import type { SyncState, TotalsByDay } from "../store/sync-state.js";
+import { contains, dayRange, mergeRanges, type Range } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
+import { formatInstant } from "../util/times.js";
+import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
+import { rangeQuery } from "./dates.js";
+import { readRanges } from "./read.js";
+import { readList } from "./read-list.js";
+import type { Budget, DatedRun, IncompleteReason, SyncRun } from "./run.js";
+
+/**
+ * A simultaneous change of the amounts for most days, but not of their record counts. If the API converts amounts from
+ * another currency, they drift with the exchange rate. If no record in a sample of these days has changed, the amounts
+ * are not compared.
+ */
+export interface AmountDrift {
+  days: string[];
+  /** The number of days whose totals were compared. */
+  compared: number;
+}
+
+/** The maximum number of records in a sample. A sample that consists of a single day may contain more. */
+const maxSampledRecords = 500;
+
+export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null): AmountDrift | null {
+  const covered = mergeRanges(state.coverage());
+  const days: string[] = [];
+  let compared = 0;
+  for (const [day, stored] of state.storedTotals.all()) {
+    const now = apiTotals?.get(day);
+    if (now === undefined || !contains(covered, dayRange(day))) continue;
+    compared += 1;
+    if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
+  }
+  // If amounts changed on only a few days, the records themselves may have changed.
+  return days.length > compared / 2 ? { days: days.sort(), compared } : null;
+}
+
+/** Selects the oldest of the given days, because old records rarely change. */
+function sampleOldest(state: SyncState, days: readonly string[]): Range[] {
+  const sample: string[] = [];
+  let records = 0;
+  for (const day of days) {
+    records += state.count(dayRange(day));
+    if (sample.length > 0 && records > maxSampledRecords) break;
+    sample.push(day);
+  }
+  return groupDays(state, sample);
+}
+
+/**
+ * Re-reads a sample of the oldest days with drifting amounts that this run has not read yet.
+ * @returns `isUnchanged` if no record in the sample has changed although other days still differ, in which case the run
+ * ignores amounts
+ */
+export async function rereadSample(
+  run: DatedRun,
+  drift: AmountDrift,
+  budget: Budget,
+): Promise<{ isUnchanged: boolean; reasons: IncompleteReason[] }> {
+  const { apiTotals, mirror, runId, state } = run;
+  const findAllChanged = () => findChangedDays(state, apiTotals, { ignoresAmounts: false });
+  const drifting = new Set(drift.days);
+  const days = findAllChanged().filter((day) => drifting.has(day));
+  const sample = sampleOldest(state, days);
+  const isSampled = (day: string) => contains(sample, dayRange(day));
+  // If the sample contains all of these days, they are read like other changed days.
+  if (days.every(isSampled)) return { isUnchanged: false, reasons: [] };
+
+  const countChanges = () => ({
+    written: countWrittenRows(mirror, runId),
+    missing: state.missing.all().length,
+  });
+  const before = countChanges();
+  const reasons = await readRanges(run, sample, budget);
+  const isSampleRead = !findAllChanged().some(isSampled);
+  return { isUnchanged: isSampleRead && isDeepStrictEqual(countChanges(), before), reasons };
+}
+
+/** True if the API and the mirror have the same records on the oldest days with drifting amounts. Writes nothing. */
+export async function isSampleUnchanged(
+  run: SyncRun<DatedStrategy>,
+  { days }: AmountDrift,
+): Promise<boolean> {
+  const { mirror, resource, state } = run;
+  const compare = openRecordComparison(mirror, resource);
+  for (const range of sampleOldest(state, days)) {
+    const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
+    const records = [...list.records.values()].map(({ record }) => record);
+    const isSame = records.every(
+      (record, position) => compare(record, recordKey(resource, record, position)) === "same",
+    );
+    if (!list.isComplete || !isSame || records.length !== state.count(range)) return false;
+  }
+  return true;
+}
+
+export function warnOfDrift(
+  { clock, mirror, reporter, resource }: DatedRun,
+  { compared, days }: AmountDrift,
+): void {
+  const at = formatInstant(clock.now());
+  if (mirror.transaction(() => addNotice(mirror, `drift:${resource.name}`, at)))
+    reporter.warn(
+      `${resource.name}: the API's amounts for ${days.length} of ${pluralize(compared, "day")} changed at once, although no ` +
+        "record from the oldest of these days did. This happens when the API converts amounts from another currency. " +
+        "Runs then compare counts instead, and detect a change to an old amount only when the audit re-reads the record " +
+        "(`--audit`)",
+    );
+}
+
+export function describeDrift({ compared, days }: AmountDrift): string {
+  return `amounts were not compared, because those for ${days.length} of ${pluralize(compared, "day")} changed at once, although no record from the oldest of these days did`;
+}
