@@ -8,13 +8,13 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**
  * Ends the program on SIGINT, SIGTERM and SIGHUP.
  *
- * By default, the program has no signal handlers, so the operating system ends the process at once, even during a long
- * SQLite statement, which would delay a handler until its end. Nothing is lost: SQLite rolls back an open transaction
- * when the mirror is next opened, and reading commands write to files that have no name yet (`export/sinks.ts`).
+ * By default, the program has no signal handlers, so the operating system ends the process at once. A handler would not
+ * run before the end of a long SQLite statement. Nothing is lost: SQLite rolls back an open transaction when the mirror
+ * is next opened, and an export writes to a file without a name until it is complete (`export/sinks.ts`).
  *
- * Work that sends requests or has to remove temporary files runs in `runGracefully`. During that work, the first signal
- * aborts `signal`, so that requests and loops stop and clean up. The second signal, or 1.5 seconds without an end,
- * ends the process.
+ * Work that sends requests, asks a question or must remove temporary files runs in `runGracefully`. During that work,
+ * the first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second signal,
+ * or 1.5 seconds after the first one.
  */
 export class GracefulStop {
   readonly #abort = new AbortController();

@@ -28,7 +28,12 @@ const maxAnswerLength = 20_000;
  * prompt does not display an API key that is typed before the question appears. The prompt keeps listening between
  * questions because Node 20 does not always resume a paused stdin.
  */
-export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
+export function openPrompt({
+  stdin,
+  stderr,
+  signal,
+  runGracefully,
+}: Pick<Deps, "stdin" | "stderr" | "signal" | "runGracefully">): Prompt {
   const keys = readKeys();
 
   async function* readKeys(): AsyncGenerator<string, undefined> {
@@ -64,7 +69,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
       stdin.setRawMode?.(true);
       stderr.write(question);
       try {
-        return await readAnswer(hidden ? () => {} : (text) => stderr.write(text));
+        return await runGracefully(() => readAnswer(hidden ? () => {} : (text) => stderr.write(text)));
       } catch (error) {
         signal.throwIfAborted();
         throw error;
