@@ -11,7 +11,7 @@ import {
   text,
 } from "./fields.js";
 import { hostFields } from "./host.js";
-import { analyticsTotals, type Resource, resourceDefaults } from "./resource.js";
+import { type Resource, resourceDefaults, type TotalsSource } from "./resource.js";
 
 const sales: readonly Field[] = [
   amount("revenue", "order totals in the store's currency"),
@@ -33,12 +33,21 @@ const parameters: readonly Field[] = [
   requestParameter("host_id", "text", "the requested host, or null for all hosts"),
 ];
 
-const parentKey = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
+const period = { column: "period_start", from: "period_start" };
+const bucket = { column: "group_by", from: "group_by" };
+const parentKey = [period, bucket, { column: "host_id", from: "host_id" }];
 /** The items in `top_hosts` already have a `host_id`, so the column for the parent's host gets a different name. */
-const parentKeyOfHosts = parentKey.map(({ from }) => ({
-  column: from === "host_id" ? "asked_host_id" : from,
-  from,
-}));
+const parentKeyOfHosts = [period, bucket, { column: "asked_host_id", from: "host_id" }];
+
+/** Orders and sales per day for all time, in one response (see "2. GET /analytics/clicks" in the API documentation). */
+export const analyticsTotals: TotalsSource = {
+  path: "/analytics/clicks",
+  query: { group_by: "day", limit: 1 },
+  pointsField: "timeseries",
+  dayField: "date",
+  countField: "orders",
+  amountFields: ["revenue", "subtotal_revenue"],
+};
 
 /**
  * Clicks, views and sales (see "2. GET /analytics/clicks" and "Click analytics" in the API documentation), read by

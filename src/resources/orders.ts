@@ -1,6 +1,7 @@
+import { analyticsTotals } from "./analytics-clicks.js";
 import { amount, boolean, integer, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { hostFields } from "./host.js";
-import { analyticsTotals, type Resource, resourceDefaults } from "./resource.js";
+import { type Resource, resourceDefaults } from "./resource.js";
 
 /** See "4. GET /orders" and "Order" in the API documentation. */
 export const orders = {

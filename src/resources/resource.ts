@@ -114,16 +114,6 @@ export interface TotalsSource {
   amountFields: readonly string[];
 }
 
-/** Orders and sales per day for all time, in one response (see "2. GET /analytics/clicks" in the API documentation). */
-export const analyticsTotals: TotalsSource = {
-  path: "/analytics/clicks",
-  query: { group_by: "day", limit: 1 },
-  pointsField: "timeseries",
-  dayField: "date",
-  countField: "orders",
-  amountFields: ["revenue", "subtotal_revenue"],
-};
-
 /** Returns the resource's counted filters with their bits in `records.flags`. */
 export function filterBits({ strategy }: Resource): (CountedFilter & { bit: number })[] {
   const filters = strategy.kind === "dated" ? (strategy.countedFilters ?? []) : [];
