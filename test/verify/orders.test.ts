@@ -40,7 +40,7 @@ describe("verify orders", () => {
       ),
     );
     expect(result).toMatchObject({ state: "proven", unread: 0, requests: 6, tables: { state: "proven" } });
-    expect(why(result, "2026-10")).toBe("daily totals and counts agree (all, cancelled, refunded)");
+    expect(why(result, "2026-10")).toMatch(/daily totals and counts.*all, cancelled, refunded/);
     expect(requests.filter(({ path }) => path !== "/me")).toHaveLength(6);
     expect(requests.filter(readsOrders)).toEqual([]);
     expect(last).toMatchObject({
@@ -62,7 +62,7 @@ describe("verify orders", () => {
     brand.refund("o5", 1);
     expect((await brand.run("sync orders")).code).toBe(8);
     const { code, result } = await verified(brand);
-    expect([code, why(result, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
+    expect([code, why(result, "2026-11")]).toEqual([0, expect.stringMatching(/\(all, cancelled\)/)]);
   });
 
   test("verify reports orders as proven if the brand has no orders", async () => {
@@ -115,7 +115,7 @@ describe("differences by month", () => {
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
     // All counts agree. Only the daily totals for the two months differ.
-    expect((await verified(brand)).result?.blind_spot).toBe("changes to old records that affect no count");
+    expect((await verified(brand)).result?.blind_spot).toContain("affect no count");
     brand.api.variants = {};
     await brand.run("sync orders");
     brand.withdraw("o99");
