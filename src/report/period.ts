@@ -8,7 +8,7 @@ export interface DayRange {
   until: string;
 }
 
-export interface Comparison extends DayRange {
+interface Comparison extends DayRange {
   name: string;
 }
 

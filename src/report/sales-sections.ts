@@ -20,7 +20,7 @@ import {
   formatPercent,
   formatShortMonth,
 } from "./formatting.js";
-import { addDays, type Comparison, type DayRange, monthsBefore, type Period } from "./period.js";
+import { addDays, type DayRange, monthsBefore, type Period } from "./period.js";
 
 /** The sales in one currency, summed over some days. Amounts are rounded to six decimal places. */
 interface Sales {
@@ -163,45 +163,32 @@ function describeComparison({ period, days }: ReportData): string {
   return `${through}Compared with ${period.before.name}, whose orders have had more time to be refunded.`;
 }
 
+const keyFigures = [
+  ["Net", "net_amount", formatAmount],
+  ["Gross", "gross_amount", formatAmount],
+  ["Refunds", "refunded_amount", formatAmount],
+  ["Orders", "orders", formatCountValue],
+  ["Cancelled", "cancelled_orders", formatCountValue],
+] as const;
+
+/** Refunds and cancellations arrive late, so a period without any is not reported as a decrease of 100%. */
+const lateColumns: readonly (keyof Sales)[] = ["refunded_amount", "cancelled_orders"];
+
 function createKeyFigures({ sales, period }: ReportData, currency: string | null): KeyFigures {
-  const figure = (
-    title: string,
-    key: keyof Sales,
-    format: typeof formatAmount,
-    { isLate = false } = {},
-  ): KeyFigure => {
-    const sum = (rows: Sales[]) => Number(inCurrency(rows, currency)[0]?.[key] ?? 0);
-    const now = sum(sales.now);
-    // Refunds and cancellations arrive late. A period without any is therefore not reported as a decrease of 100%.
-    const isComparable = !isLate || now !== 0;
-    const compare = (days: Comparison | null, before: number) =>
-      days
-        ? [
-            {
-              name: days.name,
-              change: formatChange(isComparable ? now : null, before),
-              before: format(before, currency),
-            },
-          ]
-        : [];
-    const comparisons = [
-      ...compare(period.before, sum(sales.before)),
-      ...compare(period.year_ago, sum(sales.year_ago)),
-    ];
+  const figures = keyFigures.map(([title, column, format]): KeyFigure => {
+    const amountOf = (rows: readonly Sales[]) => inCurrency(rows, currency)[0]?.[column] ?? 0;
+    const now = amountOf(sales.now);
+    const isComparable = now !== 0 || !lateColumns.includes(column);
+    const comparisons = (["before", "year_ago"] as const).flatMap((name) => {
+      const days = period[name];
+      if (days === null) return [];
+      const before = amountOf(sales[name]);
+      const change = formatChange(isComparable ? now : null, before);
+      return { name: days.name, change, before: format(before, currency) };
+    });
     return { title, value: format(now, currency), comparisons };
-  };
-  return {
-    kind: "figures",
-    title: formatCurrencyTitle(currency),
-    is_minor: false,
-    figures: [
-      figure("Net", "net_amount", formatAmount),
-      figure("Gross", "gross_amount", formatAmount),
-      figure("Refunds", "refunded_amount", formatAmount, { isLate: true }),
-      figure("Orders", "orders", formatCountValue),
-      figure("Cancelled", "cancelled_orders", formatCountValue, { isLate: true }),
-    ],
-  };
+  });
+  return { kind: "figures", title: formatCurrencyTitle(currency), is_minor: false, figures };
 }
 
 const maxDays = 93;
