@@ -82,11 +82,11 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     reporter.warn(
       `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
     );
+  const coveredFrom = Math.max(state.floor(), ...gaps.map(({ to }) => to + 1));
   return {
     incompleteReasons,
-    isPartial: hasUnreachable || markedText !== null,
-    sums,
-    coveredFrom: formatInstantOrNull(Math.max(state.floor(), ...gaps.map(({ to }) => to + 1))),
+    isVerified: !hasUnreachable && markedText === null,
+    columns: { ...sums, covered_from: formatInstantOrNull(coveredFrom) },
     comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
   };
 }

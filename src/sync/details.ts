@@ -38,7 +38,7 @@ export async function estimateDetails(session: DetailsSession): Promise<RequestE
 
 export async function readListAndDetails(run: DetailsRun): Promise<SyncResult> {
   const list = await readCompleteList(run);
-  if (run.options.details === "none") return { ...list, isPartial: true };
+  if (run.options.details === "none") return { ...list, isVerified: false };
   return { ...list, incompleteReasons: [...list.incompleteReasons, ...(await readDetails(run))] };
 }
 

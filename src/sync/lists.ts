@@ -41,8 +41,8 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     incompleteReasons.push({ text: `the list of ${resource.name} ${describeIncompleteList(list)}` });
   return {
     incompleteReasons,
-    isPartial: hasRepeated,
-    sums: sumListCounts(run, total),
+    isVerified: !hasRepeated,
+    columns: sumListCounts(run, total),
     listRows: list.records.size,
   };
 }
@@ -86,9 +86,9 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
     state.coverAll({ runId: run.runId, ids, requestedAt });
     progress.addRows(list.records.size);
   });
-  return { incompleteReasons: [], isPartial: false, sums: sumListCounts(run, list.total) };
+  return { incompleteReasons: [], isVerified: true, columns: sumListCounts(run, list.total) };
 }
 
 function incomplete(run: SyncRun, listed: number, reason: IncompleteReason): SyncResult {
-  return { incompleteReasons: [reason], isPartial: false, sums: sumListCounts(run, listed) };
+  return { incompleteReasons: [reason], isVerified: false, columns: sumListCounts(run, listed) };
 }

@@ -62,7 +62,7 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
     progress.advance(due.length - index - 1);
   }
   if (isPlain(options)) coverIdleMonths(run, requested);
-  return { incompleteReasons: [], isPartial: !isPlain(options) };
+  return { incompleteReasons: [], isVerified: isPlain(options), columns: {} };
 }
 
 /**

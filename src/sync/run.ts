@@ -112,6 +112,7 @@ export interface IncompleteReason {
   hint?: string;
 }
 
+/** The columns of `sync_runs` with the sums of all compared counts. */
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /** A part of a `--dry-run` plan. */
@@ -124,11 +125,9 @@ export interface RequestEstimate {
 
 export interface SyncResult {
   incompleteReasons: IncompleteReason[];
-  /** True if the run read only part of the resource or cannot verify it. */
-  isPartial: boolean;
-  sums?: CountSums;
-  /** The start of the covered dates (ISO 8601), or null if everything was read or the resource has no dates. */
-  coveredFrom?: string | null;
+  /** False if the run read only part of the resource or found faulty records. Ignored if the run is incomplete. */
+  isVerified: boolean;
+  columns: Partial<CountSums & Pick<RunRow, "covered_from">>;
   /** The number of records in the list, if the resource has details. */
   listRows?: number;
   /** False if the resource has daily totals, but the run compared only counts. */

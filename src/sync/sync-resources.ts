@@ -152,11 +152,10 @@ function decideEnd(
   { isOptional, wasReadBefore }: { isOptional: boolean; wasReadBefore: boolean },
 ): RunEnd {
   if (!(result instanceof Error)) {
-    const { coveredFrom = null, incompleteReasons, isPartial, sums } = result;
-    const columns = { ...sums, covered_from: coveredFrom };
+    const { columns, incompleteReasons, isVerified } = result;
     if (incompleteReasons.length > 0)
       return { outcome: "incomplete", error: createIncompleteError(resource, incompleteReasons), columns };
-    return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
+    return { outcome: "done", error: null, columns: { ...columns, verified: isVerified } };
   }
   if (result instanceof Forbidden) {
     const isOutdated = wasReadBefore || (isOptional && progress.hasResponses());
