@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { readCoverage } from "../../src/store/coverage.js";
+import { findLastReadAt, readCoverage } from "../../src/store/coverage.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 
@@ -20,4 +20,17 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
   ];
   expect(state.coverage()).toEqual(expected);
   expect(readCoverage(mirror, orders.name)).toEqual(expected);
+});
+
+test.each([
+  ["a date at midnight", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
+  ["a date without seconds", "2026-11-05T10:30:00Z", "2026-11-05T10:30:59.999Z"],
+  ["a date with seconds", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.000Z"],
+])("%s was last read when the earliest read of its possible dates was sent", (_, date, last) => {
+  const [from, to] = [Date.parse(date), Date.parse(last)];
+  const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
+  const newer = { from, to: to - 1, readAt: late, runId: 2 };
+  const older = { from: to, to, readAt: early, runId: 1 };
+  expect(findLastReadAt([newer, older], from)).toBe("2026-11-07T00:00:00.000Z");
+  expect(findLastReadAt([newer], from)).toBeNull();
 });

@@ -276,6 +276,20 @@ test("if a record's date changes, the change interval starts at the last read th
   ]);
 });
 
+test.each([
+  [false, [{ kind: "added", field: null, since: at(2), seen: at(3) }]],
+  [true, []],
+])(
+  "a new record with a covered date is logged unless it is faulty (faulty: %s)",
+  async (isFaulty, logged) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [], { at: at(2), whole: true });
+    const store = new RecordWriter(mirror, orders, unrecordedRun(2));
+    store.write([order("o1")], { readAt: Date.parse(at(3)), isFaulty });
+    expect(changes(mirror)).toEqual(logged);
+  },
+);
+
 test("records that were removed in the same run have separate change intervals after they are returned again", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });

@@ -51,6 +51,13 @@ test("a rebuild drops and reports a user-defined unique index that the rows viol
   expect(added()).toEqual(names);
 });
 
+test("changing a record does not fire a user-defined trigger for removals", async () => {
+  const { mirror, all } = await withAddedObjects();
+  writeRead(mirror, "orders", [anOrder(1, { total_amount: 5 })], { at: "2026-11-03T00:00:00.000Z" });
+  expect(all("SELECT total_amount FROM orders WHERE id = 'order-1'")).toEqual([5]);
+  expect(all("SELECT what || ' ' || id FROM log")).not.toContain("removed order-1");
+});
+
 test("removing a record does not change user-defined tables that reference it", async () => {
   const { mirror, all } = await withAddedObjects();
   mirror.db.exec(
