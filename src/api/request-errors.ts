@@ -48,6 +48,13 @@ export class RequestTimeout extends Error {}
 /** Thrown if the proxy is unreachable. The message is the proxy's host and port. */
 export class ProxyUnreachable extends Error {}
 
+/** Thrown if the proxy responds with an error instead of connecting to the API. */
+export class ProxyRefusal extends Error {
+  constructor(readonly status: number) {
+    super(`HTTP ${status}`);
+  }
+}
+
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
   if (!canRetry) {
@@ -86,8 +93,14 @@ const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!
 export function classifyError(cause: unknown, host: string): Outage | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
+  if (cause instanceof ProxyRefusal) {
+    const reason = `the proxy refused the connection to ${host} (HTTP ${cause.status})`;
+    if (cause.status !== 407) return { kind: "network", reason, cause };
+    const hint = "add the proxy's user name and password to HTTPS_PROXY";
+    return { kind: "permanent", reason, hint, cause };
+  }
   const server = cause instanceof ProxyUnreachable ? `the proxy ${cause.message} (HTTPS_PROXY)` : host;
-  const { code, message } = rootCause(cause);
+  const code = rootCode(cause);
   if (decompressionCodes.test(code))
     return { kind: "invalid-body", reason: "its compressed body is damaged", cause };
   // undici throws an assertion error for a status below 100.
@@ -99,49 +112,30 @@ export function classifyError(cause: unknown, host: string): Outage | null {
   }
   if (certificateCodes.test(code)) {
     const hint = "if your network has its own certificate authority, set NODE_EXTRA_CA_CERTS to its PEM file";
-    return {
-      kind: "permanent",
-      reason: `the certificate of ${server} is not trusted (${code})`,
-      hint,
-      cause,
-    };
-  }
-  const proxyStatus = /^Proxy response \((\d+)\)/.exec(message)?.[1];
-  if (proxyStatus !== undefined) {
-    const reason = `the proxy refused the connection to ${host} (HTTP ${proxyStatus})`;
-    if (proxyStatus !== "407") return { kind: "network", reason, cause };
-    return {
-      kind: "permanent",
-      reason,
-      hint: "add the proxy's user name and password to HTTPS_PROXY",
-      cause,
-    };
+    const reason = `the certificate of ${server} is not trusted (${code})`;
+    return { kind: "permanent", reason, hint, cause };
   }
   const text = errorTexts[code] ?? "the connection was lost";
-  if (cause instanceof ProxyUnreachable && code === "UND_ERR_SOCKET")
-    return {
-      kind: "network",
-      reason: `${server} closed the connection to ${host}`,
-      cause,
-      cannotConnect: true,
-    };
+  if (cause instanceof ProxyUnreachable && code === "UND_ERR_SOCKET") {
+    const reason = `${server} closed the connection to ${host}`;
+    return { kind: "network", reason, cause, cannotConnect: true };
+  }
   if (connectCodes.test(code))
     return { kind: "network", reason: `cannot connect to ${server}: ${text}`, cause, cannotConnect: true };
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 
-/** Returns the innermost code and message, because undici wraps operating system errors. */
-function rootCause(error: unknown): { code: string; message: string } {
-  let [code, message] = ["", ""];
+/** Returns the innermost code, because undici wraps operating system errors. */
+function rootCode(error: unknown): string {
+  let code = "";
   let current: unknown = error;
   for (let depth = 0; depth < 6 && current instanceof Error; depth += 1) {
     if ("code" in current && typeof current.code === "string") code = current.code;
     // Errors from undici's parser have a name but no code.
     if (current.name === "HTTPParserError") code = current.name;
-    message = current.message;
     current = current.cause;
   }
-  return { code, message };
+  return code;
 }
 
 const consolePage = "in the brand's console: Settings > Integrations > Brand API";

@@ -3,7 +3,7 @@ import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
 import { type Dispatcher, EnvHttpProxyAgent, Pool, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { ProxyUnreachable } from "./request-errors.js";
+import { ProxyRefusal, ProxyUnreachable } from "./request-errors.js";
 
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
@@ -52,10 +52,14 @@ function createProxyPool({ hostname, port, protocol, origin }: URL, options: obj
   const send = pool.connect.bind(pool) as (
     request: Dispatcher.ConnectOptions,
   ) => Promise<Dispatcher.ConnectData>;
-  const connect = (request: Dispatcher.ConnectOptions) =>
-    send(request).catch((cause: unknown) => {
+  const connect = async (request: Dispatcher.ConnectOptions) => {
+    const data = await send(request).catch((cause: unknown) => {
       throw new ProxyUnreachable(proxy, { cause });
     });
+    if (data.statusCode === 200) return data;
+    data.socket.on("error", () => {}).destroy();
+    throw new ProxyRefusal(data.statusCode);
+  };
   return Object.assign(pool, { connect });
 }
 
