@@ -39,18 +39,15 @@ export interface LibraryFile {
 export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {
   const { where = "1", since = null, until = null } = selection;
   checkCondition(mirror, table, where);
-  const select = mirror.db.prepare(
-    // The column is null if the API sends a number as the ID, so the ID is then taken from the record's key
-    // (`source/id`).
-    `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
+  // The column is null if the API sends a number as the ID, so the ID is then taken from the record's key (`source/id`).
+  const select = `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt
      FROM (SELECT * FROM content WHERE (${where}\n)) AS c JOIN records AS r USING (record_id)
      WHERE (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
-     ORDER BY r.dated_at DESC, r.key`,
-  );
+     ORDER BY r.dated_at DESC, r.key`;
   try {
-    return select.all({ since, until }) as LibraryFile[];
+    return mirror.selectRows<LibraryFile>(select, { since, until });
   } catch (error) {
     throw explainRuntimeError(error, "--where");
   }
@@ -250,17 +247,15 @@ interface CompletedDownload {
 
 const columns = "source, id, path, bytes, sha256, downloaded_at";
 
-function readDownloads({ db }: Mirror): Map<string, CompletedDownload> {
-  const rows = db.prepare(`SELECT ${columns} FROM content_downloads`).all() as CompletedDownload[];
+function readDownloads(mirror: Mirror): Map<string, CompletedDownload> {
+  const rows = mirror.selectRows<CompletedDownload>(`SELECT ${columns} FROM content_downloads`);
   return new Map(rows.map((row) => [fileKey(row), row]));
 }
 
 function saveDownload(mirror: Mirror, download: CompletedDownload): void {
-  const insert = mirror.db.prepare(
-    `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
-     VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`,
-  );
-  mirror.transaction(() => insert.run(download));
+  const insert = `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
+    VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`;
+  mirror.transaction(() => mirror.run(insert, download));
 }
 
 /** Returns the key of a file's record. IDs are unique only within a source. */

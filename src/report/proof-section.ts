@@ -39,17 +39,15 @@ function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"])
 }
 
 /** Returns the contiguous range that a run verified. A `verify` run checks the range that earlier runs have read. */
-function readVerifiedRange({ db }: Mirror, run: RunRow): Proof["verified"] {
+function readVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
   const { run_id, started_at, finished_at, until } = run;
   const through = until !== null && until < started_at ? until : started_at;
-  const from = db
-    .prepare(
-      `SELECT from_at FROM run_coverage WHERE coalesce(from_at, '') <= @through AND run_id = (
+  const from = mirror.selectValue<string | null>(
+    `SELECT from_at FROM run_coverage WHERE coalesce(from_at, '') <= @through AND run_id = (
          SELECT max(run_id) FROM run_coverage JOIN sync_runs USING (run_id) WHERE resource = 'orders' AND run_id <= @run_id)
        ORDER BY from_at DESC LIMIT 1`,
-    )
-    .pluck()
-    .get({ run_id, through }) as string | null | undefined;
+    { run_id, through },
+  );
   const by = isVerify(run) ? "verify" : "sync";
   return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }

@@ -126,39 +126,36 @@ interface RefundLoss {
 }
 
 /** Returns the months whose net has changed since they were reported, newest first. */
-function readRestatements({ db }: Mirror, sinceMonth: string): Restatement[] {
-  return db
-    .prepare("SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency")
-    .all(sinceMonth) as Restatement[];
+function readRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
+  return mirror.selectRows<Restatement>(
+    "SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency",
+    sinceMonth,
+  );
 }
 
 /**
  * Returns the orders that changed the net of reported months.
  * @param most the maximum number of orders per currency
  */
-function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
-  return db
-    .prepare(
-      `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
+function readRestatedOrders(mirror: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
+  return mirror.selectRows<RestatedOrder>(
+    `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
          FROM restated_orders WHERE month >= ?) WHERE nth <= ? ORDER BY currency, nth`,
-    )
-    .all(sinceMonth, most) as RestatedOrder[];
+    sinceMonth,
+    most,
+  );
 }
 
 /**
  * Returns the refund losses for each currency. Months that were first read more than a month after their end are
  * excluded, because most of their refunds had already been made by then.
  */
-function readRefundLosses({ db }: Mirror): RefundLoss[] {
-  return db
-    .prepare(
-      `WITH lost AS (SELECT month, currency, -total(difference) AS amount FROM restated_orders
+function readRefundLosses(mirror: Mirror): RefundLoss[] {
+  return mirror.selectRows<RefundLoss>(`WITH lost AS (SELECT month, currency, -total(difference) AS amount FROM restated_orders
          WHERE what = 'refunded' GROUP BY month, currency),
        months AS (SELECT r.currency, r.net_reported, coalesce(l.amount, 0) AS amount FROM restatements AS r
          LEFT JOIN lost AS l ON l.month = r.month AND l.currency IS r.currency
          WHERE r.net_reported > 0 AND r.reported_at < date(r.month || '-01', '+2 months'))
        SELECT currency, count(*) AS months, sum(amount) / sum(net_reported) AS share,
-         min(amount / net_reported) AS least, max(amount / net_reported) AS most FROM months GROUP BY currency`,
-    )
-    .all() as RefundLoss[];
+         min(amount / net_reported) AS least, max(amount / net_reported) AS most FROM months GROUP BY currency`);
 }

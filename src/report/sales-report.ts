@@ -34,9 +34,8 @@ export function createReport(
   { now, currentRun }: { now: number; currentRun: CurrentRun | null },
 ): ReportDocument {
   materializeViews(mirror);
-  const { firstDay, lastDay } = mirror.db
-    .prepare("SELECT min(day) AS firstDay, max(day) AS lastDay FROM sales_by_day")
-    .get() as { firstDay: string | null; lastDay: string | null };
+  const firstDay = mirror.selectValue<string | null>("SELECT min(day) FROM sales_by_day") ?? null;
+  const lastDay = mirror.selectValue<string | null>("SELECT max(day) FROM sales_by_day") ?? null;
   const readUntil = readOrdersEnd(mirror);
   // If an order with an unreadable date is in every date range, no range has been read completely.
   const reached = readUntil ?? (lastDay && `${lastDay}T00:00:00.000Z`);
@@ -83,8 +82,8 @@ function materializeViews({ db }: Mirror): void {
 }
 
 /** Returns the time up to which orders have been read (ISO 8601), or null if no date range has been read completely. */
-function readOrdersEnd({ db }: Mirror): string | null {
-  return db.prepare(`WITH ${orderReads} SELECT ${ordersReadUntil}`).pluck().get() as string | null;
+function readOrdersEnd(mirror: Mirror): string | null {
+  return mirror.selectValue<string | null>(`WITH ${orderReads} SELECT ${ordersReadUntil}`) ?? null;
 }
 
 function checkPeriod(period: Period, lastDay: string, firstDay: string | null): void {

@@ -305,41 +305,37 @@ export function createHostsSection({ mirror, days, currencies }: ReportData): Se
   return { id: "hosts", title: "Hosts", lead: "", blocks: tables.filter(({ rows }) => rows.length > 0) };
 }
 
-function readSales({ db }: Mirror, days: DayRange): Sales[] {
-  return db
-    .prepare(
-      `SELECT currency, ${orderFigureSums} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
-    )
-    .all(days) as Sales[];
+function readSales(mirror: Mirror, days: DayRange): Sales[] {
+  return mirror.selectRows<Sales>(
+    `SELECT currency, ${orderFigureSums} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
+    days,
+  );
 }
 
-function readSalesByDay({ db }: Mirror, days: DayRange): DaySales[] {
-  return db
-    .prepare(
-      `SELECT day, currency, ${orderFigureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
-    )
-    .all(days) as DaySales[];
+function readSalesByDay(mirror: Mirror, days: DayRange): DaySales[] {
+  return mirror.selectRows<DaySales>(
+    `SELECT day, currency, ${orderFigureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
+    days,
+  );
 }
 
-function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
-  return db
-    .prepare(
-      `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${sumAmounts("net_amount")} AS net_amount
+function readHostShares(mirror: Mirror, days: DayRange, most: number): HostShare[] {
+  return mirror.selectRows<HostShare>(
+    `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${sumAmounts("net_amount")} AS net_amount
            FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
        SELECT s.host_id, ${selectHostLabel("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
        FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums) AS s
        WHERE nth <= @most ORDER BY currency, nth`,
-    )
-    .all({ ...days, most }) as HostShare[];
+    { ...days, most },
+  );
 }
 
-function readSalesByMonth({ db }: Mirror, months: { since: string; until: string }): MonthSales[] {
-  return db
-    .prepare(
-      `SELECT m.*, CASE WHEN NOT m.is_partial AND NOT y.is_partial THEN y.net_amount END AS net_year_ago
+function readSalesByMonth(mirror: Mirror, months: { since: string; until: string }): MonthSales[] {
+  return mirror.selectRows<MonthSales>(
+    `SELECT m.*, CASE WHEN NOT m.is_partial AND NOT y.is_partial THEN y.net_amount END AS net_year_ago
        FROM sales_by_month AS m LEFT JOIN sales_by_month AS y
          ON y.month = strftime('%Y-%m', m.month || '-01', '-1 year') AND y.currency IS m.currency
        WHERE m.month BETWEEN @since AND @until ORDER BY m.month DESC`,
-    )
-    .all(months) as MonthSales[];
+    months,
+  );
 }
