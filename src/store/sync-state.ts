@@ -173,12 +173,11 @@ export class SyncState {
     return this.mirror.selectValue(find, id) === 1;
   }
 
-  /** Returns the oldest date that any run has requested, or -Infinity if there is no lower bound. */
-  floor(): number {
-    return this.storedFloor() ?? Number.NEGATIVE_INFINITY;
-  }
-
-  storedFloor(): number | null {
+  /**
+   * Returns the oldest date that any run has requested: -Infinity if there is no lower bound, or null before the first
+   * run.
+   */
+  floor(): number | null {
     const row = this.#row();
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
   }

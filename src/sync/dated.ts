@@ -82,7 +82,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     reporter.warn(
       `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
     );
-  const coveredFrom = Math.max(state.floor(), ...gaps.map(({ to }) => to + 1));
+  const coveredFrom = Math.max(floor, ...gaps.map(({ to }) => to + 1));
   return {
     incompleteReasons,
     isVerified: !hasUnreachable && markedText === null,

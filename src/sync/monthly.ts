@@ -54,7 +54,7 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
   const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
   mirror.transaction(() => {
     updateRun(mirror, runId, { since, until });
-    if (isPlain(options)) state.setFloor(findFloor(options, state.storedFloor()));
+    if (isPlain(options)) state.setFloor(findFloor(options, state.floor()));
   });
   if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
   for (const [index, month] of due.entries()) {
@@ -98,8 +98,8 @@ function findDueMonths(session: MonthlySession, points: PointsByDay): Month[] {
 }
 
 function findRequestedRange({ readUntil, options, state }: ResourceSession): Range {
-  const { full, since, until = readUntil } = options;
-  return { from: since ?? (full ? Number.NEGATIVE_INFINITY : state.floor()), to: Math.min(until, readUntil) };
+  const { since, until = readUntil } = options;
+  return { from: since ?? findFloor(options, state.floor()), to: Math.min(until, readUntil) };
 }
 
 /**

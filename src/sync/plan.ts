@@ -51,7 +51,7 @@ export function readPlanInput({ mirror, resource, state }: DatedSession): PlanIn
   return {
     coverage,
     markedSlices,
-    floor: state.storedFloor(),
+    floor: state.floor(),
     finishedUntil: readFinishedUntil(mirror, resource.name),
     interrupted: [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedRunId),
     missingDays: missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated)))),

@@ -112,7 +112,7 @@ export async function syncResource(
   const result = await readResource(run).catch(toError);
   const end = decideEnd(run, result, { isOptional, wasReadBefore });
   const row = finishRun(run, end);
-  const floor = formatInstantOrNull(run.state.floor());
+  const floor = formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
   task.end(formatRunLine(row, result instanceof Error ? { floor } : { ...result, floor }));
   warnOfUnexpectedValues(session, resource);
   return { run: row, error: end.error };

@@ -177,7 +177,7 @@ function describeCount(count: CountComparison): string {
 /** Compares counts and daily totals with the API. Records are requested only if the amounts have drifted. */
 export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
-  const floor = state.floor();
+  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const comparison = await compareWithApi(run);
   const { dailyTotals, future, unreachable, unread } = comparison;
   const marked = describeMarked(run);
