@@ -87,6 +87,15 @@ export class SyncState {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
+  /**
+   * Returns the missing records that may have been removed. The faulty records in marked slices still exist, even if
+   * the API does not return them for their own dates.
+   */
+  removableRecords(): MissingRecord[] {
+    const markedIds = this.markedIds();
+    return this.missing.all().filter(({ id }) => !markedIds.has(id));
+  }
+
   isCovered(dated: number | null): boolean {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }

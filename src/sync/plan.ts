@@ -45,9 +45,7 @@ export function readPlanInput({ mirror, resource, state }: DatedSession): PlanIn
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
   const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
-  // Records in marked slices still exist, so their own dates need not be re-read.
-  const markedIds = state.markedIds();
-  const missing = state.missing.all().filter(({ id }) => !markedIds.has(id));
+  const missing = state.removableRecords();
   return {
     coverage,
     markedSlices,

@@ -21,9 +21,7 @@ export function refuseRemovals(
 /** Removes the missing records. If an implausible number is missing, removes nothing and returns the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
-  // Records in marked slices still exist, even if the API does not return them for their own dates.
-  const marked = state.markedIds();
-  const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
+  const ids = state.removableRecords().map(({ id }) => id);
   const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));
   if (refusal) return [refusal];
   if (ids.length === 0) return [];

@@ -125,10 +125,8 @@ function findChangedTotals(dailyTotals: TotalsComparison | null): DayDifference[
   return changed.map((day) => createDayDifference(day, "totals have changed since the last read"));
 }
 
-/** Returns a difference for each missing record that the API did not return in a marked slice. */
 function findMissingRecords({ state }: DatedSession): DayDifference[] {
-  const markedIds = state.markedIds();
-  const dates = state.missing.all().flatMap(({ id, dated }) => (markedIds.has(id) ? [] : (dated ?? [])));
+  const dates = state.removableRecords().flatMap(({ dated }) => dated ?? []);
   return dates.map((date) => createDayDifference(utcDay(date), "the API no longer returns a record"));
 }
 
