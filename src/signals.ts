@@ -41,7 +41,9 @@ export class GracefulStop {
     for (const name of names) process.on(name, this.#onSignal);
     try {
       const result = await work();
-      // A signal that arrived during synchronous work is delivered in the next turn of the event loop.
+      // A signal that arrived during synchronous work is delivered when the event loop next polls, which is certain only
+      // after two turns.
+      await setImmediate();
       await setImmediate();
       this.signal.throwIfAborted();
       return result;

@@ -167,7 +167,7 @@ async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
 
 async function checkTables(mirror: Mirror): Promise<Finding> {
   return await withReadTransaction(mirror, async () => {
-    const differing = compareTables(mirror, [...resources, ...detailResources]);
+    const differing = await compareTables(mirror, [...resources, ...detailResources]);
     if (differing.length === 0) return { text: `all ${typedTables().length} match the records` };
     const texts = differing.map((table) => `${table.table}: ${describeDifference(table)}`);
     throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Resource } from "../resources/resource.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { pluralize } from "../util/text.js";
@@ -13,19 +14,29 @@ export interface TableDifference {
   extra: number;
 }
 
+const recordsPerTurn = 1_000;
+
 /**
  * Compares typed tables with the records, row by row. The expected rows are built by the same code that writes rows, so
  * the check finds rows that another program has changed, but not changes to the records themselves. Memory use does not
  * depend on the number of rows.
  * @returns the tables that differ
  */
-export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
+export async function compareTables(
+  mirror: Mirror,
+  resources: readonly Resource[],
+): Promise<TableDifference[]> {
   const comparisons = new Map(
     resources.map((resource) => [resource.name, openComparisons(mirror, resource)] as const),
   );
-  for (const record of readRecords(mirror, [...comparisons.keys()]))
+  let count = 0;
+  for (const record of readRecords(mirror, [...comparisons.keys()])) {
     for (const comparison of comparisons.get(record.row.resource) ?? [])
       for (const row of comparison.rows.rows(record)) comparison[recordState(record)].compare(row);
+    count += 1;
+    // Signals are handled between turns of the event loop.
+    if (count % recordsPerTurn === 0) await setImmediate();
+  }
   const tables = [...comparisons.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   return tables
     .map((table) => table.finish())

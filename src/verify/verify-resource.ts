@@ -42,7 +42,7 @@ export async function verifyResource(
   repair: boolean,
 ): Promise<{ result: VerificationResult; error: Error | null }> {
   const before = session.api.stats.requests;
-  const { error: tableError, ...tables } = verifyTables(session, resource, repair);
+  const { error: tableError, ...tables } = await verifyTables(session, resource, repair);
   const verified = await verifyRecords(session, resource, repair, tableError).catch(toError);
   const error = verified instanceof Error ? verified : null;
   if (error && failureScope(error) === "command") throw error;
@@ -58,16 +58,16 @@ export async function verifyResource(
   return { result: { ...records, state, requests, tables, problems }, error };
 }
 
-function verifyTables(
+async function verifyTables(
   { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
   resource: Resource,
   repair: boolean,
-): TablesResult & { error: string | null } {
+): Promise<TablesResult & { error: string | null }> {
   const resources = [resource, detailsResource(resource) ?? []].flat();
-  const before = compareTables(mirror, resources);
+  const before = await compareTables(mirror, resources);
   const isRepaired = repair && before.length > 0;
   if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
-  const after = isRepaired ? compareTables(mirror, resources) : before;
+  const after = isRepaired ? await compareTables(mirror, resources) : before;
   const check = saveTableCheck(mirror, resource.name, after, formatInstant(clock.now()));
   const differing = check ? after : before;
   const differences = differing.map((difference) => ({ ...difference, why: describeDifference(difference) }));

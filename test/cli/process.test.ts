@@ -57,6 +57,21 @@ test("a second Ctrl-C ends a program that has not responded to the first", async
   expect(await program.ended).toMatchObject({ code: 130, signal: null });
 });
 
+test("a signal that arrives while the last response is being parsed still stops the program", async () => {
+  const preload = join(makeHome(), "signal.cjs");
+  writeFileSync(
+    preload,
+    `const { parse } = JSON;
+    JSON.parse = (text, ...rest) => {
+      if (text.includes('"scopes"')) process.kill(process.pid, "SIGINT");
+      return parse(text, ...rest);
+    };`,
+  );
+  const env = await makeBrand().served();
+  const node = [process.execPath, "--require", preload] as const;
+  expect(await spawnBrandapi(["whoami"], { env, node }).ended).toMatchObject({ code: 130, out: "" });
+});
+
 test.each(["--help", "--version"])(
   "brandapi %s exits with code 0 and without an error when the reader closes the pipe",
   async (flag) => {

@@ -49,9 +49,9 @@ export function checkVerified(world: World, end: RunResult, claims = readClaims(
 }
 
 /** Returns the integrity errors in the mirror's file, and the differences between tables and records. */
-export function findDamage(world: World): string[] {
+export async function findDamage(world: World): Promise<string[]> {
   const { resource } = world;
-  const tables = compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());
+  const tables = await compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());
   const integrity = world.mirror.db.pragma("integrity_check", { simple: true });
   return [
     ...tables.map((one) => `tables: ${JSON.stringify(one)}`),

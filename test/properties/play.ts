@@ -16,7 +16,7 @@ export async function play(listName: TestedList, { steps, ...options }: Scenario
     for (const [index, step] of steps.entries()) {
       const result = await playStep(world, step);
       const claims = result ? [...findFalseClaims(world, result), ...checkRefusals(result)] : [];
-      if (result?.wasKilled) claims.push(...findDamage(world));
+      if (result?.wasKilled) claims.push(...(await findDamage(world)));
       if (claims.length > 0) return claims.slice(0, 5).map((claim) => `step ${index}: ${claim}`);
     }
     return await finish(world);
@@ -102,7 +102,7 @@ async function finish(world: World): Promise<string[]> {
     if (claims.length > 0)
       return claims.slice(0, 5).map((claim) => `undisturbed --full run ${number}: ${claim}`);
   }
-  return [...findDamage(world), ...findDifferences(world)]
+  return [...(await findDamage(world)), ...findDifferences(world)]
     .slice(0, 5)
     .map((difference) => `after two undisturbed --full runs: ${difference}`);
 }

@@ -76,7 +76,7 @@ test.each([
     const path = releasedMirror();
     const before = history.map((sql) => rowsIn(path, sql));
     const mirror = await open(path);
-    expect(compareTables(mirror, [...resources, ...detailResources])).toEqual([]);
+    expect(await compareTables(mirror, [...resources, ...detailResources])).toEqual([]);
     mirror.db.close();
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
     expect(history.map((sql) => rowsIn(path, sql))).toEqual(before);

@@ -63,7 +63,7 @@ test("the tables for removed records are checked against the records and rebuilt
   const { mirror, all } = await withRemovals();
   const tables = ["orders_removed", "order_line_items_removed", "roster_removed", "gifts_removed"];
   const before = tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`));
-  expect(compareTables(mirror, [...resources, ...detailResources])).toEqual([]);
+  expect(await compareTables(mirror, [...resources, ...detailResources])).toEqual([]);
   rebuildTables(mirror, resources);
   expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
 });

@@ -57,7 +57,7 @@ const one = (table: string, difference: Partial<TableDifference>) => [
 ];
 
 test("the table check finds no differences in rows that the program wrote", async () => {
-  expect(compareTables(await filled(), all)).toEqual([]);
+  expect(await compareTables(await filled(), all)).toEqual([]);
 });
 
 test.each([
@@ -172,9 +172,9 @@ test.each([
 ])("the table check finds %s and nothing else", async (_, sql, expected) => {
   const mirror = await filled();
   mirror.db.exec(sql);
-  expect(compareTables(mirror, all)).toEqual(expected);
+  expect(await compareTables(mirror, all)).toEqual(expected);
   rebuildTables(mirror, all);
-  expect(compareTables(mirror, all)).toEqual([]);
+  expect(await compareTables(mirror, all)).toEqual([]);
 });
 
 test.each([
@@ -185,19 +185,21 @@ test.each([
   const mirror = await filled();
   for (const { name } of views) mirror.db.exec(`DROP VIEW ${name}`);
   mirror.db.exec(sql);
-  expect(compareTables(mirror, [orders, opportunities])).toEqual(one("orders", { missing: 1_299 }));
+  expect(await compareTables(mirror, [orders, opportunities])).toEqual(one("orders", { missing: 1_299 }));
   rebuildTables(mirror, [orders]);
-  expect(compareTables(mirror, all)).toEqual([]);
+  expect(await compareTables(mirror, all)).toEqual([]);
 });
 
 test("the table check compares only the given resources", async () => {
   const mirror = await filled();
   mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
-  expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
+  expect(await compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
 });
 
 test("the table check reports a damaged mirror if a record is not valid JSON", async () => {
   const mirror = await filled();
   mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");
-  expect(() => compareTables(mirror, all)).toThrow(/^The mirror is damaged \(record \d+ is not JSON\)/);
+  await expect(compareTables(mirror, all)).rejects.toThrow(
+    /^The mirror is damaged \(record \d+ is not JSON\)/,
+  );
 });
