@@ -78,7 +78,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   }
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
-  writeInfo(mirror, shapeInfoName(resource), fingerprint(resource));
+  writeInfo(mirror, fingerprintName(resource), fingerprint(resource));
   // Restore user-defined triggers last, so that they do not fire while rows are rebuilt.
   return restoreUserObjects(mirror, userObjects);
 }
@@ -107,16 +107,18 @@ function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
 }
 
 function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
-  return readInfo(mirror, shapeInfoName(resource)) === fingerprint(resource);
+  return readInfo(mirror, fingerprintName(resource)) === fingerprint(resource);
 }
 
-function shapeInfoName({ table }: Resource): string {
+/** Returns the name in `mirror_info` of the fingerprint with which a resource's tables were built. */
+function fingerprintName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
 /** Increment this number to rebuild all tables because rows or discovered columns are derived differently. */
 const rowRules = 6;
 
+/** Returns a hash of the columns of a resource's tables and the sources of their values. */
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
     const columns = declaredColumns(shape);
