@@ -98,6 +98,17 @@ test("brandapi changes filters by resource and time, and limits the number of ch
   expect(cut.err).toContain("newest 1 of 4 changes");
 });
 
+test("brandapi changes --run lists only the changes that one run found, even if it is the newest run", async () => {
+  const path = await mirrorWithChanges();
+  const run = async (id: number) => {
+    const { code, out } = await brandapi(["changes", "--run", String(id), "--csv", "--db", path], { clock });
+    return { code, fields: parse(out, { columns: true }).map((row) => (row as { field: string }).field) };
+  };
+  expect(await run(3)).toEqual({ code: 0, fields: ["refund_amount", "financial_status"] });
+  expect(await run(6)).toEqual({ code: 0, fields: [""] });
+  expect((await brandapi(["changes", "--run", "7", "--db", path], { clock })).code).toBe(2);
+});
+
 test("brandapi changes prints a note if there are no changes, and rejects an unknown resource", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
