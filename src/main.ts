@@ -52,7 +52,7 @@ function handleOutputError(cause: NodeJS.ErrnoException, commandLine: CommandLin
   if (!continuesWithoutReader(commandLine.command)) exit(exitCodes.done);
 }
 
-/** Resolves when a stream has passed its output on. `process.exit` discards output that a pipe has not accepted yet. */
+/** Resolves when the stream's output has been flushed, because `process.exit` discards output that a pipe has not accepted. */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed || !stream.writable) return resolve();

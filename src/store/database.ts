@@ -6,7 +6,7 @@ import { formatInstant } from "../util/times.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 import { checkIdentity } from "./schema.js";
 
-/** How long SQLite waits for another writer, in milliseconds. During this time, no signals are handled. */
+/** How long SQLite waits for another writer, in milliseconds. During this time, no signal handlers run. */
 export const busyMs = 1_000;
 
 /** An open mirror. Prepared statements are cached by their SQL text. */
