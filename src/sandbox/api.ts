@@ -32,7 +32,7 @@ export interface SandboxApiOptions {
   now(): number;
   monotonic?(): number;
   rateLimit?: number | null;
-  /** Replaces the documented behavior. Tests use it to simulate servers that differ from the API documentation. */
+  /** Tests use it to simulate servers that differ from the API documentation. */
   respond?: typeof respond;
 }
 
@@ -41,7 +41,6 @@ export interface SandboxApiOptions {
  * limits.
  */
 export interface SandboxApi {
-  brands: readonly Brand[];
   /** The file host's origin. `serveSandbox` sets it when the port is known. */
   filesUrl: string;
   handle(request: SandboxRequest): SandboxResponse;
@@ -49,21 +48,20 @@ export interface SandboxApi {
 }
 
 export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
-  const { now, monotonic = now, brands, rateLimit = null } = options;
+  const { now, monotonic = now, brands, rateLimit = null, respond: respondToRequest = respond } = options;
   const limits = new RequestLimits(rateLimit);
-  const computeData = options.respond ?? respond;
   const api: SandboxApi = {
-    brands,
     filesUrl: "https://files.brand.test",
     handle(request) {
       const brand = brands.find((one) => findKey(request, one)) ?? (brands[0] as Brand);
-      const limit = limits.count(request.address, findKey(request, brand)?.id ?? null, monotonic());
+      const keyId = findKey(request, brand)?.id ?? null;
+      const limit = limits.count(request.address, keyId, monotonic());
       const at = now();
       const date = new Date(at).toUTCString();
       const headers = { ...limit.headers, date, "content-type": "application/json; charset=utf-8" };
       try {
         if (limit.error) throw limit.error;
-        const { data, pagination } = computeData(request, brand, { now: at, filesUrl: api.filesUrl });
+        const { data, pagination } = respondToRequest(request, brand, { now: at, filesUrl: api.filesUrl });
         const envelope = { success: true, data, pagination, _timing: { duration_ms: 1 } };
         return { status: 200, headers, body: JSON.stringify(envelope) };
       } catch (error) {

@@ -80,6 +80,7 @@ function oneOf<const V>(value: V, ..._others: V[]): V {
 }
 
 export interface VariantApi extends SandboxApi {
+  brands: readonly Brand[];
   variants: Partial<ApiVariants>;
 }
 
@@ -92,7 +93,7 @@ export function createVariantApi({
       ...options,
       respond: (request, brand, context) => respondWithVariants(request, brand, context, api.variants),
     }),
-    { variants },
+    { brands: options.brands, variants },
   );
   return api;
 }
