@@ -137,16 +137,17 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   createFolder(dirname(target), 0o700);
   await deps.runGracefully(async () => {
     const part = await reserveTempFile(target, deps.random);
-    await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
-    if (hasStoredKey(profiles) && isReadableByOthers(await stat(part), deps)) {
+    try {
+      await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+      if (hasStoredKey(profiles) && isReadableByOthers(await stat(part), deps))
+        throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
+          hint: `the file system does not support permissions; ${noPermissionsHint}`,
+        });
+      await rename(part, target);
+    } finally {
       await rm(part, { force: true });
       releaseTempFile(part);
-      throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
-        hint: `the file system does not support permissions; ${noPermissionsHint}`,
-      });
     }
-    await rename(part, target);
-    releaseTempFile(part);
   });
 }
 
@@ -170,10 +171,8 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
  * Returns the keys in the environment, in all profiles and in the `--key-file`. Ignores unreadable files, which are
  * reported when the settings are read.
  */
-export function readKeysInUse({ argv, keyFile }: CommandLine, deps: Deps): string[] {
+export function readKeysInUse({ keyFile }: CommandLine, deps: Deps): string[] {
   const fromEnv = deps.env.BRANDAPI_KEY ? [deps.env.BRANDAPI_KEY.trim()] : [];
-  // `brandapi` without arguments prints the help and reads no files.
-  if (argv.length === 0) return fromEnv;
   const stored = quietly(() => [...readConfigFile(deps).profiles.values()].flatMap(({ key }) => key ?? []));
   const fromFile = quietly(() => {
     if (keyFile === undefined) return [];
