@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
@@ -20,7 +21,7 @@ terminalTest.each([
 });
 
 terminalTest("Ctrl-C ends a sync that shows its progress line, and leaves the cursor visible", async () => {
-  const env = await makeBrand({ history: 300 }).served({ latency: 50 });
+  const env = await makeBrand({ history: 300 }).served(() => sleep(50));
   const run = inTerminal(["sync", "orders"], { env });
   await run.until(/requests done/);
   run.type("\u0003");

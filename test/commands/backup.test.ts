@@ -114,9 +114,13 @@ test("backup --keep N keeps the newest N backups, and never removes other files"
 
 test("backup copies a consistent snapshot while a sync is writing", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 2_000, 60_000) });
-  const env = await brand.served({ latency: 150 });
+  let finishSync = () => {};
+  const isCopied = new Promise<void>((resolve) => {
+    finishSync = resolve;
+  });
+  const env = await brand.served((requests) => (requests > 15 ? isCopied : undefined));
   const sync = spawnBrandapi(["sync", "orders"], { env, home: brand.home });
-  await brand.until(() => brand.servedCount() > 10);
+  await brand.until(() => brand.servedCount() > 15);
   const backup = spawnBrandapi(["backup", "--json"], { env, home: brand.home });
   const { path, records } = JSON.parse((await backup.ended).out);
   expect(sync.child.exitCode).toBeNull();
@@ -125,6 +129,7 @@ test("backup copies a consistent snapshot while a sync is writing", async () => 
   expect(read(path, "SELECT count(*) FROM orders")).toBe(records);
   expect(read(path, "SELECT rows_new FROM sync_runs")).toBe(records);
   expect(read(path, "PRAGMA integrity_check")).toBe("ok");
+  finishSync();
   expect((await sync.ended).code).toBe(0);
 });
 

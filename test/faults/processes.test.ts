@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
@@ -10,7 +11,7 @@ import { hour, noon, ordersBefore } from "../support/records.js";
  */
 async function slowBrand() {
   const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 2_000, hour), now: Date.now() });
-  const env = await brand.served({ latency: 40 });
+  const env = await brand.served(() => sleep(40));
   const start = (...argv: string[]) => spawnBrandapi(argv, { env, home: brand.home });
   return { brand, start };
 }

@@ -193,8 +193,9 @@ class BrandWithApi {
   /**
    * Serves the API on localhost until the test ends, using the system clock. Returns the environment variables for a
    * process that uses the API.
+   * @param delay called before each response with the number of requests so far; the response waits for its result
    */
-  async served({ latency = 0 } = {}): Promise<Record<string, string>> {
+  async served(delay: (requests: number) => unknown = () => {}): Promise<Record<string, string>> {
     const { brands, variants } = this.api;
     const api = createVariantApi({
       brands,
@@ -204,7 +205,7 @@ class BrandWithApi {
     });
     const server = await serveSandbox(api, 0, async () => {
       this.#servedCount += 1;
-      if (latency > 0) await systemClock.sleep(latency);
+      await delay(this.#servedCount);
     });
     onTestFinished(() => server.close());
     return { ...this.env, BRANDAPI_BASE_URL: server.baseUrl };
