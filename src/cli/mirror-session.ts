@@ -19,7 +19,7 @@ import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from 
 import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
 import { writeFailedRun } from "../store/runs.js";
-import type { SyncSession } from "../sync/run.js";
+import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
@@ -35,9 +35,10 @@ interface MirrorCommand {
   deps: Deps;
   flags: GlobalFlags & { wait?: boolean; full?: boolean };
   settings: Settings;
+  options?: SyncOptions;
 }
 
-export interface MirrorSession extends Omit<SyncSession, "options"> {
+export interface MirrorSession extends SyncSession {
   identity: Identity;
   settings: Settings;
 }
@@ -51,7 +52,7 @@ export async function withMirrorSession(
   command: MirrorCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { name, deps, flags, settings } = command;
+  const { name, deps, flags, settings, options = defaultOptions } = command;
   const { clock, keys, signal } = deps;
   const { dbPath } = settings;
   const continueHint = "everything read so far is kept; run the same command again to continue";
@@ -79,7 +80,8 @@ export async function withMirrorSession(
       writeFailedRun(mirror, null);
       if (name !== "verify") applyOmit(mirror, command, reporter);
 
-      const session = { cachedPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror };
+      const cachedPoints = new Map();
+      const session = { cachedPoints, api, clock, keys, reporter, identity, settings, options, mirror };
       reporter.onProgress((progress) => saveProgress(session.mirror, name, progress, clock.now()));
       isWorking = true;
       await deps.runGracefully(() => work(session), stopHint);
@@ -105,14 +107,15 @@ export async function withPlanSession(
   command: MirrorCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { deps, settings } = command;
+  const { deps, settings, options = defaultOptions } = command;
   const { clock, keys } = deps;
   await withApi(command, async (api, reporter) => {
     await withMirror(openMirrorForPlan(settings.dbPath), async (mirror) => {
       await deps.runGracefully(async () => {
         const identity = await identify(api, command, reporter);
         checkOwner(readOwner(mirror), identity.brand, settings.brand);
-        await work({ cachedPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror });
+        const cachedPoints = new Map();
+        await work({ cachedPoints, api, clock, keys, reporter, identity, settings, options, mirror });
       });
     });
   });

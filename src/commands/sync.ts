@@ -186,12 +186,12 @@ async function planProfile(
   const settings = readSettings(flags, deps);
   const planned: { resource: string; steps: RequestEstimate[]; requests: number }[] = [];
   const skipped: { resource: string; why: string }[] = [];
-  await withPlanSession({ name: "sync", deps, flags, settings }, async (session) => {
+  await withPlanSession({ name: "sync", deps, flags, settings, options }, async (session) => {
     const { allowed, withoutScope, named } = selectAllowed(chosen, session);
     skipped.push(...withoutScope.map(({ resource, why }) => ({ resource: resource.name, why })));
     for (const resource of smallFirst(allowed))
       try {
-        const steps = await estimateResource({ ...session, options }, resource);
+        const steps = await estimateResource(session, resource);
         planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
       } catch (error) {
         if (named || !(error instanceof Forbidden)) throw error;
@@ -232,8 +232,8 @@ async function syncProfile(
   // Settings are read only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);
   return await withPings(ping ?? settings.ping, flags, deps, async () => {
-    await withMirrorSession({ name: "sync", deps, flags, settings }, async (session) => {
-      await syncResources({ ...session, options }, selectAllowed(chosen, session), (run) => {
+    await withMirrorSession({ name: "sync", deps, flags, settings, options }, async (session) => {
+      await syncResources(session, selectAllowed(chosen, session), (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });
       });
     });

@@ -67,8 +67,8 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
     });
   const chosen = chooseResources(names);
   const settings = readSettings(flags, deps);
-  const command = { name: "verify", deps, flags, settings } as const;
-  await withMirrorSession(command, async (session) => {
+  const options = { ...defaultOptions, acceptRemovals: flags.acceptRemovals ?? false };
+  await withMirrorSession({ name: "verify", deps, flags, settings, options }, async (session) => {
     await verifyResources(session, chosen, flags, deps);
   });
 }
@@ -78,14 +78,13 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
  * @throws Incomplete if there are differences; errors from the API
  */
 async function verifyResources(
-  mirrorSession: MirrorSession,
+  session: MirrorSession,
   { resources: chosen, named }: ChosenResources,
   flags: VerifyFlags,
   deps: Deps,
 ): Promise<void> {
-  const { acceptRemovals = false, evidence = false, json = false, repair = false } = flags;
-  const { mirror, reporter, settings } = mirrorSession;
-  const session = { ...mirrorSession, options: { ...defaultOptions, acceptRemovals } };
+  const { evidence = false, json = false, repair = false } = flags;
+  const { mirror, reporter, settings } = session;
   const due = named ? chosen : chosen.filter((resource) => wasRead(mirror, resource));
   if (due.length === 0)
     throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {

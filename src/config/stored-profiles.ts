@@ -140,9 +140,12 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
     try {
       await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
       if (hasStoredKey(profiles) && isReadableByOthers(await stat(part), deps))
-        throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
-          hint: `the file system does not support permissions; ${noPermissionsHint}`,
-        });
+        throw new ConfigurationError(
+          `Nothing was stored, because other users could read the key: ${target}`,
+          {
+            hint: `the file system does not support permissions; ${noPermissionsHint}`,
+          },
+        );
       await rename(part, target);
     } finally {
       await rm(part, { force: true });
