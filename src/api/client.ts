@@ -2,22 +2,22 @@ import { inspect } from "node:util";
 import type { Clock, Deps, HttpResponse } from "../deps.js";
 import { BrandapiError, Forbidden, Unauthorized, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import { rejectOnAbort } from "../util/reject-on-abort.js";
-import { formatDuration } from "../util/times.js";
+import { formatDuration } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
 import { readDateHeader, readServerLimit, type ServerLimit } from "./headers.js";
 import { RateLimiter } from "./rate-limit.js";
 import {
   classifyError,
+  classifyStatus,
+  createUnavailableError,
   type KeyScopes,
   type Outage,
   type RequestFailure,
   RequestTimeout,
   readScopes,
   refusalError,
-  statusFailure,
-  unavailableError,
 } from "./request-errors.js";
-import { type ApiResponse, maxItemsFor, readEnvelope, responseLimits } from "./response.js";
+import { type ApiResponse, chooseMaxItems, readEnvelope, responseLimits } from "./response.js";
 
 export interface ApiSettings {
   baseUrl: string;
@@ -89,7 +89,7 @@ export class ApiClient {
    */
   async get(path: string, query: QueryParameters = {}, scope?: string): Promise<ApiResponse> {
     const { clock, random, signal } = this.deps;
-    const request = { path, url: buildUrl(this.#baseUrl, path, query), maxItems: maxItemsFor(query) };
+    const request = { path, url: buildUrl(this.#baseUrl, path, query), maxItems: chooseMaxItems(query) };
     let firstSentAt: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
       const maxServerWaitMs = this.#outage.remainingMs(firstSentAt) + timerToleranceMs;
@@ -117,7 +117,7 @@ export class ApiClient {
       if (failure.kind === "unavailable" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
       if (waitMs === null)
-        throw unavailableError(failure, path, clock.now(), {
+        throw createUnavailableError(failure, path, clock.now(), {
           attempts: attempt,
           elapsedMs: clock.monotonic() - firstSentAt,
           affectsOtherEndpoints: this.#outage.affectsSeveralEndpoints,
@@ -157,7 +157,7 @@ export class ApiClient {
         const response = await rejectOnAbort(fetch(url, { headers: this.#headers, signal: until }), until);
         status = response.status;
         serverLimit = readServerLimit(response.headers, clock.now());
-        if (status !== 200) return { failure: statusFailure(response, clock.now()) };
+        if (status !== 200) return { failure: classifyStatus(response, clock.now()) };
         const text = await rejectOnAbort(readBody(response, path), until);
         const envelope = readEnvelope(text, { path, maxItems, key });
         return { ...envelope, requestedAt, serverTime: readDateHeader(response.headers) };

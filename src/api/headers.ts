@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../deps.js";
-import { dayMs, parseTimestamp } from "../util/times.js";
+import { dayMs, parseTimestamp } from "../util/timestamps.js";
 
 export interface ServerLimit {
   remaining: number;

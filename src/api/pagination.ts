@@ -16,7 +16,7 @@ export interface Page {
 export const lastPage = 10_000;
 export const maxPerPage = 100;
 
-export function pagesFor(records: number): number {
+export function countPages(records: number): number {
   return Math.max(1, Math.ceil(records / maxPerPage));
 }
 

@@ -8,7 +8,7 @@ import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
 import { damageKind, errorCode, errorReason } from "../util/system-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
-import { retryAfterTooLong } from "./request-errors.js";
+import { createRetryAfterError } from "./request-errors.js";
 
 /** The interval at which a waiting process checks whether the rate-limit file has been deleted. */
 const pollMs = 1_000;
@@ -59,7 +59,7 @@ export class RateLimiter {
       signal.throwIfAborted();
       const serverWaitMs = this.#serverWaitMs();
       if (serverWaitMs > 0 && serverWaitedMs + serverWaitMs > maxServerWaitMs)
-        throw retryAfterTooLong(serverWaitMs, this.clock.now());
+        throw createRetryAfterError(serverWaitMs, this.clock.now());
       const admission = serverWaitMs > 0 ? { waitMs: serverWaitMs } : await this.#admit();
       if ("permit" in admission) {
         if (this.#serverLimit) this.#serverLimit.remaining -= 1;

@@ -11,7 +11,7 @@ import {
   UnexpectedResponse,
 } from "../errors.js";
 import { isObject, type Json } from "../util/json-value.js";
-import { dayMs, formatDuration, formatMinute } from "../util/times.js";
+import { dayMs, formatDuration, formatMinute } from "../util/timestamps.js";
 import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
@@ -55,7 +55,7 @@ export class ProxyRefusal extends Error {
   }
 }
 
-export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
+export function classifyStatus({ status, headers }: HttpResponse, now: number): RequestFailure {
   const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
   if (!canRetry) {
     const isWebPage = /\bhtml\b/i.test(headers.get("content-type") ?? "");
@@ -178,7 +178,7 @@ export function refusalError(refusal: RefusedRequest, context: RequestContext): 
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
       { status, hint: "check the brand's plan; `brandapi sync` still syncs all other data" },
     );
-  if (status === 403) return forbiddenError(refusal, context);
+  if (status === 403) return createForbiddenError(refusal, context);
   if (status === 404 && pathWithId.test(path))
     return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
   // All paths without an ID exist, so the base URL must be wrong.
@@ -212,7 +212,7 @@ function redirectHint(location: string | null, baseUrl: string): string {
 
 const maxListedScopes = 20;
 
-function forbiddenError(
+function createForbiddenError(
   { isWebPage, status }: RefusedRequest,
   { path, scope, keyScopes }: RequestContext,
 ): Forbidden {
@@ -253,7 +253,7 @@ export function readScopes(data: Json): readonly string[] | null {
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
 }
 
-export function unavailableError(
+export function createUnavailableError(
   outage: Outage,
   path: string,
   now: number,
@@ -293,7 +293,7 @@ export function unavailableError(
   });
 }
 
-export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
+export function createRetryAfterError(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
     `The API asked brandapi to wait another ${formatDuration(ms)}, which is longer than the remaining \`--max-wait\`.`,
     { status: 429, affectsAllRequests: true, hint: retryAfterHint(ms, now) },

@@ -1,6 +1,6 @@
 import { UnexpectedResponse, UnsafeResponse } from "../errors.js";
+import { pluralize } from "../util/format-text.js";
 import { isObject, type Json, type JsonObject, parseJson } from "../util/json-value.js";
-import { pluralize } from "../util/text.js";
 import type { QueryParameters } from "../util/urls.js";
 
 export interface ApiResponse {
@@ -31,7 +31,7 @@ export const responseLimits = {
   depth: 100,
 } as const;
 
-export function maxItemsFor({ per_page }: QueryParameters): number {
+export function chooseMaxItems({ per_page }: QueryParameters): number {
   return per_page === undefined ? responseLimits.items : Number(per_page);
 }
 
@@ -57,9 +57,9 @@ export function readEnvelope(
 ): Pick<ApiResponse, "data" | "items" | "pagination"> {
   const { value: envelope, hasLargeNumbers } = parseBody(text);
   if (isTooDeep(envelope))
-    throw rejected(path, `is nested more than ${responseLimits.depth} levels deep`, baseUrlHint);
+    throw createUnsafeResponse(path, `is nested more than ${responseLimits.depth} levels deep`, baseUrlHint);
   if (containsKey(text, envelope, key))
-    throw rejected(
+    throw createUnsafeResponse(
       path,
       "contains the API key",
       "check the base URL, report this to the platform, and replace the key, because others may have seen it",
@@ -77,11 +77,15 @@ export function readEnvelope(
     throw unexpectedResponse(path, "has no object or array as `data`");
   const items = Array.isArray(data) ? data : null;
   if (items && items.length > maxItems)
-    throw rejected(path, `contains more than the ${pluralize(maxItems, "item")} requested`, baseUrlHint);
+    throw createUnsafeResponse(
+      path,
+      `contains more than the ${pluralize(maxItems, "item")} requested`,
+      baseUrlHint,
+    );
   return { data, items, pagination: readPagination(envelope.pagination, path) };
 }
 
-function rejected(path: string, problem: string, hint: string): UnsafeResponse {
+function createUnsafeResponse(path: string, problem: string, hint: string): UnsafeResponse {
   return new UnsafeResponse(`The API's response to ${path} ${problem}; it was rejected.`, {
     status: 200,
     hint,

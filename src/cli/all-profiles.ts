@@ -2,7 +2,7 @@ import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps, OutputStream } from "../deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { styleFor } from "../util/terminal.js";
+import { createStyle } from "../util/terminal.js";
 import { reportError } from "./error-output.js";
 
 /**
@@ -25,7 +25,7 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
     deps.signal.throwIfAborted();
     const profileFlags = { ...flags, allProfiles: undefined, profile };
     try {
-      await run(profileFlags, { ...context, deps: depsFor(profile, flags, deps), profile });
+      await run(profileFlags, { ...context, deps: createProfileDeps(profile, flags, deps), profile });
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       const code = reportError(error, commandLine, deps, profile);
@@ -36,9 +36,9 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
   return worst;
 }
 
-function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
+function createProfileDeps(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
   const withHeading = (stream: OutputStream) =>
-    prependHeading(stream, styleFor(stream, { color }, deps.env).bold(`[${profile}]`));
+    prependHeading(stream, createStyle(stream, { color }, deps.env).bold(`[${profile}]`));
   return { ...deps, stdout: json ? deps.stdout : withHeading(deps.stdout), stderr: withHeading(deps.stderr) };
 }
 

@@ -3,11 +3,11 @@ import { platformFolder } from "../config/folders.js";
 import { commandFor, requireCredentials, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedResponse } from "../errors.js";
+import { pluralize } from "../util/format-text.js";
 import { asObject, type Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
-import { escapeText, printJson, styleFor } from "../util/terminal.js";
-import { pluralize } from "../util/text.js";
-import { dayMs, formatDuration, formatMinute, parseTimestamp } from "../util/times.js";
+import { createStyle, escapeText, printJson } from "../util/terminal.js";
+import { dayMs, formatDuration, formatMinute, parseTimestamp } from "../util/timestamps.js";
 import { readVersion } from "../version.js";
 import type { TerminalReporter } from "./progress.js";
 
@@ -176,7 +176,7 @@ export function printIdentity(
     ["mirror", settings.dbPath],
     ...(settings.omit.length > 0 ? [["omits", settings.omit.join(", ")] as const] : []),
   ] as const;
-  const style = styleFor(deps.stdout, settings.output, deps.env);
+  const style = createStyle(deps.stdout, settings.output, deps.env);
   for (const [label, value] of facts)
     deps.stdout.write(`${style.dim(label.padEnd(9))}${escapeText(value)}\n`);
 }

@@ -10,10 +10,10 @@ import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.
 import { type BrandState, rejectDeltaTable } from "../export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../export/delta/monthly-rows.js";
 import { knownTableNames } from "../query/readable-tables.js";
-import { printJson, styleFor, terminalWidth } from "../util/terminal.js";
+import { pluralize, quoteShellWord } from "../util/format-text.js";
+import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { pluralize, quoteShellWord } from "../util/text.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamps.js";
 import { runForAllProfiles } from "./all-profiles.js";
 import { readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
@@ -95,7 +95,7 @@ export async function verifyDeltaTables(
       const verification = await verifyTable(rows, log, flags.full === true);
       if (verification.differing.length > 0) found.push(verification);
       if (flags.json) printJson(deps.stdout, verification);
-      else deps.stdout.write(verificationText(verification));
+      else deps.stdout.write(formatVerification(verification));
     }
   });
   if (found.length === 0) return;
@@ -126,7 +126,7 @@ async function verifyTable(rows: MonthlyRows, log: DeltaLog, full: boolean): Pro
   return { table, version, differing: allDiffering, rows: count, damaged };
 }
 
-function verificationText({ damaged = [], differing, rows, table, version }: DeltaVerification): string {
+function formatVerification({ damaged = [], differing, rows, table, version }: DeltaVerification): string {
   const compared = rows === undefined ? "" : `, ${pluralize(rows, "row")} compared`;
   if (differing.length === 0) return `${table}: version ${version} matches the mirror${compared}\n`;
   const months = differing.map((month) => month || "rows without a month");
@@ -175,7 +175,7 @@ export async function listDeltaTables(
     "through (UTC)",
     "run",
   ];
-  const style = styleFor(stdout, flags, env);
+  const style = createStyle(stdout, flags, env);
   const tableOptions = { style, width: terminalWidth(stdout), optionalColumns: ["run"] };
   stdout.write(`${renderTable(titles, lines, tableOptions)}\n`);
 }

@@ -1,9 +1,9 @@
 import type { CommandLine, Deps } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
 import { asBrandapiError } from "../util/system-errors.js";
 import { escapeLines, printJson } from "../util/terminal.js";
-import { quoteShellWord } from "../util/text.js";
 
 /**
  * Prints an error to stderr and, with `--json`, also to stdout. Text from outside is escaped, and keys are redacted. In
@@ -31,7 +31,8 @@ export function reportError(
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
-  if (verbose) for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
+  if (verbose)
+    for (const stack of collectStacks(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
   return known.exitCode;
 }
 
@@ -57,6 +58,6 @@ export function completeHint(
   });
 }
 
-function stacksOf(error: unknown): string[] {
-  return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
+function collectStacks(error: unknown): string[] {
+  return error instanceof Error ? [error.stack ?? String(error), ...collectStacks(error.cause)] : [];
 }

@@ -8,7 +8,7 @@ import { asMirrorError, type Mirror, withMirror, withReadTransaction } from "../
 import { openMirrorForReading } from "../store/open.js";
 import { pathExists } from "../util/files.js";
 import { damageKind, explainSqlite } from "../util/system-errors.js";
-import { type Style, styleFor, terminalWidth } from "../util/terminal.js";
+import { createStyle, type Style, terminalWidth } from "../util/terminal.js";
 import { TerminalReporter } from "./progress.js";
 
 /** The resources of a read-only command: the open mirror, and the settings for its output. */
@@ -34,7 +34,7 @@ export async function readMirror<T>(
   if (flags.db === undefined && !pathExists(dbPath)) refuseUnknownProfile(settings);
   const reporter = new TerminalReporter(deps, flags);
   noteMisspelledVariables(settings, reporter.note);
-  const style = styleFor(deps.stdout, flags, deps.env);
+  const style = createStyle(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);
   const missingHint = missingMirrorHint(settings, deps);
   try {

@@ -14,17 +14,17 @@ import {
   Unauthorized,
 } from "../errors.js";
 import { checkForDamage, closeMirror, connect, type Mirror, withMirror } from "../store/database.js";
-import { lockMirror, writeProgress } from "../store/lock.js";
+import { lockMirror, writeProgress } from "../store/mirror-lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
 import { writeFailedRun } from "../store/runs.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
+import { pluralize } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
-import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { type Identity, openApi, readIdentity, warnBeforeExpiry } from "./api-session.js";
 import { explainMirrorError } from "./mirror-reading.js";
 import { type Progress, TerminalReporter } from "./progress.js";
@@ -71,7 +71,7 @@ export async function withMirrorSession(
     let isWorking = false;
     try {
       // A rejected key or another brand's key neither creates nor migrates a mirror.
-      const identity = await deps.runGracefully(() => identify(api, command, reporter), stopHint);
+      const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
       checkOwner(owner, identity.brand, settings.brand);
 
       mirror = await openMirror(dbPath, { reporter });
@@ -86,7 +86,7 @@ export async function withMirrorSession(
       isWorking = true;
       await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
-      if (!signal.aborted && mustRecordFailure(error, isWorking)) await recordFailure(command, error);
+      if (!signal.aborted && shouldRecordFailure(error, isWorking)) await recordFailure(command, error);
       throw error;
     } finally {
       reporter.onProgress(null);
@@ -112,7 +112,7 @@ export async function withPlanSession(
   await withApi(command, async (api, reporter) => {
     await withMirror(openMirrorForPlan(settings.dbPath), async (mirror) => {
       await deps.runGracefully(async () => {
-        const identity = await identify(api, command, reporter);
+        const identity = await checkApiIdentity(api, command, reporter);
         checkOwner(readOwner(mirror), identity.brand, settings.brand);
         const cachedPoints = new Map();
         await work({ cachedPoints, api, clock, keys, reporter, identity, settings, options, mirror });
@@ -146,7 +146,7 @@ async function withApi(
  * Requests `/me` and checks the response for a wrong clock and an expiring key.
  * @throws ConfigurationError if this machine's clock is wrong
  */
-async function identify(
+async function checkApiIdentity(
   api: ApiClient,
   { deps, settings }: MirrorCommand,
   { warn }: Reporter,
@@ -169,7 +169,7 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
 }
 
 /** @param isWorking true if the session's work threw the error; the work records its own failures */
-function mustRecordFailure(error: unknown, isWorking: boolean): boolean {
+function shouldRecordFailure(error: unknown, isWorking: boolean): boolean {
   // Nothing is written to a mirror that is damaged, in use, or owned by another brand.
   if (error instanceof MirrorUnusable || error instanceof MirrorBusy) return false;
   if (!isWorking) return true;

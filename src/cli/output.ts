@@ -14,10 +14,10 @@ import {
   type RowSources,
 } from "../export/formats.js";
 import { createStdoutSink, openFileSink, writeAll } from "../export/sinks.js";
-import type { RowSource } from "../query/select.js";
+import type { RowSource } from "../query/open-rows.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
-import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
+import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
 import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
@@ -54,7 +54,7 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
 }
 
 /** The format and the destination of an export. */
-interface OutputChoice {
+interface OutputTarget {
   format: Format;
   /** The path as the user typed it; undefined for stdout. */
   path: string | undefined;
@@ -75,7 +75,7 @@ export function chooseOutput(
   flags: OutputFlags,
   deps: PathDeps,
   allowed: readonly Format[] = formats,
-): OutputChoice | undefined {
+): OutputTarget | undefined {
   const { out, excel = false, decimalComma = false } = flags;
   const path = out === "-" || out === "/dev/stdout" ? undefined : out;
   const isFolder = path !== undefined && isFolderPath(path, allowed, deps);
@@ -186,7 +186,7 @@ export function noFormatError(allowed: readonly Format[] = formats, path?: strin
  */
 export async function writeTables(
   sources: readonly RowSource[],
-  output: OutputChoice,
+  output: OutputTarget,
   session: ReadSession,
   bookmarks?: Bookmarks,
 ): Promise<void> {
@@ -206,7 +206,7 @@ export async function writeTables(
 /** Decides which tables are written to which file. */
 function assignFiles(
   sources: readonly RowSource[],
-  { format, path, isFolder, delimiter }: OutputChoice,
+  { format, path, isFolder, delimiter }: OutputTarget,
 ): { path: string | undefined; sources: RowSources }[] {
   const [first, ...others] = sources;
   if (!first) return [];
@@ -234,7 +234,7 @@ interface WrittenFile {
 
 async function writeFile(
   sources: RowSources,
-  output: OutputChoice,
+  output: OutputTarget,
   session: ReadSession,
   bookmarks: Bookmarks | undefined,
 ): Promise<WrittenFile> {
@@ -257,7 +257,7 @@ async function writeFile(
  */
 async function checkTarget(
   file: string | undefined,
-  { format, path }: OutputChoice,
+  { format, path }: OutputTarget,
   { deps, mirror }: ReadSession,
 ): Promise<void> {
   if (file === undefined) {

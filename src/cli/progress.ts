@@ -1,18 +1,18 @@
 import type { SingleBar } from "cli-progress";
 import type { Deps, OutputStream } from "../deps.js";
+import { formatCount, pluralize } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { ExpectedTask, Reporter, Task } from "../util/reporter.js";
 import {
+  createStyle,
   displayWidth,
   escapeLines,
   type Style,
-  styleFor,
   terminalWidth,
   truncate,
   wrapLines,
 } from "../util/terminal.js";
-import { formatCount, pluralize } from "../util/text.js";
-import { formatDuration } from "../util/times.js";
+import { formatDuration } from "../util/timestamps.js";
 
 /** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
@@ -166,7 +166,7 @@ export class TerminalReporter implements Reporter {
   constructor(deps: ReporterDeps, options: ReporterOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#style = styleFor(deps.stderr, options, deps.env);
+    this.#style = createStyle(deps.stderr, options, deps.env);
     this.#line = new StatusLine(deps.stderr, showsProgress(deps, options));
     deps.signal.addEventListener("abort", this.#hideLine, { once: true });
   }

@@ -9,9 +9,9 @@ import {
 import { syncingResource } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import { hasCompletedSync, wasRead } from "../store/runs.js";
+import { hasBeenRead, hasCompletedSync } from "../store/runs.js";
 import { closestName } from "../util/suggestions.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { completeHint } from "./error-output.js";
 import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
@@ -39,7 +39,7 @@ export function checkTableName(typed: string): string {
 export function findSyncedTable(mirror: Mirror, name: string): ReadableTable {
   const table = describeTable(mirror, name);
   const { shape } = table;
-  if (!shape || wasRead(mirror, shape.resource)) return table;
+  if (!shape || hasBeenRead(mirror, shape.resource)) return table;
   throw new ConfigurationError(`The mirror has no \`${name}\` yet: ${mirror.path}`, {
     hint: `run \`brandapi sync ${syncingResource(shape.resource).name}\` first`,
   });
@@ -80,9 +80,9 @@ export function warnAboutUnreadTables(
   names: Iterable<string>,
 ): void {
   for (const name of names) {
-    const resources = resourcesOf(name);
+    const resources = findTableResources(name);
     const [first] = resources;
-    if (!first || resources.some((resource) => wasRead(mirror, resource))) continue;
+    if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) continue;
     const sync = `brandapi sync ${syncingResource(first).name}`;
     const warning = `\`${name}\` is empty because it has never been read: run \`${sync}\``;
     reporter.warn(completeHint(warning, flags));
@@ -92,8 +92,8 @@ export function warnAboutUnreadTables(
 /** Warns about tables and views that contain only the records that an interrupted first sync has read. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   const partial = names
-    .flatMap(resourcesOf)
-    .filter((resource) => wasRead(mirror, resource) && !hasCompletedSync(mirror, resource));
+    .flatMap(findTableResources)
+    .filter((resource) => hasBeenRead(mirror, resource) && !hasCompletedSync(mirror, resource));
   for (const resource of new Set(partial.map((one) => syncingResource(one).name)))
     reporter.warn(
       `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``,
@@ -101,6 +101,6 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
 }
 
 /** Returns the resources whose records a table or view contains. */
-function resourcesOf(name: string): Resource[] {
+function findTableResources(name: string): Resource[] {
   return [...new Set(findTypedTables(name).map(({ resource }) => resource))];
 }

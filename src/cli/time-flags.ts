@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.js";
-import { dayRange, monthRange, type Range, utcDay, utcMonth } from "../util/ranges.js";
+import { dayRange, monthRange, type TimeRange, utcDay, utcMonth } from "../util/time-ranges.js";
 import {
   dayMs,
   daysSince1970,
@@ -8,7 +8,7 @@ import {
   minuteMs,
   parseTimestamp,
   secondMs,
-} from "../util/times.js";
+} from "../util/timestamps.js";
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
 
@@ -57,7 +57,7 @@ export function parseInstant(text: string, option: string, edge: "start" | "end"
   return Math.floor(ms);
 }
 
-function parsePeriod(text: string, now: number): Range | undefined {
+function parsePeriod(text: string, now: number): TimeRange | undefined {
   const today = dayRange(utcDay(now));
   const thisMonth = monthRange(utcMonth(now));
   if (text === "today") return today;

@@ -2,8 +2,8 @@ import type { Command, CommanderError } from "commander";
 import type { CommandLine } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { closestName, suggestName } from "../util/suggestions.js";
-import { quoteShellWord } from "../util/text.js";
 
 /** Converts a commander error to a UsageError. The hint suggests the closest valid name or the command's help. */
 export function toUsageError(
@@ -19,7 +19,7 @@ export function toUsageError(
       return fail("No command was specified.");
     case "commander.unknownCommand": {
       const names = program.commands.map((each) => each.name());
-      return fail(`Unknown command: \`${name}\`.`, otherCommand(name) ?? didYouMean(name, names));
+      return fail(`Unknown command: \`${name}\`.`, suggestCommand(name) ?? didYouMean(name, names));
     }
     case "commander.unknownOption": {
       // Commander provides the option's name only in the error message.
@@ -30,15 +30,15 @@ export function toUsageError(
       const [flag = option] = option.split("=");
       return fail(
         `Unknown option: \`${option}\`.`,
-        otherOption(flag, name, names) ?? didYouMean(flag.replace(/^-(?=\w\w)/, "--"), names),
+        suggestOption(flag, name, names) ?? didYouMean(flag.replace(/^-(?=\w\w)/, "--"), names),
       );
     }
     case "commander.missingArgument":
-      return fail(sentenceOf(cause), command && missingArgumentHint(command));
+      return fail(extractSentence(cause), command && missingArgumentHint(command));
     case "commander.conflictingOption":
-      return fail(sentenceOf(cause), "omit one of them");
+      return fail(extractSentence(cause), "omit one of them");
     case "commander.missingMandatoryOptionValue":
-      return fail(sentenceOf(cause), name === "forget" ? hostHint(argv) : undefined);
+      return fail(extractSentence(cause), name === "forget" ? hostHint(argv) : undefined);
     case "commander.excessArguments":
       if (name === "login" && argv.some((word) => /^https?:|\/api\/brand\//.test(word)))
         return fail(
@@ -46,9 +46,9 @@ export function toUsageError(
           "use `--base-url`: `brandapi login --base-url URL`",
         );
       if (name === "login") return fail(keyAsArgument, loginHint);
-      return fail(sentenceOf(cause), excessArgumentHint(name, argv));
+      return fail(extractSentence(cause), excessArgumentHint(name, argv));
     default:
-      return fail(sentenceOf(cause));
+      return fail(extractSentence(cause));
   }
 }
 
@@ -61,7 +61,7 @@ const loginHint =
  * Returns a hint for a command name that is common in other programs, or for a resource's name that was typed as a
  * command.
  */
-function otherCommand(name: string): string | undefined {
+function suggestCommand(name: string): string | undefined {
   const commands: Readonly<Record<string, string>> = {
     list: "tables",
     ls: "tables",
@@ -91,7 +91,7 @@ const expectedOptions: Readonly<Record<string, string>> = {
  * Returns a hint for an option that is common in other programs.
  * @param names the command's options
  */
-function otherOption(option: string, command: string, names: readonly string[]): string | undefined {
+function suggestOption(option: string, command: string, names: readonly string[]): string | undefined {
   const expected = expectedOptions[`${command} ${option}`];
   if (expected !== undefined) return expected;
   if (option === "-q") return "use `--quiet`";
@@ -136,7 +136,7 @@ function didYouMean(typed: string, names: readonly string[]): string | undefined
 }
 
 /** Returns commander's message as a sentence, with names in backticks. */
-function sentenceOf({ message }: CommanderError): string {
+function extractSentence({ message }: CommanderError): string {
   const text = message.replace(/^error: /, "").replaceAll("'", "`");
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 }

@@ -22,17 +22,17 @@ import {
   replaceMirror,
 } from "../store/backups.js";
 import { connect, type Mirror, readInfo, withMirror, writeInfo } from "../store/database.js";
-import { lockMirror } from "../store/lock.js";
 import { fileIdentity, isWritable, resolveMirrorPath } from "../store/mirror-files.js";
+import { lockMirror } from "../store/mirror-lock.js";
 import { openMirror } from "../store/open.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
 import { createFolder, pathExists } from "../util/files.js";
+import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { errorCode } from "../util/system-errors.js";
 import { reserveTempFile } from "../util/temp-files.js";
 import { escapeLines, printJson } from "../util/terminal.js";
-import { pluralize, quoteShellWord } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 
 type BackupFlags = GlobalFlags & { keep: number; restore?: string };
 
@@ -189,7 +189,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     });
     await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
       checkBackupBrand(mirror, from, current, brand, reporter);
-      carryOver(mirror, current, db, reporter);
+      copyMirrorState(mirror, current, db, reporter);
     });
     if (!current)
       reporter.warn(
@@ -254,7 +254,7 @@ function checkBackupBrand(
 }
 
 /** Applies the current mirror's redaction rules to the copy, and records the current mirror's last backup in it. */
-function carryOver(
+function copyMirrorState(
   copy: Mirror,
   current: CurrentMirror | null,
   db: string,

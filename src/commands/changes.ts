@@ -6,13 +6,13 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { type Change, type ChangeFilter, changesCondition, listChanges } from "../query/change-list.js";
+import { openRows } from "../query/open-rows.js";
 import { describeTable } from "../query/readable-tables.js";
-import { openRows } from "../query/select.js";
 import { resources } from "../resources/registry.js";
 import { findNewestRunId } from "../store/runs.js";
+import { formatCount } from "../util/format-text.js";
 import { renderTable } from "../util/terminal-table.js";
-import { formatCount } from "../util/text.js";
-import { formatInstant, formatMinute } from "../util/times.js";
+import { formatInstant, formatMinute } from "../util/timestamps.js";
 
 type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number; csv?: boolean };
 
@@ -85,13 +85,15 @@ function printChanges(
     );
     return;
   }
-  const groups = new Map<string, ReturnType<typeof rowOf>[]>();
+  const groups = new Map<string, ReturnType<typeof formatChangeRow>[]>();
   for (const change of changes) {
-    const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;
-    groups.set(heading, [...(groups.get(heading) ?? []), rowOf(change)]);
+    const heading = `${style.bold(change.resource)} ${style.dim(formatInterval(change))}`;
+    groups.set(heading, [...(groups.get(heading) ?? []), formatChangeRow(change)]);
   }
   const format = { width, rightAligned: [], nullText: "null", optionalColumns: ["key"] };
-  const texts = [...groups].map(([heading, rows]) => `${heading}\n${renderTable(titles, rows, format)}`);
+  const texts = [...groups].map(
+    ([heading, rows]) => `${heading}\n${renderTable(columnTitles, rows, format)}`,
+  );
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
     const count = `${formatCount(changes.length)} of ${formatCount(total)}`;
@@ -101,13 +103,13 @@ function printChanges(
   }
 }
 
-const titles = ["record", "what", "was", "", "is now", "key"];
+const columnTitles = ["record", "what", "was", "", "is now", "key"];
 
-function rowOf({ label, key, field, kind, old, new: current }: Change) {
+function formatChangeRow({ label, key, field, kind, old, new: current }: Change) {
   const values = field === null ? ["", "", ""] : [old, "→", current];
   return [label ?? key, field ?? kind, ...values, label === null ? "" : key];
 }
 
-function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
+function formatInterval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
   return `${since === null ? "before" : `${formatMinute(since)} to`} ${formatMinute(seen_changed_at)} UTC`;
 }

@@ -56,12 +56,12 @@ export function run(_flags: GlobalFlags, { deps }: Context, shell: keyof typeof 
  * prints no errors.
  */
 export async function printCompletions(program: Command, words: readonly string[], deps: Deps) {
-  const candidates = await candidatesFor(program, words, deps).catch(() => []);
+  const candidates = await findCandidates(program, words, deps).catch(() => []);
   const fitting = candidates.filter((word) => word.startsWith(words.at(-1) ?? ""));
   deps.stdout.write(fitting.map((word) => `${word}\n`).join(""));
 }
 
-async function candidatesFor(program: Command, words: readonly string[], deps: Deps) {
+async function findCandidates(program: Command, words: readonly string[], deps: Deps) {
   const before = words.slice(0, -1);
   const typed = scanCommandLine(before).command;
   const command = program.commands.find((one) => one.name() === typed);
@@ -69,11 +69,11 @@ async function candidatesFor(program: Command, words: readonly string[], deps: D
   const previous = before.at(-1) ?? "";
   const flag = options.find(({ long, short, required }) => required && [long, short].includes(previous));
   if (flag?.long === "--columns") return listColumns(words);
-  if (flag) return candidateValues(flag, deps);
+  if (flag) return listCandidateValues(flag, deps);
   if (words.at(-1)?.startsWith("-")) return options.flatMap(({ long }) => long ?? []);
   if (!command) return program.commands.map((one) => one.name());
   const [argument] = command.registeredArguments;
-  return argument ? candidateValues(argument, deps) : [];
+  return argument ? listCandidateValues(argument, deps) : [];
 }
 
 /**
@@ -89,7 +89,7 @@ function listColumns(words: readonly string[]): string[] {
 }
 
 /** Returns the completions for an option or argument: its choices, or known values for its placeholder. */
-function candidateValues(target: Option | Argument, deps: Deps): readonly string[] {
+function listCandidateValues(target: Option | Argument, deps: Deps): readonly string[] {
   if (target.argChoices) return target.argChoices;
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);

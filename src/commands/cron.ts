@@ -8,8 +8,8 @@ import { commandFor, type GlobalFlags, missingCredentials, readSettings } from "
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { resources } from "../resources/registry.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";
-import { quoteShellWord } from "../util/text.js";
 
 type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
@@ -49,7 +49,7 @@ export async function run(flags: CronFlags, { deps }: Context, names: readonly s
   const { warn } = new TerminalReporter(deps, flags);
   const profile = flags.allProfiles ? "all-profiles" : readProfileName(flags, deps, warn);
   const env = cronEnvironment(deps, warn);
-  const brandArguments = brandArgumentsFor(flags, deps);
+  const brandArguments = createBrandArguments(flags, deps);
   const pingArguments = flags.ping === undefined ? [] : ["--ping", flags.ping];
   const log = join(platformFolder("state", deps), `${profile}.log`);
 
@@ -100,7 +100,7 @@ function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) =>
 }
 
 /** Returns the command-line arguments that select the brand, with absolute paths. */
-function brandArgumentsFor(flags: CronFlags, deps: Deps): string[] {
+function createBrandArguments(flags: CronFlags, deps: Deps): string[] {
   const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = flags;
   const path = (text: string | undefined) => text && expandPath(text, deps);
   const values = {

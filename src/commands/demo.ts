@@ -9,8 +9,8 @@ import { type DemoFlags, startDemo } from "../demo/start-demo.js";
 import type { Context } from "../deps.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/activity.js";
-import { quoteShellWord } from "../util/text.js";
-import { dayMs } from "../util/times.js";
+import { quoteShellWord } from "../util/format-text.js";
+import { dayMs } from "../util/timestamps.js";
 
 /** The simulated time between the two syncs. It is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;

@@ -23,12 +23,12 @@ import { readFirstReadAt } from "../store/runs.js";
 import { schemaVersion } from "../store/schema.js";
 import { describeUnexpectedColumn, readUnexpectedColumns } from "../store/schema-issues.js";
 import { compareTables, describeDifference } from "../store/table-check.js";
+import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { asBrandapiError, damagedHint } from "../util/system-errors.js";
-import { escapeText, printJson, styleFor, terminalWidth, wrapIndented } from "../util/terminal.js";
-import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
-import { dayMs, formatInstant, formatMinute } from "../util/times.js";
+import { createStyle, escapeText, printJson, terminalWidth, wrapIndented } from "../util/terminal.js";
+import { dayMs, formatInstant, formatMinute } from "../util/timestamps.js";
 
 export const about =
   "Prints one line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed check. " +
@@ -97,7 +97,7 @@ function printFinding(
   const text = hideKeys(isError ? finding.message : finding.text, keys);
   const hint = finding.hint ? hideKeys(completeHint(finding.hint, { profile, db }), keys) : null;
   const exit_code = isError ? finding.exitCode : exitCodes.done;
-  const { green, red, yellow } = styleFor(stdout, { color }, env);
+  const { green, red, yellow } = createStyle(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];
   if (json) printJson(stdout, { check, state, text, exit_code, hint });
   else {

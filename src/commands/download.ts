@@ -8,8 +8,8 @@ import type { Context } from "../deps.js";
 import { type DownloadSummary, downloadFiles, selectFiles } from "../download/library-download.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
 import { findWrongDates } from "../query/wrong-dates.js";
+import { formatBytes, formatCount, pluralize } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";
-import { formatBytes, formatCount, pluralize } from "../util/text.js";
 import { readVersion } from "../version.js";
 
 interface DownloadFlags extends GlobalFlags {
@@ -81,13 +81,13 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
           `${path}: the file has ${bytes} bytes, but according to the library it should have ${librarySize}; the file was kept`,
         );
     });
-    task.end(summaryText(summary));
+    task.end(formatSummary(summary));
     if (flags.json) printJson(deps.stdout, { summary });
     throwIfNotDownloaded(summary, hasMissing);
   });
 }
 
-function summaryText(summary: DownloadSummary): string {
+function formatSummary(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
   const otherCounts = { "already complete": already_complete, failed, "not tried": not_tried };
   const counts = Object.entries(otherCounts).filter(([, count]) => count > 0);

@@ -32,13 +32,13 @@ import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
+import { openRows, type RowSelection } from "../query/open-rows.js";
 import {
   knownTableNames,
   type ReadableTable,
   typedTables,
   withRemovedRecords,
 } from "../query/readable-tables.js";
-import { openRows, type Selection } from "../query/select.js";
 import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import { findWrongDates } from "../query/wrong-dates.js";
@@ -231,7 +231,7 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
  */
 function findDatedTables(
   tables: readonly ReadableTable[],
-  { since, until }: Pick<Selection, "since" | "until">,
+  { since, until }: Pick<RowSelection, "since" | "until">,
 ): readonly ReadableTable[] {
   if (since === undefined && until === undefined) return [];
   const dated = tables.filter(

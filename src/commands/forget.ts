@@ -8,11 +8,11 @@ import { MirrorBusy, UsageError } from "../errors.js";
 import { findLastBackup } from "../store/backups.js";
 import { connect, type Mirror, withMirror } from "../store/database.js";
 import { type NamedHost, readHosts } from "../store/host-names.js";
-import { lockMirror } from "../store/lock.js";
+import { lockMirror } from "../store/mirror-lock.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { beginRun, updateRun } from "../store/runs.js";
 import { escapeLines, printJson } from "../util/terminal.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 
 type ForgetFlags = GlobalFlags & { host: string; yes?: boolean };
 
@@ -62,7 +62,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
 /** @throws UsageError unless the user confirms */
 async function confirm(host: NamedHost, deps: Deps): Promise<void> {
   const { ask, close } = openPrompt(deps);
-  const question = `Forget ${escapeLines(hostText(host))} permanently (add \`--yes\` to skip this question)? [y/N] `;
+  const question = `Forget ${escapeLines(describeHost(host))} permanently (add \`--yes\` to skip this question)? [y/N] `;
   const answer = await ask(question, {})
     .catch((error: unknown) => {
       // The input ended, for example because there is no terminal.
@@ -124,7 +124,7 @@ function findHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
 }
 
 /** Describes a host in a form such as `@ada (Ada Lovelace, ID 3f0c…)`. */
-function hostText({ id, handles: [handle, ...others], name }: NamedHost): string {
+function describeHost({ id, handles: [handle, ...others], name }: NamedHost): string {
   const also = others.length > 0 ? `also @${others.join(", @")}` : [];
   const facts = [handle === undefined ? [] : (name ?? []), also, `ID ${id}`].flat();
   return `${handle === undefined ? (name ?? "a host without a name") : `@${handle}`} (${facts.join(", ")})`;

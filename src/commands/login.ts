@@ -99,7 +99,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
     reporter.warn(
       "Content records still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
     );
-  if (flags.omit) reporter.note(omitText(settings.omit, omit));
+  if (flags.omit) reporter.note(describeOmitChange(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }
 
@@ -230,7 +230,7 @@ function listFields({ columns, list, resource }: TableShape): { names: string[];
   });
 }
 
-function omitText(before: readonly string[], after: readonly string[]): string {
+function describeOmitChange(before: readonly string[], after: readonly string[]): string {
   const added = after.filter((field) => !before.includes(field));
   const removed = before.filter((field) => !after.includes(field));
   const changes = [

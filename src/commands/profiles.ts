@@ -7,9 +7,9 @@ import { findOldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { errorReason } from "../util/system-errors.js";
-import { printJson, styleFor, terminalWidth } from "../util/terminal.js";
+import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { formatDuration } from "../util/times.js";
+import { formatDuration } from "../util/timestamps.js";
 
 export const about =
   "Shows each brand's mirror, the age of its oldest data, and the number of days until its key expires. Requires no network access.";
@@ -27,18 +27,18 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   for (const [profile, stored] of readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);
     // An unreadable mirror must not prevent the other brands from being listed.
-    const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));
+    const last = await findLastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));
     brands.push({ profile, mirror, ...describeBrand(stored, last ?? null, clock.now()) });
   }
   if (flags.json) return printJson(stdout, brands);
   if (brands.length === 0) return note("No brand is configured on this machine yet: run `brandapi login`.");
-  const style = styleFor(stdout, flags, env);
+  const style = createStyle(stdout, flags, env);
   const format = { width: terminalWidth(stdout), style, pathColumn: "mirror", optionalColumns: ["brand"] };
   const columns = ["profile", "brand", "mirror", "age", "key"];
   stdout.write(
     `${renderTable(
       columns,
-      brands.map((brand) => tableCells(brand, brands)),
+      brands.map((brand) => formatProfileRow(brand, brands)),
       format,
     )}\n`,
   );
@@ -46,7 +46,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
 
 type ListedProfile = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
 
-async function lastSuccess(path: string): Promise<string | null> {
+async function findLastSuccess(path: string): Promise<string | null> {
   return await withMirror(openMirrorOrEmpty(path), findOldestSuccess);
 }
 
@@ -65,14 +65,14 @@ function describeBrand(stored: Profile, last: string | null, now: number) {
   };
 }
 
-function tableCells(listed: ListedProfile, all: readonly ListedProfile[]): string[] {
+function formatProfileRow(listed: ListedProfile, all: readonly ListedProfile[]): string[] {
   const { profile, mirror, age_seconds, key } = listed;
   const age = age_seconds === null ? "none" : formatDuration(age_seconds * 1_000);
-  return [profile, brandLabel(listed, all), mirror, age, formatDaysLeft(key.days_left)];
+  return [profile, formatBrand(listed, all), mirror, age, formatDaysLeft(key.days_left)];
 }
 
 /** Returns the brand's name. If several profiles have it, adds the start of the ID and the host of the base URL. */
-function brandLabel({ brand, base_url }: ListedProfile, all: readonly ListedProfile[]): string {
+function formatBrand({ brand, base_url }: ListedProfile, all: readonly ListedProfile[]): string {
   const name = brand.name ?? "unknown";
   if (brand.id === null || all.filter((other) => other.brand.name === brand.name).length < 2) return name;
   const host = base_url !== null && URL.canParse(base_url) ? `, ${new URL(base_url).host}` : "";

@@ -21,8 +21,8 @@ import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
 import { findWrongDates } from "../query/wrong-dates.js";
 import { readStream, readTextFile } from "../util/files.js";
+import { formatCount, quoteShellWord } from "../util/format-text.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
-import { formatCount, quoteShellWord } from "../util/text.js";
 
 type QueryFlags = GlobalFlags &
   OutputFlags & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };

@@ -13,9 +13,9 @@ import type { ReportDocument } from "../report/document.js";
 import { renderPage } from "../report/page.js";
 import { renderText } from "../report/plain-text.js";
 import { createReport } from "../report/sales-report.js";
-import { findCurrentRun } from "../store/lock.js";
+import { findCurrentRun } from "../store/mirror-lock.js";
+import { formatBytes, quoteShellWord } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";
-import { formatBytes, quoteShellWord } from "../util/text.js";
 
 interface ReportFlags extends GlobalFlags {
   month?: string;

@@ -9,7 +9,7 @@ import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
 import { createBrand } from "../sandbox/brand.js";
 import { serveSandbox } from "../sandbox/server.js";
 import { printJson } from "../util/terminal.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamps.js";
 
 interface SandboxFlags extends GlobalFlags {
   port?: number;

@@ -12,15 +12,15 @@ import { type Health, type ResourceHealth, readHealth } from "../query/health.js
 import { resources } from "../resources/registry.js";
 import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
-import { describeCurrentRun, findCurrentRun } from "../store/lock.js";
+import { describeCurrentRun, findCurrentRun } from "../store/mirror-lock.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
 import { type FailedRun, isVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
+import { formatCount, pluralize } from "../util/format-text.js";
 import { escapeText, printJson, type Style, wrapLines } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { formatCount, pluralize } from "../util/text.js";
-import { dayMs, formatDuration, formatMinute } from "../util/times.js";
+import { dayMs, formatDuration, formatMinute } from "../util/timestamps.js";
 
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
@@ -77,7 +77,7 @@ async function printStatus(
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
     const { kept, text } = describeKept(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
-    else if (!quiet) deps.stdout.write(wrapLines(statusText(health, named, style, width) + text, width));
+    else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, named, style, width) + text, width));
     warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
@@ -113,7 +113,7 @@ function staleError(
 
 /** Lists what the API denied: a rejected key, and the error for each resource to which it denied access. */
 function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
-  const rejected = failed?.isRefused ? [{ reason: `The ${failedRunText(failed)}`, hint: failed.hint }] : [];
+  const rejected = failed?.isRefused ? [{ reason: `The ${formatFailedRun(failed)}`, hint: failed.hint }] : [];
   const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
   const firstOfEach = refused.filter(
     ({ error }, index) => refused.findIndex((other) => other.error === error) === index,
@@ -135,7 +135,7 @@ function withoutRefusals(health: Health): Health {
   };
 }
 
-function failedRunText({ at, command, error }: FailedRun): string {
+function formatFailedRun({ at, command, error }: FailedRun): string {
   return `last ${command}, ${formatMinute(at)}, failed: ${escapeText(error)}`;
 }
 
@@ -143,11 +143,15 @@ function failedRunText({ at, command, error }: FailedRun): string {
  * Formats a mirror's health: one line per resource, followed by the problems.
  * @param named true if the user named the resources
  */
-function statusText(health: Health, named: boolean, style: Style, width: number | undefined): string {
+function formatStatus(health: Health, named: boolean, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
   const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
   const list = [
-    resources.length > 0 ? resourceTable(health, style, width) : named ? "" : "Nothing has been synced yet.",
+    resources.length > 0
+      ? formatResourceTable(health, style, width)
+      : named
+        ? ""
+        : "Nothing has been synced yet.",
     never_read.length > 0 ? `Never read: ${never_read.join(", ")}` : "",
   ];
   const problems = describeProblems(health).map((line) => `${style.yellow("!")} ${line}`);
@@ -164,7 +168,7 @@ function describeProblems({ checked_at, failed_run, resources, under_way }: Heal
   const problems = resources.flatMap((one) =>
     resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
   );
-  if (failed_run) problems.unshift(`the ${failedRunText(failed_run)}`);
+  if (failed_run) problems.unshift(`the ${formatFailedRun(failed_run)}`);
   if (under_way)
     problems.unshift(`a run is in progress ${describeCurrentRun(under_way, Date.parse(checked_at))}`);
   return problems;
@@ -196,13 +200,17 @@ function resourceProblems(health: ResourceHealth): string[] {
   return problems;
 }
 
-function resourceTable({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
+function formatResourceTable(
+  { resources, checked_at }: Health,
+  style: Style,
+  width: number | undefined,
+): string {
   const hasRemoved = resources.some(({ removed }) => removed > 0);
   const rows = resources.map((one) => {
     const { last_success_at: at, resource, rows, stale } = one;
     const numbers = [rows, hasRemoved ? one.removed : []].flat().map(formatCount);
     const age = at && formatAge(Date.parse(checked_at) - Date.parse(at)) + (stale ? " !" : "");
-    return [resource, ...numbers, coveredText(one, checked_at), at ? formatMinute(at) : "never", age];
+    return [resource, ...numbers, formatCoverage(one, checked_at), at ? formatMinute(at) : "never", age];
   });
   const counts = hasRemoved ? ["rows", "removed"] : ["rows"];
   const spare = ["last success", "removed", "read completely"];
@@ -210,7 +218,7 @@ function resourceTable({ resources, checked_at }: Health, style: Style, width: n
   return renderTable(titles, rows, { width, style, rightAligned: counts, optionalColumns: spare });
 }
 
-function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
+function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const day = (at: string) => at.slice(0, 10);
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return last_success_at === null ? "not yet" : "all";

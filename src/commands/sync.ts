@@ -19,17 +19,17 @@ import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
-import { wasRead } from "../store/runs.js";
+import { hasBeenRead } from "../store/runs.js";
 import { defaultOptions, type RequestEstimate, type SyncOptions } from "../sync/run.js";
 import {
   estimateResource,
   type ResourceSelection,
-  smallFirst,
+  sortSmallFirst,
   syncResources,
 } from "../sync/sync-resources.js";
+import { pluralize } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";
-import { pluralize } from "../util/text.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamps.js";
 
 interface SyncFlags extends GlobalFlags {
   since?: string;
@@ -189,7 +189,7 @@ async function planProfile(
   await withPlanSession({ name: "sync", deps, flags, settings, options }, async (session) => {
     const { allowed, withoutScope, named } = selectAllowed(chosen, session);
     skipped.push(...withoutScope.map(({ resource, why }) => ({ resource: resource.name, why })));
-    for (const resource of smallFirst(allowed))
+    for (const resource of sortSmallFirst(allowed))
       try {
         const steps = await estimateResource(session, resource);
         planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
@@ -259,7 +259,7 @@ function selectAllowed(
     .map((resource) => ({
       resource,
       why: `the key lacks the scope ${resource.scope}`,
-      isLost: wasRead(mirror, resource),
+      isLost: hasBeenRead(mirror, resource),
     }));
   if (allowed.length === 0 && !withoutScope.some(({ isLost }) => isLost))
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {

@@ -5,10 +5,14 @@ import { checkTableName } from "../cli/table-selection.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { listTableFacts, readTableFacts, type TableFacts } from "../query/table-facts.js";
+import {
+  listTableDescriptions,
+  readTableDescription,
+  type TableDescription,
+} from "../query/table-descriptions.js";
+import { formatCount, pluralize } from "../util/format-text.js";
 import { printJson, wrap } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { formatCount, pluralize } from "../util/text.js";
 
 type TablesFlags = GlobalFlags & { all?: boolean; delta?: string };
 
@@ -44,13 +48,18 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
   await readMirror(flags, context.deps, async (session) => {
     const { mirror } = session;
     const facts =
-      name === undefined ? listTableFacts(mirror, { all }) : readTableFacts(mirror, checkTableName(name));
+      name === undefined
+        ? listTableDescriptions(mirror, { all })
+        : readTableDescription(mirror, checkTableName(name));
     if (json) printJson(stdout, facts);
-    else stdout.write(Array.isArray(facts) ? listText(facts, session) : tableText(facts, session));
+    else
+      stdout.write(
+        Array.isArray(facts) ? formatTableList(facts, session) : formatTableDetails(facts, session),
+      );
   });
 }
 
-function listText(tables: readonly TableFacts[], { width, style }: ReadSession): string {
+function formatTableList(tables: readonly TableDescription[], { width, style }: ReadSession): string {
   const lines = tables.map(({ name, kind, rows, about }) => {
     const count = rows === null ? "not synced" : formatCount(rows);
     return [name, kind === "view" ? "view" : count, about.split(";")[0] ?? ""];
@@ -59,8 +68,8 @@ function listText(tables: readonly TableFacts[], { width, style }: ReadSession):
   return `${renderTable(["name", "rows", "about"], lines, options)}\n`;
 }
 
-function tableText(
-  { name, about, rows, columns, example }: TableFacts,
+function formatTableDetails(
+  { name, about, rows, columns, example }: TableDescription,
   { width, style }: ReadSession,
 ): string {
   const count = rows === null ? "not synced yet" : pluralize(rows, "row");
@@ -68,7 +77,7 @@ function tableText(
   const cells = columns.map((column) => [
     column.name,
     column.type,
-    ...(rows === null ? [] : [shareText(column.rows_with_value ?? 0, rows)]),
+    ...(rows === null ? [] : [formatShare(column.rows_with_value ?? 0, rows)]),
     column.about,
   ]);
   const options = {
@@ -84,7 +93,7 @@ function tableText(
 }
 
 /** Formats the number of rows with a value: `all`, `none`, or `12 (40 %)`. */
-function shareText(some: number, all: number): string {
+function formatShare(some: number, all: number): string {
   if (some === all) return "all";
   if (some === 0) return "none";
   return `${formatCount(some)} (${Math.floor((100 * some) / all)} %)`;

@@ -8,16 +8,21 @@ import type { Context, Deps } from "../deps.js";
 import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
-import { wasRead } from "../store/runs.js";
+import { hasBeenRead } from "../store/runs.js";
 import { describeFuture } from "../sync/counts.js";
 import { createLostAccessError, forEachResource, throwIfFailed } from "../sync/each-resource.js";
 import { defaultOptions } from "../sync/run.js";
+import { formatCount, pluralize, quoteShellWord } from "../util/format-text.js";
 import { escapeText, printJson, terminalWidth, wrapIndented } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { formatCount, pluralize, quoteShellWord } from "../util/text.js";
-import { formatMinute } from "../util/times.js";
+import { formatMinute } from "../util/timestamps.js";
 import type { Evidence } from "../verify/evidence.js";
-import { needsApi, type PartResult, type PrintedResult, type VerificationResult } from "../verify/result.js";
+import {
+  needsApi,
+  type PartResult,
+  type PrintedResult,
+  type VerificationResult,
+} from "../verify/verification-result.js";
 import { verifyResource } from "../verify/verify-resource.js";
 
 interface VerifyFlags extends GlobalFlags {
@@ -85,13 +90,13 @@ async function verifyResources(
 ): Promise<void> {
   const { evidence = false, json = false, repair = false } = flags;
   const { mirror, reporter, settings } = session;
-  const due = named ? chosen : chosen.filter((resource) => wasRead(mirror, resource));
+  const due = named ? chosen : chosen.filter((resource) => hasBeenRead(mirror, resource));
   if (due.length === 0)
     throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {
       hint: "run `brandapi sync`",
     });
   reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
-  if (evidence && !json) deps.stdout.write(variablesText(settings.baseUrl ?? ""));
+  if (evidence && !json) deps.stdout.write(formatVariables(settings.baseUrl ?? ""));
   const verified: { resource: Resource; result: VerificationResult }[] = [];
   const results = await forEachResource(due, async (resource) => {
     const { result, error } = await verifyResource(session, resource, repair);
@@ -106,7 +111,7 @@ async function verifyResources(
   });
   const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
   if (!json && withBlindSpot.length > 0)
-    deps.stdout.write(`${wrapIndented(blindSpotText(withBlindSpot), terminalWidth(deps.stdout), 2)}\n`);
+    deps.stdout.write(`${wrapIndented(describeBlindSpot(withBlindSpot), terminalWidth(deps.stdout), 2)}\n`);
   throwIfFailed(results, due.length);
   const withProblems = verified.flatMap(({ result }) => (result.problems.length > 0 ? result : []));
   if (withProblems.length > 0) throw problemsError(withProblems, repair);
@@ -126,7 +131,7 @@ function printVerification(
     printJson(stdout, { ...printed, months, found, evidence: numbers } satisfies PrintedResult);
   } else
     stdout.write(
-      resultText(result, settings, terminalWidth(stdout)) + (numbers ? evidenceText(numbers) : ""),
+      formatResult(result, settings, terminalWidth(stdout)) + (numbers ? formatEvidence(numbers) : ""),
     );
 }
 
@@ -145,7 +150,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
 }
 
 /** Formats a result. Adjacent months with the same state and reason share a line. */
-function resultText(result: VerificationResult, { output }: Settings, width: number | undefined): string {
+function formatResult(result: VerificationResult, { output }: Settings, width: number | undefined): string {
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
@@ -158,7 +163,7 @@ function resultText(result: VerificationResult, { output }: Settings, width: num
     const command = completeHint(`\`brandapi changes ${resource} --run ${run_id}\``, output);
     lines.push(`  repaired: ${rows}: ${command}`);
   }
-  for (const { first, part, state, why, read_at } of spansOf(months)) {
+  for (const { first, part, state, why, read_at } of groupMonths(months)) {
     const span = first === part ? first : `${first} to ${part}`;
     const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
@@ -168,7 +173,7 @@ function resultText(result: VerificationResult, { output }: Settings, width: num
   return `${lines.map((line) => wrapIndented(line, width, 4)).join("\n")}\n`;
 }
 
-function blindSpotText(verified: readonly Resource[]): string {
+function describeBlindSpot(verified: readonly Resource[]): string {
   const namesOf = (kind: Strategy["kind"]) =>
     verified.flatMap(({ name, strategy }) => (strategy.kind === kind ? name : [])).join(" or ");
   const changes = [
@@ -178,7 +183,7 @@ function blindSpotText(verified: readonly Resource[]): string {
   return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}: syncs re-read them over time.`;
 }
 
-function variablesText(baseUrl: string): string {
+function formatVariables(baseUrl: string): string {
   return [
     "The commands below need curl, jq and sqlite3, and these variables:",
     `    export BRANDAPI_BASE_URL=${quoteShellWord(baseUrl)}`,
@@ -188,7 +193,7 @@ function variablesText(baseUrl: string): string {
 }
 
 /** Formats a table of results. Each row is followed by the request and the SQL query that reproduce its numbers. */
-function evidenceText(evidence: readonly Evidence[]): string {
+function formatEvidence(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);
   const rows = evidence.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
@@ -206,11 +211,11 @@ function evidenceText(evidence: readonly Evidence[]): string {
 }
 
 /** A range of adjacent months with the same result. `first` is its first month. */
-type Span = PartResult & { first: string };
+type MonthSpan = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The merged `read_at` is the oldest. */
-function spansOf(months: readonly PartResult[]): Span[] {
-  const spans: Span[] = [];
+function groupMonths(months: readonly PartResult[]): MonthSpan[] {
+  const spans: MonthSpan[] = [];
   for (const result of months) {
     const last = spans.at(-1);
     if (last?.state !== result.state || last.why !== result.why)

@@ -2,9 +2,9 @@ import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { pathExists, readTextFile } from "../util/files.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { abbreviate } from "../util/redact-keys.js";
 import { errorCode } from "../util/system-errors.js";
-import { quoteShellWord } from "../util/text.js";
 import { isLoopback } from "../util/urls.js";
 import { expandPath, type PathDeps } from "./folders.js";
 
@@ -19,7 +19,7 @@ const versionedRoot = "/api/brand/v1";
 export function checkBaseUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const path = url?.pathname.replace(/\/+$/, "") ?? "";
-  const unresolved = findUnresolvedText(text);
+  const unresolved = findPlaceholder(text);
   if (unresolved !== null)
     throw new ConfigurationError(`The base URL from ${source} ${unresolved.fault}.`, {
       hint: unresolved.hint,
@@ -60,7 +60,7 @@ function correctAddress(text: string): string | null {
  * Detects a setting that the shell or an .env file did not resolve: a value that still has its quotes, or the name of a
  * variable instead of its value. Returns null for any other text.
  */
-export function findUnresolvedText(text: string): { fault: string; hint: string } | null {
+export function findPlaceholder(text: string): { fault: string; hint: string } | null {
   if (/^(["']).*\1$/.test(text)) return { fault: "is in quotation marks", hint: "remove the quotes" };
   const [variable] = /^\$(?:\w+|\{\w+\})/.exec(text) ?? [];
   if (variable === undefined) return null;

@@ -2,9 +2,9 @@ import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { pathExists } from "../util/files.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
-import { quoteShellWord } from "../util/text.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath } from "./folders.js";
 import {
@@ -129,7 +129,7 @@ function chooseKey(
  * it.
  */
 function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
-  return profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
+  return profile.baseUrl !== undefined && parseOrigin(profile.baseUrl) !== parseOrigin(baseUrl);
 }
 
 /** Returns the profile name from the flag or the environment, or `default` if neither is set. */
@@ -207,7 +207,7 @@ function explainMissing(
 
   if (key === undefined && profile.key !== undefined && baseUrl !== undefined)
     return {
-      text: `The stored key is for ${originOf(profile.baseUrl)}.`,
+      text: `The stored key is for ${parseOrigin(profile.baseUrl)}.`,
       hint: `run \`brandapi login --base-url ${quoteShellWord(baseUrl)}\` to replace the stored key, or omit the base URL`,
     };
 
@@ -244,7 +244,7 @@ function explainMissing(
   };
 }
 
-function originOf(url = ""): string | undefined {
+function parseOrigin(url = ""): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 

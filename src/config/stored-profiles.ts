@@ -54,7 +54,7 @@ function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   if (fault !== null)
     throw new ConfigurationError(
       `The config file is not valid JSON (line ${fault.line}: ${fault.reason}): ${path}`,
-      { hint: `fix the line, ${orStartOver}` },
+      { hint: `fix the line, ${startOverHint}` },
     );
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
@@ -65,7 +65,7 @@ function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
 }
 
 // The file contains the keys of all profiles, so the hint does not suggest deleting it.
-const orStartOver = "or move the file away and run `brandapi login` for each profile";
+const startOverHint = "or move the file away and run `brandapi login` for each profile";
 
 const profileFields = ["baseUrl", "key", "db", "brandId", "brandName", "keyExpiresAt", "ping", "omit"];
 
@@ -74,10 +74,10 @@ const profileFields = ["baseUrl", "key", "db", "brandId", "brandName", "keyExpir
  * secret.
  */
 function configFileHint(root: unknown, stored: unknown): string {
-  if (!isObject(root)) return `put the profiles in an object, \`{"profiles": {…}}\`, ${orStartOver}`;
+  if (!isObject(root)) return `put the profiles in an object, \`{"profiles": {…}}\`, ${startOverHint}`;
   const misspelled = Object.keys(root).find((name) => closestName(name, ["profiles"]) !== undefined);
   if (stored === undefined && misspelled !== undefined) return `rename \`${misspelled}\` to \`profiles\``;
-  if (!isObject(stored)) return `it has no object \`profiles\`: add one, ${orStartOver}`;
+  if (!isObject(stored)) return `it has no object \`profiles\`: add one, ${startOverHint}`;
   const wrong = Object.entries(stored).flatMap(([name, profile]) =>
     isObject(profile)
       ? Object.keys(profile)
@@ -89,7 +89,7 @@ function configFileHint(root: unknown, stored: unknown): string {
           )
       : [`the profile \`${name}\` is not an object: fix or remove it`],
   );
-  return wrong[0] ?? `fix its profiles, ${orStartOver}`;
+  return wrong[0] ?? `fix its profiles, ${startOverHint}`;
 }
 
 /** Returns a hint that explains how to fix an unknown field in a profile. */
@@ -176,8 +176,10 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
  */
 export function readKeysInUse({ keyFile }: CommandLine, deps: Deps): string[] {
   const fromEnv = deps.env.BRANDAPI_KEY ? [deps.env.BRANDAPI_KEY.trim()] : [];
-  const stored = quietly(() => [...readConfigFile(deps).profiles.values()].flatMap(({ key }) => key ?? []));
-  const fromFile = quietly(() => {
+  const stored = ignoreErrors(() =>
+    [...readConfigFile(deps).profiles.values()].flatMap(({ key }) => key ?? []),
+  );
+  const fromFile = ignoreErrors(() => {
     if (keyFile === undefined) return [];
     const path = expandPath(keyFile, deps);
     // Skip pipes, because a pipe can be read only once.
@@ -186,7 +188,7 @@ export function readKeysInUse({ keyFile }: CommandLine, deps: Deps): string[] {
   return [...fromEnv, ...stored, ...fromFile];
 }
 
-function quietly(read: () => string[]): string[] {
+function ignoreErrors(read: () => string[]): string[] {
   try {
     return read();
   } catch {

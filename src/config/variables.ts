@@ -1,7 +1,7 @@
 import type { Env } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { closestName } from "../util/suggestions.js";
-import { findUnresolvedText } from "./credentials.js";
+import { findPlaceholder } from "./credentials.js";
 import type { GlobalFlags, Settings } from "./settings.js";
 
 /**
@@ -32,7 +32,7 @@ export function checkVariables(flags: GlobalFlags, env: Env): void {
   // `checkBaseUrl` and `checkKey` check the other variables.
   const names = ["CONFIG_DIR", "DB", "PING", "PROFILE", "RATE_LIMIT"].map((suffix) => `BRANDAPI_${suffix}`);
   for (const name of names) {
-    const unresolved = overridden.includes(name) ? null : findUnresolvedText(used[name] ?? "");
+    const unresolved = overridden.includes(name) ? null : findPlaceholder(used[name] ?? "");
     if (unresolved !== null)
       throw new ConfigurationError(`${name} ${unresolved.fault}.`, { hint: unresolved.hint });
   }

@@ -6,11 +6,11 @@ import { Incomplete, UsageError } from "../errors.js";
 import { createBrandEvents } from "../sandbox/activity.js";
 import type { Brand } from "../sandbox/brand.js";
 import type { Order } from "../sandbox/orders-endpoint.js";
+import { formatCount, pluralize } from "../util/format-text.js";
 import type { JsonObject } from "../util/json-value.js";
-import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
-import { formatCount, pluralize } from "../util/text.js";
-import { dayMs, formatInstant } from "../util/times.js";
+import { utcDay } from "../util/time-ranges.js";
+import { dayMs, formatInstant } from "../util/timestamps.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./start-demo.js";
 

@@ -5,7 +5,7 @@ import { BadRequest, NotFound } from "../errors.js";
 import { isObject, type Json } from "../util/json-value.js";
 import { rejectOnAbort } from "../util/reject-on-abort.js";
 import type { Task } from "../util/reporter.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamps.js";
 import { encodePathSegment, isLoopback } from "../util/urls.js";
 import type { LibraryFile } from "./library-download.js";
 import { type FileVersion, PartialFile } from "./partial-file.js";

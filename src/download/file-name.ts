@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { formatUtc, readTimestamp } from "../util/times.js";
+import { formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { LibraryFile } from "./library-download.js";
 import { partSuffix } from "./partial-file.js";
 
@@ -40,7 +40,7 @@ function joinName(file: NamedFile, id: string): string {
 }
 
 function dayOf(createdAt: string | null): string {
-  const timestamp = readTimestamp(createdAt ?? "");
+  const timestamp = parseTimestampParts(createdAt ?? "");
   return timestamp ? formatUtc(timestamp).slice(0, 10) : "undated";
 }
 

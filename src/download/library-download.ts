@@ -6,7 +6,7 @@ import type { Mirror } from "../store/database.js";
 import { createFolder } from "../util/files.js";
 import type { Task } from "../util/reporter.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { DownloadFailure, type DownloadFileOptions, downloadFile } from "./download-file.js";
 import { fileName, foldName } from "./file-name.js";
 

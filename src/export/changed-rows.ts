@@ -1,4 +1,4 @@
-import { inBatches, type Row } from "../query/select.js";
+import { inBatches, type Row } from "../query/open-rows.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readRedactedAfterRun } from "../store/redact-mirror.js";

@@ -1,8 +1,8 @@
 import { type Options, stringify } from "csv-stringify/sync";
+import type { RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue } from "../query/select.js";
-import { pluralize } from "../util/text.js";
-import { formatUtc, isTimestampText, readTimestamp } from "../util/times.js";
+import { pluralize } from "../util/format-text.js";
+import { formatUtc, isTimestampText, parseTimestampParts } from "../util/timestamps.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
@@ -48,7 +48,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
 /** Formats a timestamp for spreadsheets as `2026-11-28 06:44:52` in UTC. Returns other text unchanged. */
 function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return text;
-  const time = readTimestamp(text);
+  const time = parseTimestampParts(text);
   return time ? formatUtc(time).slice(0, 19) : text;
 }
 

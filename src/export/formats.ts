@@ -1,4 +1,4 @@
-import type { RowSource } from "../query/select.js";
+import type { RowSource } from "../query/open-rows.js";
 import type { Bookmark } from "./changed-rows.js";
 
 export type FormatName = "csv" | "json" | "ndjson" | "xlsx" | "parquet" | "singer";

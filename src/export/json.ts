@@ -1,5 +1,5 @@
+import { type Row, type RowSource, type RowValue, readRows } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import { type Row, type RowSource, type RowValue, readRows } from "../query/select.js";
 import { exportsRawRecords } from "../resources/table-shape.js";
 import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";

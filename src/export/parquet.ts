@@ -1,8 +1,8 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { Row, RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { Row, RowValue } from "../query/select.js";
-import { dayMs, daysSince1970, formatUtc, readTimestamp } from "../util/times.js";
+import { dayMs, daysSince1970, formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { Chunk, RowSources } from "./formats.js";
 
 type Value = Exclude<RowValue, null>;
@@ -35,7 +35,7 @@ const timestampType: ColumnType = {
   },
   delta: "timestamp",
   convert(value) {
-    const timestamp = typeof value === "string" ? readTimestamp(value) : undefined;
+    const timestamp = typeof value === "string" ? parseTimestampParts(value) : undefined;
     return timestamp && BigInt(timestamp.ms) * 1_000n + BigInt(timestamp.micros);
   },
   revert(stored) {

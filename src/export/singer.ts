@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
+import type { RowSource, RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowSource, RowValue } from "../query/select.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readTextFile } from "../util/files.js";
+import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
-import { pluralize, quoteShellWord } from "../util/text.js";
-import { daysSince1970, formatInstant, readTimestamp } from "../util/times.js";
+import { daysSince1970, formatInstant, parseTimestampParts } from "../util/timestamps.js";
 import {
   type ChangedRow,
   isBookmarkOf,
@@ -95,7 +95,7 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   const text = String(value);
   if (type === "date") return daysSince1970(text) === undefined ? undefined : text;
   if (type !== "timestamp") return text;
-  const at = readTimestamp(text);
+  const at = parseTimestampParts(text);
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }
 

@@ -5,10 +5,10 @@ import { dirname } from "node:path";
 import type { Deps, OutputStream } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
 import { resolveLinks } from "../util/files.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { errorCode, errorReason, writeHint } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { escapeData } from "../util/terminal.js";
-import { quoteShellWord } from "../util/text.js";
 
 /** The destination of an export. The caller must always call either `finish` or `discard`. */
 interface Sink {

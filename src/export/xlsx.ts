@@ -1,10 +1,10 @@
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
+import { countRows, type RowSource, type RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import { countRows, type RowSource, type RowValue } from "../query/select.js";
-import { pluralize } from "../util/text.js";
-import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/times.js";
+import { pluralize } from "../util/format-text.js";
+import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamps.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /** The maximum number of rows in a sheet, including the header row. */
@@ -158,7 +158,7 @@ function dateCell(daysSince1970: number | undefined, style: number): string | un
 }
 
 function textCell(text: string, style: number = styles.text): string {
-  const xml = xmlText(text.slice(0, maxCellText));
+  const xml = escapeXml(text.slice(0, maxCellText));
   return ` t="inlineStr" s="${style}"><is><t xml:space="preserve">${xml}</t></is></c>`;
 }
 
@@ -242,12 +242,12 @@ export function sheetName(table: string): string {
 function workbookXml(sheets: readonly Sheet[]): string {
   const list = sheets.map(({ table }, index) => {
     const number = index + 1;
-    return `<sheet name="${xmlText(sheetName(table))}" sheetId="${number}" r:id="rId${number}"/>`;
+    return `<sheet name="${escapeXml(sheetName(table))}" sheetId="${number}" r:id="rId${number}"/>`;
   });
   const filters = sheets.map(({ table, range }, index) => {
     const cells = range.replace(/([A-Z]+)(\d+)/g, "$$$1$$$2");
     const head = `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">`;
-    return `${head}${xmlText(`'${sheetName(table)}'!${cells}`)}</definedName>`;
+    return `${head}${escapeXml(`'${sheetName(table)}'!${cells}`)}</definedName>`;
   });
   return (
     `${xmlHead}<workbook xmlns="${sheetNamespace}" xmlns:r="${office}"><sheets>${list.join("")}</sheets>` +
@@ -309,7 +309,7 @@ function styleSheet(): string {
 /**
  * Escapes text for XML. Characters that XML does not allow are written as `_x0000_`, with their code in hexadecimal.
  */
-function xmlText(text: string): string {
+function escapeXml(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
   return (
     text

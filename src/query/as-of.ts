@@ -13,7 +13,7 @@ import {
   TableColumns,
   tableName,
 } from "../store/table-sql.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
 import { storedTables, typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads } from "./statement-reads.js";

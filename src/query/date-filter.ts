@@ -1,7 +1,7 @@
 import type { ScalarType } from "../resources/fields.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { mainDateColumn, positionsPerRecord, quote, recordStates, tableName } from "../store/table-sql.js";
-import { formatInstant, formatUtc, maxTimestampMs } from "../util/times.js";
+import { formatInstant, formatUtc, maxTimestampMs } from "../util/timestamps.js";
 import { isUtcTime } from "../views/view.js";
 
 /** The date that `--since` and `--until` filter by. */

@@ -2,7 +2,7 @@ import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import { type Mirror, readInfo } from "../store/database.js";
-import type { CurrentRun } from "../store/lock.js";
+import type { CurrentRun } from "../store/mirror-lock.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
   type FailedRun,
@@ -11,18 +11,18 @@ import {
   findLastVerifiedSync,
   findNewestRunId,
   findUnresolvedVerify,
+  hasBeenRead,
   isUnrepairableRun,
   type Refusal,
   type RunRow,
   readFailedRun,
   readRefusal,
-  wasRead,
 } from "../store/runs.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
 import { readTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
-import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
-import { formatInstant, formatInstantOrNull } from "../util/times.js";
+import { findGaps, mergeRanges, type TimeRange } from "../util/time-ranges.js";
+import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
 
 /** A range of ISO 8601 times. A null `from` means that there is no lower bound. */
 export type DateRange = { from: string | null; to: string };
@@ -123,7 +123,7 @@ export function readResourceHealth(
   const { now, maxAgeMs, underWay } = options;
   const last = resolveKilledRun(mirror, findLastRun(mirror, name), underWay !== null);
   const refused = readRefusal(mirror, name);
-  if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, resource))) return null;
+  if (!last || ((refused || last.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
@@ -176,6 +176,6 @@ function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"]
   };
 }
 
-function toDateRange({ from, to }: Range): DateRange {
+function toDateRange({ from, to }: TimeRange): DateRange {
   return { from: formatInstantOrNull(from), to: formatInstant(to) };
 }

@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { closestName, findOwnColumn } from "../util/suggestions.js";
-import { quoteShellWord } from "../util/text.js";
 import { knownTableNames, mainTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
@@ -177,7 +177,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     const own = scope.length === 1 && scope[0] && findOwnColumn(column, scope[0].name, scope[0].columns);
     if (own) return `did you mean \`${own}\`?`;
 
-    const holders = tablesWith(column, tables, scope);
+    const holders = findTablesWithColumn(column, tables, scope);
     if (holders.length > 0)
       return [
         `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
@@ -204,7 +204,11 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
 }
 
 /** Returns up to three tables that have the column. Tables that share columns with the tables in scope come first. */
-function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
+function findTablesWithColumn(
+  column: string,
+  tables: readonly SchemaTable[],
+  scope: readonly SchemaTable[],
+): string[] {
   const names = mainTableNames();
   const inScope = new Set(scope.flatMap(({ columns }) => columns));
   const sharedColumns = ({ columns }: SchemaTable) => columns.filter((name) => inScope.has(name)).length;

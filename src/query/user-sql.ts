@@ -4,8 +4,8 @@ import type { Mirror } from "../store/database.js";
 import { uniqueName } from "../store/table-sql.js";
 import { errorCode } from "../util/system-errors.js";
 import { amountNames } from "../views/all-views.js";
+import { inBatches, type Row, type RowSource, type RowValue } from "./open-rows.js";
 import type { ReadableTable } from "./readable-tables.js";
-import { inBatches, type Row, type RowSource, type RowValue } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
@@ -33,14 +33,14 @@ const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
   const hint =
     "`brandapi tables` lists the tables and views, and `brandapi tables NAME` lists the columns of one table or view";
-  if (writingStatement.test(sql)) throw notReadOnly();
+  if (writingStatement.test(sql)) throw createNotReadOnlyError();
   const statement = compile(db, sql, "SQLite cannot parse this", hint);
   const pragma = /^\s*pragma\s+\w+\s*(?:\(\s*['"]?(\w+))?/i.exec(sql);
   if (pragma)
-    throw notReadOnly(
+    throw createNotReadOnlyError(
       `use \`brandapi tables${pragma[1] === undefined ? "" : ` ${pragma[1]}`}\` instead of PRAGMA`,
     );
-  if (!readingStatement.test(sql) || !statement.readonly || !statement.reader) throw notReadOnly();
+  if (!readingStatement.test(sql) || !statement.readonly || !statement.reader) throw createNotReadOnlyError();
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));
   const missing = findMissingParameter(db, sql, values);
   if (unknown !== undefined)
@@ -57,14 +57,14 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
   try {
     return statement.bind(...(values.size > 0 ? [Object.fromEntries(values)] : []));
   } catch (cause) {
-    throw new UsageError(`A parameter has no value: ${messageOf(cause)}.`, {
+    throw new UsageError(`A parameter has no value: ${readErrorMessage(cause)}.`, {
       hint: "use named parameters such as `:month`, with `-p month=VALUE`",
       cause,
     });
   }
 }
 
-function notReadOnly(
+function createNotReadOnlyError(
   hint = "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
 ): UsageError {
   return new UsageError("`query` runs only read-only statements.", { hint });
@@ -79,7 +79,7 @@ function findMissingParameter(db: Database, sql: string, values: SqlParameters):
     db.prepare(sql).bind(Object.fromEntries(values));
     return undefined;
   } catch (error) {
-    return /^Missing named parameter "(.+)"$/.exec(messageOf(error))?.[1];
+    return /^Missing named parameter "(.+)"$/.exec(readErrorMessage(error))?.[1];
   }
 }
 
@@ -96,7 +96,7 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
     try {
       statement.bind();
     } catch (cause) {
-      throw new UsageError(`${reason}: ${messageOf(cause)}.`, {
+      throw new UsageError(`${reason}: ${readErrorMessage(cause)}.`, {
         hint: "use values instead of `:name` or `?`",
         cause,
       });
@@ -126,7 +126,7 @@ function compile(db: Database, sql: string, reason: string, hint: string): State
   } catch (cause) {
     const code = errorCode(cause);
     if (code.startsWith("SQLITE_") && !statementErrors.test(code)) throw cause;
-    const error = messageOf(cause);
+    const error = readErrorMessage(cause);
     const mistake = explainMistake(db, sql, error);
     throw new UsageError(`${mistake.reason ?? `${reason}: ${error.replace(/\?$/, "")}`}.`, {
       hint: mistake.hint ?? hint,
@@ -135,7 +135,7 @@ function compile(db: Database, sql: string, reason: string, hint: string): State
   }
 }
 
-function messageOf(error: unknown): string {
+function readErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,5 +1,5 @@
-import { containsInstant, dayRange, monthRange, type Range, utcDay } from "../util/ranges.js";
-import { dayMs } from "../util/times.js";
+import { containsInstant, dayRange, monthRange, type TimeRange, utcDay } from "../util/time-ranges.js";
+import { dayMs } from "../util/timestamps.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 
 /** An inclusive range of UTC days such as `2026-10-31`. */
@@ -42,7 +42,7 @@ export interface Period extends DayRange {
 export function choosePeriod(
   requested: { since: number | undefined; until: number | undefined },
   reached: number,
-  read: readonly Range[],
+  read: readonly TimeRange[],
   firstDay: string | null = null,
 ): Period {
   const until = chooseUntil(requested, reached);
@@ -80,13 +80,13 @@ function chooseUntil(
 }
 
 /** Returns the end of the range that contains the start of the day, in milliseconds since the Unix epoch. */
-function endOfRangeAt(read: readonly Range[], day: string): number | undefined {
+function endOfRangeAt(read: readonly TimeRange[], day: string): number | undefined {
   const { from: start } = dayRange(day);
   return read.find((range) => containsInstant(range, start))?.to;
 }
 
 /** True if all days have been read completely, up to `until` or `reached`, whichever is earlier. */
-function isRead(read: readonly Range[], { since, until }: DayRange, reached: number): boolean {
+function isRead(read: readonly TimeRange[], { since, until }: DayRange, reached: number): boolean {
   return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 

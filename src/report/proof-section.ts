@@ -1,10 +1,10 @@
 import { type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
-import type { CurrentRun } from "../store/lock.js";
+import type { CurrentRun } from "../store/mirror-lock.js";
 import { findLastVerifiedRun, isVerify, type RunRow } from "../store/runs.js";
-import { pluralize } from "../util/text.js";
-import { dayMs } from "../util/times.js";
+import { pluralize } from "../util/format-text.js";
+import { dayMs } from "../util/timestamps.js";
 import { paragraph, type Section } from "./document.js";
 import { formatDay, formatTime } from "./formatting.js";
 

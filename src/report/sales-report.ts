@@ -1,11 +1,11 @@
 import { ConfigurationError } from "../errors.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import { type Mirror, readInfo } from "../store/database.js";
-import type { CurrentRun } from "../store/lock.js";
-import { mergeRanges } from "../util/ranges.js";
-import { formatInstant } from "../util/times.js";
+import type { CurrentRun } from "../store/mirror-lock.js";
+import { mergeRanges } from "../util/time-ranges.js";
+import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
-import { orderReads, ordersReadUntil } from "../views/order-history.js";
+import { orderReadsSql, ordersReadUntilSql } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
@@ -83,7 +83,7 @@ function materializeViews({ db }: Mirror): void {
 
 /** Returns the time up to which orders have been read (ISO 8601), or null if no date range has been read completely. */
 function readOrdersEnd(mirror: Mirror): string | null {
-  return mirror.selectValue<string | null>(`WITH ${orderReads} SELECT ${ordersReadUntil}`) ?? null;
+  return mirror.selectValue<string | null>(`WITH ${orderReadsSql} SELECT ${ordersReadUntilSql}`) ?? null;
 }
 
 function checkPeriod(period: Period, lastDay: string, firstDay: string | null): void {

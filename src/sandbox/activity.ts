@@ -1,5 +1,5 @@
-import { startOfSecond } from "../util/ranges.js";
-import { dayMs, formatInstant, hourMs, secondMs } from "../util/times.js";
+import { startOfSecond } from "../util/time-ranges.js";
+import { dayMs, formatInstant, hourMs, secondMs } from "../util/timestamps.js";
 import type { Brand, ListName, Lists } from "./brand.js";
 import { createContent } from "./content-endpoints.js";
 import {

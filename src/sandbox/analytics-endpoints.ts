@@ -1,5 +1,5 @@
-import { startOfDay, utcDay } from "../util/ranges.js";
-import { dayMs } from "../util/times.js";
+import { startOfDay, utcDay } from "../util/time-ranges.js";
+import { dayMs } from "../util/timestamps.js";
 import type { Brand } from "./brand.js";
 import {
   type Endpoint,

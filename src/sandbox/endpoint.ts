@@ -1,4 +1,4 @@
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamps.js";
 import type { Brand, ListName } from "./brand.js";
 import type { ApiKey } from "./keys.js";
 

@@ -1,4 +1,4 @@
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { analyticsEndpoints } from "./analytics-endpoints.js";
 import { contentEndpoints } from "./content-endpoints.js";
 import { type Endpoint, readQuery } from "./endpoint.js";

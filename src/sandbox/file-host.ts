@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { secondMs } from "../util/times.js";
+import { secondMs } from "../util/timestamps.js";
 import type { SandboxRequest, SandboxResponse } from "./api.js";
 import type { Brand } from "./brand.js";
 import type { ContentItem } from "./content-endpoints.js";

@@ -1,4 +1,4 @@
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamps.js";
 import type { SandboxRequest } from "./api.js";
 import type { Brand } from "./brand.js";
 import { type Endpoint, ErrorResponse } from "./endpoint.js";

@@ -1,5 +1,5 @@
-import { utcDay } from "../util/ranges.js";
-import { dayMs, formatInstant, secondMs } from "../util/times.js";
+import { utcDay } from "../util/time-ranges.js";
+import { dayMs, formatInstant, secondMs } from "../util/timestamps.js";
 import type { Brand } from "./brand.js";
 import {
   type Endpoint,

@@ -1,4 +1,4 @@
-import { dayMs, formatInstant, secondMs } from "../util/times.js";
+import { dayMs, formatInstant, secondMs } from "../util/timestamps.js";
 import type { Brand } from "./brand.js";
 import {
   type Endpoint,

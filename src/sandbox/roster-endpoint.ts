@@ -1,4 +1,4 @@
-import { dayMs, formatInstant } from "../util/times.js";
+import { dayMs, formatInstant } from "../util/timestamps.js";
 import type { Brand } from "./brand.js";
 import { unfilteredList } from "./endpoint.js";
 import type { Campaign } from "./opportunities-endpoints.js";

@@ -1,4 +1,4 @@
-import { dayMs, formatInstant } from "../util/times.js";
+import { dayMs, formatInstant } from "../util/timestamps.js";
 import type { Brand } from "./brand.js";
 import { type Endpoint, type EndpointContext, notFound, readQuery, unfilteredList } from "./endpoint.js";
 import { toHost } from "./people.js";

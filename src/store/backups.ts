@@ -11,8 +11,8 @@ import {
 import { dirname, join, parse } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { damageKind, errorCode, errorReason, writeHint } from "../util/system-errors.js";
-import { quoteShellWord } from "../util/text.js";
 import { connect, findDamage, type Mirror, readInfo, readJsonInfo, withMirror } from "./database.js";
 import { isWritable, moveLogFiles } from "./mirror-files.js";
 import { readFirstReadAt } from "./runs.js";
@@ -42,7 +42,8 @@ export async function copyMirror(
 
 async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
   return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
-    if (schemaVersion(mirror) === "none") throw copyError(from, "it is empty", "run `brandapi sync` first");
+    if (schemaVersion(mirror) === "none")
+      throw createCopyError(from, "it is empty", "run `brandapi sync` first");
     // Count and copy the rows in the same transaction. This rules out VACUUM INTO, which cannot run in a transaction.
     mirror.db.exec("BEGIN");
     const summary = summarizeRows(mirror);
@@ -62,7 +63,7 @@ async function checkCopy(copy: string, summary: string, from: string): Promise<v
     const hasAllRows = summarizeRows(mirror) === summary;
     const damage =
       findDamage(mirror) ?? (hasAllRows ? null : "the rows of the copy differ from those of the mirror");
-    if (damage !== null) throw copyError(from, damage, "run `brandapi doctor`");
+    if (damage !== null) throw createCopyError(from, damage, "run `brandapi doctor`");
   });
 }
 
@@ -86,7 +87,7 @@ function createEmptyFile(path: string): void {
 export function explainCopyError(error: unknown, from: string, folder: string): unknown {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (damageKind(cause) === "content")
-    return copyError(from, errorReason(cause), "run `brandapi doctor`", cause);
+    return createCopyError(from, errorReason(cause), "run `brandapi doctor`", cause);
   if (!/^SQLITE_(FULL|IOERR)/.test(errorCode(cause))) return error;
   return new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
     hint: "free some space on that disk, or choose a different folder",
@@ -94,7 +95,7 @@ export function explainCopyError(error: unknown, from: string, folder: string): 
   });
 }
 
-function copyError(from: string, reason: string, hint: string, cause?: unknown): MirrorUnusable {
+function createCopyError(from: string, reason: string, hint: string, cause?: unknown): MirrorUnusable {
   return new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, { hint, cause });
 }
 

@@ -1,9 +1,9 @@
-import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
-import { dayMs, formatInstant, formatInstantOrNull, minuteMs } from "../util/times.js";
+import { contains, mergeRanges, overlaps, subtractRanges, type TimeRange } from "../util/time-ranges.js";
+import { dayMs, formatInstant, formatInstantOrNull, minuteMs } from "../util/timestamps.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { finishedCondition } from "./runs.js";
 
-export interface CoveredRange extends Range {
+export interface CoveredRange extends TimeRange {
   readAt: number;
   runId: number;
 }
@@ -23,7 +23,7 @@ export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRan
   }, []);
 }
 
-export function withoutRange<R extends Range>(ranges: readonly R[], removed: Range): R[] {
+export function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRange): R[] {
   return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
 
@@ -90,7 +90,7 @@ export function findLastReadAt(covered: readonly CoveredRange[], date: number | 
  * records by their exact dates. A date at midnight can therefore be any time of that day, and a date without seconds
  * any time of that minute.
  */
-function possibleDates(date: number): Range {
+function possibleDates(date: number): TimeRange {
   const from = Math.floor(date);
   const length = date % dayMs === 0 ? dayMs : date % minuteMs === 0 ? minuteMs : 1;
   return { from, to: from + length - 1 };

@@ -2,7 +2,7 @@ import type { Database, RunResult, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { damagedHint, damageKind, errorCode } from "../util/system-errors.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 import { checkIdentity } from "./schema.js";
 

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { createFolder } from "../util/files.js";
-import { quoteShellWord } from "../util/text.js";
+import { quoteShellWord } from "../util/format-text.js";
 
 /** @throws MirrorUnusable if the path is a folder or a device */
 export function checkMirrorPath(path: string): void {

@@ -19,8 +19,8 @@ import {
   writeInfo,
   writeJsonInfo,
 } from "./database.js";
-import { findCurrentRun } from "./lock.js";
 import { isWritable, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
+import { findCurrentRun } from "./mirror-lock.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";

@@ -3,7 +3,7 @@ import type { Resource } from "../resources/resource.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
 import { parseJsonNumber } from "../util/numbers.js";
-import { formatUtc, readTimestamp } from "../util/times.js";
+import { formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { Mirror } from "./database.js";
 import { recordState, type StoredRecord } from "./records.js";
 import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
@@ -192,7 +192,7 @@ export class RowBuilder {
 }
 
 function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
-  const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
+  const timestamp = typeof date === "string" ? parseTimestampParts(date) : undefined;
   if (!timestamp) return [null, null, null];
   const text = formatUtc(timestamp);
   return [text.slice(0, 10), text.slice(0, 7), text];

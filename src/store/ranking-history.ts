@@ -1,6 +1,6 @@
 import { type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual, parseJsonNumber } from "../util/numbers.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import type { Mirror } from "./database.js";
 import { createRedactor } from "./redaction-rules.js";
 

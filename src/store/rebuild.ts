@@ -58,7 +58,7 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): s
 
 function rebuild(mirror: Mirror, resource: Resource): string[] {
   const shapes = listTableShapes(resource);
-  const tables = tableNamesOf(resource);
+  const tables = listTableNames(resource);
   const userObjects = readUserObjects(mirror, tables, shapes.flatMap(indexNames));
   for (const table of tables) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(table)}`);
   for (const shape of shapes) deleteUnusableColumns(mirror, shape);
@@ -94,7 +94,7 @@ function setVersionMonths(mirror: Mirror, resource: Resource): void {
   );
 }
 
-function tableNamesOf(resource: Resource): string[] {
+function listTableNames(resource: Resource): string[] {
   return listTableShapes(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
 }
 
@@ -102,7 +102,7 @@ function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
   const find = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
   return (
     hasCurrentColumns(mirror, resource) &&
-    tableNamesOf(resource).every((name) => mirror.selectValue(find, name) === 1)
+    listTableNames(resource).every((name) => mirror.selectValue(find, name) === 1)
   );
 }
 

@@ -1,5 +1,5 @@
 import { asObject, type Json } from "../util/json-value.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import type { Mirror } from "./database.js";
 import { parseStoredRecord, type RecordRow } from "./records.js";
 

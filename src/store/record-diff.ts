@@ -82,7 +82,7 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
     if (isSameJson(oldValue ?? null, newValue ?? null, signed)) return;
     const members = jsonColumns.has(name) ? undefined : pairMembers(oldValue, newValue);
     if (!members) {
-      changes.push({ field: name, old: changeText(oldValue), new: changeText(newValue) });
+      changes.push({ field: name, old: formatValue(oldValue), new: formatValue(newValue) });
       return;
     }
     for (const member of new Set([...Object.keys(members.before), ...Object.keys(members.after)])) {
@@ -119,7 +119,7 @@ function itemsById(value: Json | undefined): JsonObject | undefined {
   return items;
 }
 
-function changeText(value: Json | undefined): string | null {
+function formatValue(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,9 +1,9 @@
 import { mergesDetails, type Resource } from "../resources/resource.js";
 import { listTableShapes } from "../resources/table-shape.js";
 import { asObject, type Json, type JsonObject } from "../util/json-value.js";
-import { startOfSecond } from "../util/ranges.js";
 import type { Reporter } from "../util/reporter.js";
-import { formatInstant } from "../util/times.js";
+import { startOfSecond } from "../util/time-ranges.js";
+import { formatInstant } from "../util/timestamps.js";
 import { ChangeLog } from "./change-log.js";
 import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
@@ -23,7 +23,7 @@ import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
 import { SchemaIssues } from "./schema-issues.js";
 
-export interface ResponseOptions {
+export interface WriteOptions {
   readAt: number;
   /** Request parameters, such as the month, for columns whose values are not in the response. */
   context?: JsonObject;
@@ -48,7 +48,7 @@ export interface SkippedCopy {
 }
 
 /** A version of a record to store in `records`. */
-interface Version {
+interface RecordVersion {
   /** The record after redaction, including its details. */
   value: Json;
   json: string;
@@ -90,7 +90,7 @@ export class RecordWriter {
    * is older than in the mirror.
    * @throws UnexpectedResponse if an ID is missing or inexact
    */
-  write(records: readonly Json[], options: ResponseOptions): WrittenRecords {
+  write(records: readonly Json[], options: WriteOptions): WrittenRecords {
     const { keyPrefix = "", position = 0 } = options;
     const ids = new Set<number>();
     const added: number[] = [];
@@ -167,7 +167,7 @@ export class RecordWriter {
   }
 
   /** Redacts a record and, if `row` contains details, merges them into it. */
-  #createVersion(sent: Json, row: RecordRow | undefined): Version {
+  #createVersion(sent: Json, row: RecordRow | undefined): RecordVersion {
     const value = this.#redact(sent, this.resource.name);
     const json = JSON.stringify(value);
     if (!this.#mergesDetails) return { value, json, listJson: null };
@@ -175,13 +175,13 @@ export class RecordWriter {
     return { value: merged, json: JSON.stringify(merged), listJson: json };
   }
 
-  #isOlder({ json, value }: Version, row: RecordRow): boolean {
+  #isOlder({ json, value }: RecordVersion, row: RecordRow): boolean {
     if (row.json === json || row.removed_at !== null || row.dated_at === null) return false;
     const date = recordDate(this.resource, value);
     return date !== null && date < startOfSecond(row.dated_at);
   }
 
-  #add(key: string, { json, listJson, value }: Version, options: ResponseOptions): number {
+  #add(key: string, { json, listJson, value }: RecordVersion, options: WriteOptions): number {
     const { context, isFaulty = false } = options;
     const readAt = formatInstant(options.readAt);
     const date = recordDate(this.resource, value);
@@ -210,7 +210,7 @@ export class RecordWriter {
    * Replaces the mirrored version if anything has changed. A removed record becomes current again.
    * @returns true if the record has changed. A different order of fields or a new URL signature is not a change.
    */
-  #update(row: RecordRow, version: Version, options: ResponseOptions): boolean {
+  #update(row: RecordRow, version: RecordVersion, options: WriteOptions): boolean {
     const { json, listJson, value } = version;
     const isCurrent = row.removed_at === null && row.context === contextJson(options.context);
     const isIdentical = isCurrent && row.json === json && row.list_json === listJson;
@@ -234,7 +234,7 @@ export class RecordWriter {
     return this.#restore(stored, sent, this.resource.name);
   }
 
-  #replaceVersion(row: RecordRow, version: Version, isChanged: boolean, options: ResponseOptions): void {
+  #replaceVersion(row: RecordRow, version: RecordVersion, isChanged: boolean, options: WriteOptions): void {
     const { json, listJson, value } = version;
     const { record_id: recordId } = row;
     const readAt = formatInstant(options.readAt);

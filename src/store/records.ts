@@ -1,29 +1,29 @@
 import { UnexpectedResponse } from "../errors.js";
 import { filterBits, mergesDetails, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject, valueAt } from "../util/json-value.js";
-import { allTime, type Range, utcMonth } from "../util/ranges.js";
-import { parseTimestamp } from "../util/times.js";
+import { allTime, type TimeRange, utcMonth } from "../util/time-ranges.js";
+import { parseTimestamp } from "../util/timestamps.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
 import type { RecordState } from "./table-sql.js";
 
-export function currentCondition({ from, to }: Range): string {
+export function currentCondition({ from, to }: TimeRange): string {
   const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
   const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
   return `resource = ? AND removed_at IS NULL${since}${until}`;
 }
 
-export function currentParameters(resource: string, { from, to }: Range): (string | number)[] {
+export function currentParameters(resource: string, { from, to }: TimeRange): (string | number)[] {
   return [resource, ...[from, to + 1].filter(Number.isFinite)];
 }
 
-export function readCurrentIds(mirror: Mirror, resource: string, range: Range = allTime): number[] {
+export function readCurrentIds(mirror: Mirror, resource: string, range: TimeRange = allTime): number[] {
   const select = `SELECT record_id FROM records WHERE ${currentCondition(range)}`;
   return mirror.selectValues(select, ...currentParameters(resource, range));
 }
 
-export function readCurrentKeys(mirror: Mirror, resource: string, range: Range = allTime): string[] {
+export function readCurrentKeys(mirror: Mirror, resource: string, range: TimeRange = allTime): string[] {
   const select = `SELECT key FROM records WHERE ${currentCondition(range)}`;
   return mirror.selectValues(select, ...currentParameters(resource, range));
 }
@@ -56,7 +56,7 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
  * Returns the date of the nth oldest current record in a range (0 is the oldest), in milliseconds since the Unix epoch.
  * Returns null if the range has fewer records.
  */
-export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
+export function findNthDate(mirror: Mirror, resource: string, range: TimeRange, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
     ORDER BY dated_at LIMIT 1 OFFSET ?`;
   return mirror.selectValue<number>(select, ...currentParameters(resource, range), nth) ?? null;
@@ -198,7 +198,7 @@ export function recordKey(resource: Resource, value: Json, position: number): st
   return `#${position}`;
 }
 
-export function apiId(resource: Resource, value: Json): string | null {
+export function readApiId(resource: Resource, value: Json): string | null {
   return readId(resource, value, resource.key[0] ?? "id");
 }
 

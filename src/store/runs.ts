@@ -126,19 +126,19 @@ export function createRunRow(resource: string, startedAt: string): RunRow {
 export function readRun(mirror: Mirror, runId: number): RunRow {
   const row = mirror.selectRow<RawRunRow>("SELECT * FROM sync_runs WHERE run_id = ?", runId);
   if (!row) throw new Error(`there is no run ${runId}`);
-  return fromRow(row);
+  return parseRunRow(row);
 }
 
 type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
 
-function fromRow(row: RawRunRow): RunRow {
+function parseRunRow(row: RawRunRow): RunRow {
   return { ...row, verified: row.verified === 1 };
 }
 
-function findNewest(mirror: Mirror, resource: string, condition: string): RunRow | null {
+function findNewestRun(mirror: Mirror, resource: string, condition: string): RunRow | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
   const row = mirror.selectRow<RawRunRow>(select, resource);
-  return row ? fromRow(row) : null;
+  return row ? parseRunRow(row) : null;
 }
 
 export function findNewestRunId(mirror: Mirror): number {
@@ -156,33 +156,33 @@ const upToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 /** Returns the last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   const informative = "NOT (outcome = 'verified' AND error IS NULL)";
-  return findNewest(mirror, resource, informative) ?? findNewest(mirror, resource, "true");
+  return findNewestRun(mirror, resource, informative) ?? findNewestRun(mirror, resource, "true");
 }
 
 /** Returns the last sync that read everything up to its own start, even if it could not verify all of it. */
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, `outcome = 'done' AND ${upToDate}`);
+  return findNewestRun(mirror, resource, `outcome = 'done' AND ${upToDate}`);
 }
 
 /** Returns the last sync that verified everything up to its own start. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, `outcome = 'done' AND verified = 1 AND ${upToDate}`);
+  return findNewestRun(mirror, resource, `outcome = 'done' AND verified = 1 AND ${upToDate}`);
 }
 
 /** Returns the last sync or `verify` in which the mirror and the API agreed, even if it was limited by `--until`. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, "verified = 1");
+  return findNewestRun(mirror, resource, "verified = 1");
 }
 
 /** Returns the last `verify` that found differences, unless a later run has verified everything up to its own start. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewest(mirror, resource, "outcome = 'verified' AND error IS NOT NULL");
-  const verified = findNewest(mirror, resource, `verified = 1 AND ${upToDate}`);
+  const differing = findNewestRun(mirror, resource, "outcome = 'verified' AND error IS NOT NULL");
+  const verified = findNewestRun(mirror, resource, `verified = 1 AND ${upToDate}`);
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 
 /** True if at least part of a resource has been read. */
-export function wasRead(mirror: Mirror, resource: Resource): boolean {
+export function hasBeenRead(mirror: Mirror, resource: Resource): boolean {
   const find = `SELECT 1 FROM records WHERE resource = @name
      UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
      UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`;
@@ -214,7 +214,7 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
 export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 
 export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewest(mirror, resource, finishedCondition);
+  return findNewestRun(mirror, resource, finishedCondition);
 }
 
 /** Returns the newest date up to which a finished run has read, in milliseconds since the Unix epoch. */

@@ -1,9 +1,9 @@
 import type { Field } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
 import { exportsRawRecords, listTableShapes } from "../resources/table-shape.js";
+import { pluralize } from "../util/format-text.js";
 import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
-import { pluralize } from "../util/text.js";
 import type { Mirror } from "./database.js";
 import type { StoredRecord } from "./records.js";
 
@@ -58,21 +58,21 @@ export class SchemaIssues {
   }
 
   #print(issue: Notice, readAt: string): void {
-    if (!this.reporter || !addNotice(this.mirror, noticeSubject(issue), readAt)) return;
+    if (!this.reporter || !addNotice(this.mirror, describeNoticeSubject(issue), readAt)) return;
     // A new attribute requires no action, so it is a note rather than a warning.
-    this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
+    this.reporter[issue.kind === "attribute" ? "note" : "warn"](describeNotice(issue, this.resource));
   }
 }
 
 type Notice = Exclude<SchemaIssue, { kind: "type" }>;
 
-function noticeSubject(notice: Notice): string {
+function describeNoticeSubject(notice: Notice): string {
   const { kind, table } = notice;
   if (kind === "attribute") return `attribute:${table}.${notice.path}`;
   return `column:${table}.${notice.name === null ? "" : notice.path}`;
 }
 
-function noticeText(notice: Notice, resource: Resource): string {
+function describeNotice(notice: Notice, resource: Resource): string {
   const { table, kind } = notice;
   const path = notice.path.slice(0, 120);
   if (kind === "column" && notice.name === null)

@@ -5,11 +5,11 @@ import {
   containsInstant,
   mergeRanges,
   overlaps,
-  type Range,
   startOfDay,
+  type TimeRange,
   utcDay,
-} from "../util/ranges.js";
-import { dayMs } from "../util/times.js";
+} from "../util/time-ranges.js";
+import { dayMs } from "../util/timestamps.js";
 import {
   addCoverage,
   type CoveredRange,
@@ -28,7 +28,7 @@ import { countCurrent, currentCondition, currentParameters, readCurrentIds } fro
 /** The records that the API returned for a range that was read completely. */
 interface CompleteReading {
   runId: number;
-  range: Range;
+  range: TimeRange;
   ids: ReadonlySet<number>;
   requestedAt: number;
 }
@@ -36,7 +36,7 @@ interface CompleteReading {
 /** The records that the API returned for a range with faulty records. */
 interface FaultyReading {
   runId: number;
-  range: Range;
+  range: TimeRange;
   faultyIds: readonly number[];
   /** All returned records, or null if the range was not read completely. */
   ids: ReadonlySet<number> | null;
@@ -128,7 +128,7 @@ export class SyncState {
    * @param requested the range in which mirrored records are marked as missing if the API did not return them
    * @returns the number of records that the API did not return
    */
-  #addCoverage({ ids, range, requestedAt, runId }: CompleteReading, requested: Range): number {
+  #addCoverage({ ids, range, requestedAt, runId }: CompleteReading, requested: TimeRange): number {
     const current = readCurrentIds(this.mirror, this.resource, requested);
     const absent = current.filter((id) => !ids.has(id));
     this.missing.add(absent, this.#coverage);
@@ -224,7 +224,7 @@ export class SyncState {
   }
 
   /** Counts the current records in a range that match all of these flags. Missing records are excluded. */
-  count(range: Range, flags = 0): number {
+  count(range: TimeRange, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }
 
@@ -272,11 +272,11 @@ class StoredTotals {
    * Deletes the totals for all days that overlap a range, because they describe earlier versions of the records. A
    * covered day without totals counts as changed until the run has read the complete day.
    */
-  invalidate(range: Range): void {
+  invalidate(range: TimeRange): void {
     this.replace(range, new Map());
   }
 
-  replace({ from, to }: Range, totals: TotalsByDay): void {
+  replace({ from, to }: TimeRange, totals: TotalsByDay): void {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
     const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";
     this.mirror.run(remove, this.resource, first, last);
@@ -332,7 +332,7 @@ class MissingRecords {
     return this.mirror.selectValue(find, this.resource, id) === 1;
   }
 
-  count(range: Range, flags: number): number {
+  count(range: TimeRange, flags: number): number {
     // NOT INDEXED makes SQLite start with the missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;

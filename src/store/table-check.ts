@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Resource } from "../resources/resource.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
-import { pluralize } from "../util/text.js";
+import { pluralize } from "../util/format-text.js";
 import { type Mirror, readJsonInfo, writeJsonInfo } from "./database.js";
 import { RowBuilder, type TableRow } from "./projection.js";
 import { readRecords, recordState } from "./records.js";

@@ -4,13 +4,13 @@ import { openRecordComparison, recordKey } from "../store/records.js";
 import { countWrittenRows } from "../store/runs.js";
 import { addNotice } from "../store/schema-issues.js";
 import type { SyncState, TotalsByDay } from "../store/sync-state.js";
-import { contains, dayRange, mergeRanges, type Range } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
+import { pluralize } from "../util/format-text.js";
+import { contains, dayRange, mergeRanges, type TimeRange } from "../util/time-ranges.js";
+import { formatInstant } from "../util/timestamps.js";
+import { rangeQuery } from "./check-dates.js";
 import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
-import { rangeQuery } from "./dates.js";
-import { readRanges } from "./read.js";
 import { readList } from "./read-list.js";
+import { readRanges } from "./read-range.js";
 import type { Budget, DatedRun, IncompleteReason, SyncRun } from "./run.js";
 
 /**
@@ -42,7 +42,7 @@ export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null)
 }
 
 /** Selects the oldest of the given days, because old records rarely change. */
-function sampleOldest(state: SyncState, days: readonly string[]): Range[] {
+function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
   const sample: string[] = [];
   let records = 0;
   for (const day of days) {

@@ -1,8 +1,8 @@
 import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
-import { clipRanges, mergeRanges, type Range } from "../util/ranges.js";
-import { hourMs } from "../util/times.js";
-import { readByPage } from "./by-page.js";
-import { readRange } from "./read.js";
+import { clipRanges, mergeRanges, type TimeRange } from "../util/time-ranges.js";
+import { hourMs } from "../util/timestamps.js";
+import { readByPage } from "./read-by-page.js";
+import { readRange } from "./read-range.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
 /** Dates read within the last 20 hours are skipped, so that a second sync on the same day audits other records. */
@@ -36,7 +36,7 @@ export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
   return reasons;
 }
 
-interface AuditedPart extends Range {
+interface AuditedPart extends TimeRange {
   isMarked: boolean;
 }
 

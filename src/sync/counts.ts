@@ -1,12 +1,12 @@
 import { firstPage } from "../api/pagination.js";
 import { type CountedFilter, filterBits } from "../resources/resource.js";
 import { countCurrent, findNthDate, recordDate } from "../store/records.js";
+import { pluralize } from "../util/format-text.js";
 import { type Json, valueAt } from "../util/json-value.js";
-import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
-import { formatMinute } from "../util/times.js";
+import { allTime, mergeRanges, startOfSecond, subtractRanges, type TimeRange } from "../util/time-ranges.js";
+import { formatMinute } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
-import { findDateFault, rangeQuery } from "./dates.js";
+import { findDateFault, rangeQuery } from "./check-dates.js";
 import type { CountSums, DatedSession, ResourceSession } from "./run.js";
 
 /**
@@ -18,7 +18,7 @@ interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
 }
 
 /** The record counts for a date range in the API and in the mirror. Missing records are not counted. */
-export interface CountComparison extends Range {
+export interface CountComparison extends TimeRange {
   filter: CountFilter;
   apiCount: number;
   mirrorCount: number;
@@ -43,7 +43,7 @@ export async function requestCount(
 
 export async function compareCount(
   session: DatedSession,
-  { from, to }: Range,
+  { from, to }: TimeRange,
   filter = allRecords,
 ): Promise<CountComparison> {
   const query = { ...rangeQuery(session.resource.strategy, { from, to }), ...filter.query };
@@ -100,7 +100,7 @@ export function listCountFilters({ resource }: DatedSession): CountFilter[] {
  * Returns the start of the second that contains the range's median mirrored record, or null if splitting there would
  * leave one part empty.
  */
-function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to }: Range): number | null {
+function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to }: TimeRange): number | null {
   const median = Math.floor(state.count({ from, to }) / 2);
   const date = findNthDate(mirror, resource.name, { from, to }, median);
   const middle = date === null ? from : startOfSecond(date);
@@ -123,7 +123,7 @@ export async function splitCount(
   return [upper, lower].filter(({ apiCount, mirrorCount }) => apiCount !== mirrorCount);
 }
 
-function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {
+function subtractCount(total: CountComparison, part: CountComparison, rest: TimeRange): CountComparison {
   const apiCount = total.apiCount - part.apiCount;
   const mirrorCount = total.mirrorCount - part.mirrorCount;
   return { ...part, ...rest, apiCount, mirrorCount, newest: null, fault: null };

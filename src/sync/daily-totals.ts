@@ -4,8 +4,8 @@ import type { TotalsSource } from "../resources/resource.js";
 import type { DayTotals, SyncState, TotalsByDay } from "../store/sync-state.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
-import { contains, dayRange, mergeRanges, overlaps, type Range } from "../util/ranges.js";
-import { daysSince1970, formatInstant } from "../util/times.js";
+import { contains, dayRange, mergeRanges, overlaps, type TimeRange } from "../util/time-ranges.js";
+import { daysSince1970, formatInstant } from "../util/timestamps.js";
 import type { DatedSession, PointsByDay, ResourceSession } from "./run.js";
 
 interface DailyTotalsResponse {
@@ -108,8 +108,8 @@ export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefine
 }
 
 /** Merges days that are adjacent or fit on one page into ranges. The least recently read ranges come first. */
-export function groupDays(state: SyncState, days: readonly string[]): Range[] {
-  const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
+export function groupDays(state: SyncState, days: readonly string[]): TimeRange[] {
+  const ranges = days.map(dayRange).reduce<TimeRange[]>((joined, day) => {
     const last = joined.at(-1);
     const isNear =
       last && (day.from - last.to <= 1 || state.count({ from: last.from, to: day.to }) < maxPerPage);
@@ -117,7 +117,7 @@ export function groupDays(state: SyncState, days: readonly string[]): Range[] {
     else joined.push(day);
     return joined;
   }, []);
-  const readAt = (range: Range) =>
+  const readAt = (range: TimeRange) =>
     Math.min(...state.coverage().flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
 }

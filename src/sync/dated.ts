@@ -1,30 +1,30 @@
-import { pagesFor } from "../api/pagination.js";
+import { countPages } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
 import { updateRun } from "../store/runs.js";
-import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
-import { formatInstantOrNull } from "../util/times.js";
+import { pluralize } from "../util/format-text.js";
+import { allTime, describeRange, mergeRanges } from "../util/time-ranges.js";
+import { formatInstantOrNull } from "../util/timestamps.js";
 import { findAmountDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
-import { readByPage } from "./by-page.js";
 import { compareCount, listCountFilters } from "./counts.js";
 import { requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
-import { planDated, readPlanInput } from "./plan.js";
-import { readRanges } from "./read.js";
+import { describeMarked } from "./marked-slices.js";
+import { planDated, readPlanState } from "./plan.js";
+import { readByPage } from "./read-by-page.js";
+import { readRanges } from "./read-range.js";
 import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } from "./run.js";
-import { describeMarked } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
   const { options, readUntil, resource } = session;
-  const { markedSlices, ranges } = planDated(readPlanInput(session), options, readUntil);
+  const { markedSlices, ranges } = planDated(readPlanState(session), options, readUntil);
   const steps: RequestEstimate[] = [];
   for (const range of [...ranges, ...markedSlices]) {
     const { apiCount } = await compareCount(session, range);
     steps.push({
       what: `${describeRange(range)}: ${pluralize(apiCount, "record")}`,
-      requests: pagesFor(apiCount),
+      requests: countPages(apiCount),
     });
   }
   const { totalsSource } = resource.strategy;
@@ -39,7 +39,7 @@ export async function estimateDated(session: DatedSession): Promise<RequestEstim
 export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncResult> {
   const { mirror, options, readUntil, reporter, resource, runId, state } = syncRun;
   const { floor, gaps, isResumed, markedSlices, ranges } = planDated(
-    readPlanInput(syncRun),
+    readPlanState(syncRun),
     options,
     readUntil,
   );

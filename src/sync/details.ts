@@ -8,18 +8,18 @@ import {
 } from "../store/record-details.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
-  apiId,
   type CurrentRecord,
   isCurrentRecord,
+  readApiId,
   readCurrentRecords,
   recordKey,
 } from "../store/records.js";
 import { findLastFinishedRun } from "../store/runs.js";
+import { pluralize } from "../util/format-text.js";
 import type { Json, JsonObject } from "../util/json-value.js";
-import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { encodePathSegment } from "../util/urls.js";
-import { countList, estimateList, readCompleteList } from "./lists.js";
+import { countList, estimateList, readCompleteList } from "./list-strategies.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
@@ -54,7 +54,7 @@ async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   }
 }
 
-interface Parent {
+interface DetailsParent {
   id: number;
   key: string;
   idInUrl: string;
@@ -63,15 +63,15 @@ interface Parent {
   detailedAt: string | null;
 }
 
-function findParents(session: DetailsSession): Parent[] {
+function findParents(session: DetailsSession): DetailsParent[] {
   const { clock, mirror, options, resource } = session;
   const finishedAt = findLastFinishedRun(mirror, resource.name)?.finished_at ?? "";
   const resumableSince = formatInstant(clock.now() - resumableMs);
   const freshSince = finishedAt > resumableSince ? finishedAt : resumableSince;
-  const parents: Parent[] = [];
+  const parents: DetailsParent[] = [];
   for (const record of readCurrentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
-    const idInUrl = apiId(resource, record.value);
+    const idInUrl = readApiId(resource, record.value);
     if (idInUrl === null || encodePathSegment(idInUrl) === null) continue;
     const isPending = detailedAt === null || isOutdated;
     const isOpen = options.details === "all" || canDetailsChange(session, record);
@@ -82,7 +82,7 @@ function findParents(session: DetailsSession): Parent[] {
 }
 
 /** Sorts the records by the time their details were read, oldest first, so that even interrupted runs make progress. */
-function findDueParents(run: DetailsRun): Parent[] {
+function findDueParents(run: DetailsRun): DetailsParent[] {
   const due = findParents(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
@@ -102,13 +102,13 @@ export function countPending(session: DetailsSession): number {
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
-  const request = async (parent: Parent) => await requestDetails(run, parent, path(parent.idInUrl));
+  const request = async (parent: DetailsParent) => await requestDetails(run, parent, path(parent.idInUrl));
   const notFound = await requestEach(run, findDueParents(run), request);
   const text = `the API lists ${pluralize(notFound, "record")}, but returned 404 for the details`;
   return notFound > 0 ? [{ text }] : [];
 }
 
-async function requestDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
+async function requestDetails(run: DetailsRun, parent: DetailsParent, path: string): Promise<void> {
   const { api, mirror, resource, writer } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
@@ -131,7 +131,7 @@ async function replaceDetailRecords(
   const createWriter = () => new RecordWriter(mirror, resource, { runId, reporter });
   let notFound = 0;
 
-  function replace(owner: Parent, results: readonly Json[], readAt: number): void {
+  function replace(owner: DetailsParent, results: readonly Json[], readAt: number): void {
     const writer = createWriter();
     const context = { [parent]: owner.idInUrl };
     const { ids } = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
@@ -178,8 +178,8 @@ const inFlight = 4;
  */
 async function requestEach(
   run: SyncRun,
-  parents: readonly Parent[],
-  work: (parent: Parent) => Promise<void>,
+  parents: readonly DetailsParent[],
+  work: (parent: DetailsParent) => Promise<void>,
 ): Promise<number> {
   const { mirror, progress } = run;
   const queue = [...parents];

@@ -1,7 +1,7 @@
 import { Forbidden, failureScope, findForbidden, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
+import { pluralize } from "../util/format-text.js";
 import { errorReason } from "../util/system-errors.js";
-import { pluralize } from "../util/text.js";
 
 interface Failure {
   resource: Resource;

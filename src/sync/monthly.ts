@@ -4,6 +4,7 @@ import { rankedHostId } from "../store/ranking-history.js";
 import { isSameJson } from "../store/record-diff.js";
 import { readCurrentRecords } from "../store/records.js";
 import { updateRun } from "../store/runs.js";
+import { pluralize } from "../util/format-text.js";
 import { asObject, type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
 import {
@@ -11,12 +12,11 @@ import {
   mergeRanges,
   monthRange,
   overlaps,
-  type Range,
   subtractRanges,
+  type TimeRange,
   utcDay,
-} from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
+} from "../util/time-ranges.js";
+import { formatInstant } from "../util/timestamps.js";
 import { readPointDay, requestPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
 import type {
@@ -30,7 +30,7 @@ import type {
 
 type MonthlySession = ResourceSession<MonthlyStrategy>;
 
-interface Month extends Range {
+interface Month extends TimeRange {
   groupBy: string;
   hostId: string | null;
 }
@@ -97,7 +97,7 @@ function findDueMonths(session: MonthlySession, points: PointsByDay): Month[] {
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-function findRequestedRange({ readUntil, options, state }: ResourceSession): Range {
+function findRequestedRange({ readUntil, options, state }: ResourceSession): TimeRange {
   const { since, until = readUntil } = options;
   return { from: since ?? findFloor(options, state.floor()), to: Math.min(until, readUntil) };
 }
@@ -106,7 +106,7 @@ function findRequestedRange({ readUntil, options, state }: ResourceSession): Ran
  * Covers the months without activity between the first and the last month that were read, because they are known to
  * have no clicks.
  */
-function coverIdleMonths({ mirror, readUntil, runId, state }: SyncRun, requested: Range): void {
+function coverIdleMonths({ mirror, readUntil, runId, state }: SyncRun, requested: TimeRange): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;

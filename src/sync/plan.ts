@@ -6,42 +6,42 @@ import {
   dayRange,
   mergeRanges,
   overlaps,
-  type Range,
   subtractRanges,
+  type TimeRange,
   utcDay,
-} from "../util/ranges.js";
-import { hourMs, minTimestampMs } from "../util/times.js";
+} from "../util/time-ranges.js";
+import { hourMs, minTimestampMs } from "../util/timestamps.js";
 import type { DatedSession, SyncOptions } from "./run.js";
 
 /** The time for which an interrupted run's data is not re-read, in milliseconds. */
 export const resumableMs = hourMs;
 
-export interface PlanInput {
+export interface PlanState {
   coverage: readonly CoveredRange[];
-  markedSlices: readonly Range[];
+  markedSlices: readonly TimeRange[];
   /** The oldest date that any run has requested, or null before the first run. */
   floor: number | null;
   /** The newest date up to which a finished run has read, or null if no run has finished. */
   finishedUntil: number | null;
   /** The ranges that an unfinished sync has read since the last finished run. */
   interrupted: readonly CoveredRange[];
-  missingDays: readonly Range[];
+  missingDays: readonly TimeRange[];
 }
 
 interface DatedPlan {
   /** The ranges to read, newest first. */
-  ranges: Range[];
+  ranges: TimeRange[];
   /** The marked slices to re-read, newest first. */
-  markedSlices: Range[];
+  markedSlices: TimeRange[];
   floor: number;
   /** The ranges between the floor and the newest date read that will still be unread after this run. */
-  gaps: Range[];
+  gaps: TimeRange[];
   isResumed: boolean;
 }
 
 type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs" | "allMarked">;
 
-export function readPlanInput({ mirror, resource, state }: DatedSession): PlanInput {
+export function readPlanState({ mirror, resource, state }: DatedSession): PlanState {
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
   const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
@@ -60,7 +60,7 @@ export function readPlanInput({ mirror, resource, state }: DatedSession): PlanIn
  * Decides which dates to read. These are the requested dates, except those that an interrupted run has just read, and
  * the days of missing records. Dates before the floor are never read.
  */
-export function planDated(input: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
+export function planDated(input: PlanState, options: PlanOptions, readUntil: number): DatedPlan {
   const { coverage, interrupted, markedSlices, missingDays } = input;
   const floor = findFloor(options, input.floor);
   const justRead = interrupted.filter(({ readAt }) => readAt >= readUntil - resumableMs);
@@ -104,11 +104,11 @@ export function subtractWindow(ms: number, spanMs: number): number {
  * these ranges.
  */
 function findRequestedRanges(
-  { coverage, finishedUntil, markedSlices }: PlanInput,
+  { coverage, finishedUntil, markedSlices }: PlanState,
   options: PlanOptions,
   floor: number,
   readUntil: number,
-): Range[] {
+): TimeRange[] {
   const { full, since, until = readUntil, windowMs } = options;
   const to = Math.min(until, readUntil);
   if (full) return [{ from: floor, to }];

@@ -38,7 +38,7 @@ export interface List {
 }
 
 /** The result of reading a list once. A list is read more than once if the first reading was incomplete. */
-interface Reading {
+interface ListReading {
   records: RecordsById;
   /** All IDs in list order, including duplicates. */
   ids: readonly string[];
@@ -78,7 +78,7 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
   const { path = resource.path, idOf = (record: Json) => findId(resource, record) } = options;
   const query = { ...resource.query, ...options.query };
   const requestPages = resource.pagination === "unknown" ? requestUndocumented : requestAllPages;
-  const readings: Reading[] = [];
+  const readings: ListReading[] = [];
   for (;;) {
     const newest = collectRecords(resource, await requestPages(run, path, query), idOf);
     readings.push(newest);
@@ -92,7 +92,7 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
  * @param readings all readings, including the newest
  * @returns a complete list, an incomplete list if another reading would not help, or null to read the list again
  */
-function decideList(readings: readonly Reading[], newest: Reading): List | null {
+function decideList(readings: readonly ListReading[], newest: ListReading): List | null {
   const total = newest.totals.at(-1) ?? 0;
   const records = mergeRecords(readings);
   const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
@@ -192,7 +192,7 @@ function collectRecords(
   resource: Resource,
   pages: readonly ListPage[],
   idOf: (record: Json) => string | null,
-): Reading {
+): ListReading {
   const records = new Map<string, ListRecord>();
   const ids: string[] = [];
   for (const { items, requestedAt } of pages) {

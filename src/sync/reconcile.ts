@@ -1,7 +1,7 @@
-import { pagesFor } from "../api/pagination.js";
+import { countPages } from "../api/pagination.js";
 import type { SyncState } from "../store/sync-state.js";
-import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
+import { pluralize } from "../util/format-text.js";
+import { allTime, describeRange, mergeRanges } from "../util/time-ranges.js";
 import { type AmountDrift, rereadSample, warnOfDrift } from "./amount-drift.js";
 import {
   allRecords,
@@ -18,7 +18,7 @@ import {
   sumCounts,
 } from "./counts.js";
 import { findChangedDays, groupDays } from "./daily-totals.js";
-import { readRange, readRanges } from "./read.js";
+import { readRange, readRanges } from "./read-range.js";
 import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
 
 const maxRounds = 4;
@@ -73,7 +73,7 @@ async function readDifferences(
   run: DatedRun,
   ignoresAmounts: boolean,
   budget: Budget,
-): Promise<{ counts: Counts; reasons: IncompleteReason[] }> {
+): Promise<{ counts: ComparedCounts; reasons: IncompleteReason[] }> {
   const { apiTotals, state } = run;
   const readChangedDays = async () => {
     const days = findChangedDays(state, apiTotals, { ignoresAmounts });
@@ -119,13 +119,13 @@ async function requestUnreachableCount(run: DatedRun, sums: CountSums): Promise<
   return countUnreachable(allDates, sums, unread);
 }
 
-interface Counts {
+interface ComparedCounts {
   differing: CountComparison[];
   sums: CountSums;
 }
 
 /** Compares the counts for all covered ranges. A distrusted filter is trusted again if its counts agree. */
-async function compareAllCounts(run: DatedRun): Promise<Counts> {
+async function compareAllCounts(run: DatedRun): Promise<ComparedCounts> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
   const wrong = findDifferingCounts(counts).map(({ filter }) => filter.name);
@@ -168,5 +168,5 @@ async function readDifferingCount(
 /** True if the range can be read with at most two requests, so that splitting it would save nothing. */
 function isCheapToRead(state: SyncState, counted: CountComparison): boolean {
   const listed = counted.filter === allRecords ? counted.apiCount : 1;
-  return pagesFor(Math.max(state.count(counted), listed)) <= 2;
+  return countPages(Math.max(state.count(counted), listed)) <= 2;
 }

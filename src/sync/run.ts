@@ -15,10 +15,10 @@ import {
 } from "../store/runs.js";
 import { SyncState, type TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
-import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter, Task } from "../util/reporter.js";
-import { dayMs, formatInstant } from "../util/times.js";
+import { startOfSecond } from "../util/time-ranges.js";
+import { dayMs, formatInstant } from "../util/timestamps.js";
 
 // `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
 

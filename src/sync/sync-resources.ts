@@ -2,15 +2,15 @@ import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
 import { findResource } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
-import { createRunRow, findLastVerifiedSync, type RunRow, wasRead } from "../store/runs.js";
+import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
+import { pluralize } from "../util/format-text.js";
 import { silentReporter } from "../util/reporter.js";
-import { pluralize } from "../util/text.js";
-import { formatDuration, formatInstant, formatInstantOrNull } from "../util/times.js";
+import { formatDuration, formatInstant, formatInstantOrNull } from "../util/timestamps.js";
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
 import { createLostAccessError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
-import { countList, estimateList, readCompleteList, readRanking } from "./lists.js";
+import { countList, estimateList, readCompleteList, readRanking } from "./list-strategies.js";
 import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
   finishRun,
@@ -27,12 +27,12 @@ import {
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
-  withoutScope: readonly WithoutScope[];
+  withoutScope: readonly ResourceWithoutScope[];
   /** True if the user named the resources. If not, resources to which the API denies access are skipped. */
   named: boolean;
 }
 
-interface WithoutScope {
+interface ResourceWithoutScope {
   resource: Resource;
   why: string;
   /** True if an earlier run read the resource, so its data in the mirror is now outdated. */
@@ -49,7 +49,7 @@ export async function syncResources(
   onRunEnd: (run: RunRow) => void,
 ): Promise<void> {
   const { clock, mirror, reporter } = session;
-  const due = smallFirst(allowed);
+  const due = sortSmallFirst(allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
   const results = await forEachResource(due, async (resource) => {
     const { run, error } = await syncResource(session, resource, !named);
@@ -89,7 +89,7 @@ function recordLostScope(
  * Puts lists first, because they are short. The dated resource with the most records comes last, because its first sync
  * may take hours.
  */
-export function smallFirst(resources: readonly Resource[]): Resource[] {
+export function sortSmallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((resource) => !isDated(resource)), ...resources.filter(isDated).toReversed()];
 }
@@ -106,7 +106,7 @@ export async function syncResource(
   isOptional: boolean,
 ): Promise<{ run: RunRow; error: Error | null }> {
   const { mirror, reporter } = session;
-  const wasReadBefore = wasRead(mirror, resource);
+  const wasReadBefore = hasBeenRead(mirror, resource);
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
   const result = await readResource(run).catch(toError);
@@ -188,7 +188,7 @@ export function warnOfUnexpectedValues(
   }
 }
 
-interface RunFacts extends Pick<SyncResult, "comparesTotals" | "listRows"> {
+interface RunLineDetails extends Pick<SyncResult, "comparesTotals" | "listRows"> {
   floor: string | null;
 }
 
@@ -196,7 +196,7 @@ interface RunFacts extends Pick<SyncResult, "comparesTotals" | "listRows"> {
  * Formats the line that a run prints when it ends. Numbers have no thousands separators, because scripts parse these
  * lines.
  */
-export function formatRunLine(run: RunRow, facts: RunFacts): string {
+export function formatRunLine(run: RunRow, facts: RunLineDetails): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
     `${formatRows(run, facts)} read`,
@@ -210,7 +210,7 @@ export function formatRunLine(run: RunRow, facts: RunFacts): string {
 }
 
 /** Returns the number of rows read, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
-function formatRows({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
+function formatRows({ resource, rows_read }: RunRow, { listRows }: RunLineDetails): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);
   if (!details) return String(rows_read);
@@ -219,7 +219,7 @@ function formatRows({ resource, rows_read }: RunRow, { listRows }: RunFacts): st
   return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
 }
 
-function formatResult(run: RunRow, { floor, comparesTotals = true }: RunFacts): string {
+function formatResult(run: RunRow, { floor, comparesTotals = true }: RunLineDetails): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "not verified";

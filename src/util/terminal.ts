@@ -23,7 +23,7 @@ const plain: Style = {
 };
 
 /** Returns the style for a stream. Colors are used on terminals, unless `NO_COLOR` or `--no-color` is set. */
-export function styleFor(
+export function createStyle(
   stream: OutputStream,
   output: { color?: boolean | undefined },
   env: Deps["env"] = {},

@@ -17,23 +17,28 @@ import {
   sumCounts,
 } from "../sync/counts.js";
 import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
+import { describeMarked } from "../sync/marked-slices.js";
 import { Budget, type CountSums, type DatedSession, type SyncRun } from "../sync/run.js";
-import { describeMarked } from "../sync/slices.js";
+import { pluralize } from "../util/format-text.js";
 import {
   allTime,
   contains,
   dayRange,
   describeRange,
+  listMonths,
   mergeRanges,
-  monthsIn,
   overlaps,
-  type Range,
+  type TimeRange,
   utcDay,
-} from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
-import { formatInstantOrNull } from "../util/times.js";
+} from "../util/time-ranges.js";
+import { formatInstantOrNull } from "../util/timestamps.js";
 import { datedEvidence } from "./evidence.js";
-import { combineParts, createUnprovenPart, type PartResult, type RecordsResult } from "./result.js";
+import {
+  combineParts,
+  createUnprovenPart,
+  type PartResult,
+  type RecordsResult,
+} from "./verification-result.js";
 
 const maxRequests = 100;
 
@@ -49,7 +54,7 @@ interface TotalsComparison {
 }
 
 /** A day on which something other than the record count differs. */
-interface DayDifference extends Range {
+interface DayDifference extends TimeRange {
   day: string;
   text: string;
 }
@@ -144,7 +149,7 @@ async function findDifferingParts(
   return smallest;
 }
 
-function isOneDay({ from, to }: Range): boolean {
+function isOneDay({ from, to }: TimeRange): boolean {
   return Number.isFinite(from) && utcDay(from) === utcDay(to);
 }
 
@@ -231,7 +236,7 @@ function verifyMonths(
   const compared = dailyTotals && !drift ? "daily totals and counts agree" : "counts agree";
   const agreement = `${compared} (${filters.join(", ")})${drift ? `; ${describeDrift(drift)}` : ""}`;
 
-  function verifyMonth(month: Range): Pick<PartResult, "state" | "why"> {
+  function verifyMonth(month: TimeRange): Pick<PartResult, "state" | "why"> {
     const days = dayDifferences.filter((day) => overlaps(day, month));
     const counts = differingParts.filter((count) => overlaps(count, month));
     if (days.length + counts.length > 0)
@@ -248,7 +253,7 @@ function verifyMonths(
   }
 
   const from = Number.isFinite(first.from) ? first.from : oldest;
-  return monthsIn({ from, to: newestRead }).map(({ month: part, ...range }) => {
+  return listMonths({ from, to: newestRead }).map(({ month: part, ...range }) => {
     const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
     const read_at = formatInstantOrNull(Math.min(...readings));
     return { kind: "month", part, read_at, ...verifyMonth(range) };

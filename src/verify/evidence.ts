@@ -3,13 +3,13 @@ import type { Mirror } from "../store/database.js";
 import { countCurrent } from "../store/records.js";
 import { readFinishedUntil } from "../store/runs.js";
 import { type AmountDrift, describeDrift } from "../sync/amount-drift.js";
+import { rangeQuery } from "../sync/check-dates.js";
 import type { CountComparison } from "../sync/counts.js";
-import { rangeQuery } from "../sync/dates.js";
 import { subtractWindow } from "../sync/plan.js";
 import type { List } from "../sync/read-list.js";
 import type { DatedSession, ResourceSession } from "../sync/run.js";
-import { allTime, clipToCompleteDays, mergeRanges, type Range, utcDay } from "../util/ranges.js";
-import { dayMs, formatInstantOrNull } from "../util/times.js";
+import { allTime, clipToCompleteDays, mergeRanges, type TimeRange, utcDay } from "../util/time-ranges.js";
+import { dayMs, formatInstantOrNull } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { DatedComparison } from "./dated-check.js";
 
@@ -35,7 +35,7 @@ function formatSqliteLine({ path }: Mirror, sql: string): string {
 /** Returns SQL that counts a resource's current records in a range. The range must not split a second. */
 function countingSql(
   { dateColumn, table }: Resource,
-  { from, to }: Range,
+  { from, to }: TimeRange,
   moreConditions: string[] = [],
 ): string {
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
@@ -87,7 +87,7 @@ const emptyEvidence = {
 export function createEvidence(
   session: ResourceSession,
   check: string,
-  range: Range,
+  range: TimeRange,
   known: Partial<Evidence>,
 ): Evidence {
   const dates = { from: formatInstantOrNull(range.from), to: formatInstantOrNull(range.to) };
@@ -162,7 +162,7 @@ function countEvidence(session: DatedSession, count: CountComparison, known: Par
   return createEvidence(session, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
-function filterSql({ resource, state }: DatedSession, range: Range, filter?: string): string {
+function filterSql({ resource, state }: DatedSession, range: TimeRange, filter?: string): string {
   const conditions: string[] = [];
   const field = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.field;
   if (field) conditions.push(field);

@@ -1,11 +1,11 @@
 import { countCurrent, openRecordComparison, recordKey } from "../store/records.js";
 import { describeIncompleteList, readList } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/run.js";
-import { allTime } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
-import { formatInstant } from "../util/times.js";
+import { pluralize } from "../util/format-text.js";
+import { allTime } from "../util/time-ranges.js";
+import { formatInstant } from "../util/timestamps.js";
 import { checks, createEvidence, listEvidence } from "./evidence.js";
-import type { PartResult, RecordsResult } from "./result.js";
+import type { PartResult, RecordsResult } from "./verification-result.js";
 
 /**
  * Reads a complete list and compares every record with the mirror.

@@ -17,7 +17,7 @@ import {
 import { syncResource, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/timestamps.js";
 import { verifyDated } from "./dated-check.js";
 import { restatedEvidence } from "./evidence.js";
 import { verifyList } from "./list-check.js";
@@ -28,7 +28,7 @@ import {
   type RecordsResult,
   type TablesResult,
   type VerificationResult,
-} from "./result.js";
+} from "./verification-result.js";
 
 /**
  * Compares a resource's tables with its records, and the records with the API. Records the run in `sync_runs`.

@@ -1,5 +1,5 @@
 import { amount, boolean, integer, json, number, text, timestamp } from "../resources/fields.js";
-import { orderVersions } from "./order-history.js";
+import { orderVersionsSql } from "./order-history.js";
 import { materialized, numberFromSqlText, type View } from "./view.js";
 import {
   currency,
@@ -161,7 +161,7 @@ export const commissionByHost: View = {
     ),
   ],
   reads: ["host_names", "orders", "orders_removed", "record_versions"],
-  sql: `WITH ${orderVersions},
+  sql: `WITH ${orderVersionsSql},
     ${highestCommissions},
     ${commissionParts}
     SELECT ${selectHost("c.host_id")}, currency, orders, commission_amount, taken_back

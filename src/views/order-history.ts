@@ -5,7 +5,7 @@ import { selectOrderFigures } from "./view-columns.js";
  * Common table expressions. `versions` contains earlier versions of orders and their amounts. Each version is valid
  * from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
  */
-export const orderVersions = `forms AS (
+export const orderVersionsSql = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
       ${[
         selectMember("currency", "'text'"),
@@ -42,7 +42,7 @@ function selectAmount(name: string): string {
  * Common table expressions. `covered` contains the coverage of orders after each run; a null `from_at` is replaced with
  * an empty string. `reads` contains only the coverage after complete runs.
  */
-export const orderReads = `covered AS (
+export const orderReadsSql = `covered AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
     FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${materialized}),
   reads AS (
@@ -60,4 +60,4 @@ export function selectReportedAt(month: string): string {
 }
 
 /** SQL for the end of the most recent covered range for orders. Requires the common table expression `covered`. */
-export const ordersReadUntil = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;
+export const ordersReadUntilSql = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;

@@ -1,5 +1,5 @@
 import { amount, boolean, integer, number, text, timestamp } from "../resources/fields.js";
-import { orderReads, ordersReadUntil, orderVersions, selectReportedAt } from "./order-history.js";
+import { orderReadsSql, ordersReadUntilSql, orderVersionsSql, selectReportedAt } from "./order-history.js";
 import { materialized, numberFromSqlText, orderColumns, type View } from "./view.js";
 import {
   currency,
@@ -30,7 +30,7 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
  * returns the end of all coverage.
  */
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
-      WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
+      WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntilSql})`;
 
 /** The daily sales, with the month and the number of each day in its month. */
 const numberedDays = `days AS (
@@ -85,7 +85,7 @@ export const salesByMonth: View = {
 FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
 ORDER BY currency, month`,
   reads: ["coverage", "orders", "run_coverage", "sync_runs"],
-  sql: `WITH ${orderReads},
+  sql: `WITH ${orderReadsSql},
     ${numberedDays},
     ${monthEnds},
     ${monthlySums}
@@ -140,7 +140,7 @@ export const restatements: View = {
   date: "month",
   example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
   reads: ["orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
-  sql: `WITH ${orderReads}
+  sql: `WITH ${orderReadsSql}
     SELECT month, currency, ${selectReportedAt("month")} AS reported_at,
       0 + round(total(now) - total(difference), 6) AS net_reported, ${sumAmounts("now")} AS net_now,
       ${sumAmounts("difference")} AS difference, total(orders) AS orders
@@ -223,7 +223,7 @@ export const restatedOrders: View = {
   example: `SELECT order_number, what, net_reported, net_now, difference FROM restated_orders
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
   reads: ["host_names", "orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
-  sql: `WITH ${orderReads}, ${orderVersions},
+  sql: `WITH ${orderReadsSql}, ${orderVersionsSql},
     ${currentVersions},
     ${reportedMonths},
     ${changedMonths},

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { retryDelay } from "../../src/api/client.js";
-import { type Outage, statusFailure } from "../../src/api/request-errors.js";
+import { classifyStatus, type Outage } from "../../src/api/request-errors.js";
 
 const unavailable = (status: number, retryAfterMs: number | null = null): Outage => ({
   kind: "unavailable",
@@ -16,7 +16,7 @@ const defaults = { attempt: 1, remainingMs: 300_000, random: 0.5 };
 const wait = (outage: Outage, given: Partial<typeof defaults> = {}) =>
   retryDelay(outage, { ...defaults, ...given });
 
-const kindOf = (status: number) => statusFailure({ status, headers: new Headers(), body: null }, 0).kind;
+const kindOf = (status: number) => classifyStatus({ status, headers: new Headers(), body: null }, 0).kind;
 
 it.each([408, 429, 500, 502, 501, 503, 504, 520])("a request is retried after HTTP %i", (status) => {
   expect([kindOf(status), wait(unavailable(status))]).toEqual(["unavailable", 250]);

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { lockMirror } from "../../src/store/lock.js";
+import { lockMirror } from "../../src/store/mirror-lock.js";
 import { makeBrand } from "../support/brand.js";
 import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";

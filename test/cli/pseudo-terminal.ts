@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { quoteShellWord } from "../../src/util/text.js";
+import { quoteShellWord } from "../../src/util/format-text.js";
 import { makeHome } from "../support/home.js";
 import { binPath } from "../support/process.js";
 

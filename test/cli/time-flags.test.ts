@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDuration, parseInstant, parseWindow } from "../../src/cli/time-flags.js";
 import { UsageError } from "../../src/errors.js";
-import { formatDuration, formatInstant, parseTimestamp } from "../../src/util/times.js";
+import { formatDuration, formatInstant, parseTimestamp } from "../../src/util/timestamps.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 

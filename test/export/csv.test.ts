@@ -1,8 +1,8 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { neutralize, write } from "../../src/export/csv.js";
+import { openRows } from "../../src/query/open-rows.js";
 import { describeTable } from "../../src/query/readable-tables.js";
-import { openRows } from "../../src/query/select.js";
 import { type Mirror, withReadTransaction } from "../../src/store/database.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";

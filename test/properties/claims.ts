@@ -1,4 +1,4 @@
-import { mergeRanges } from "../../src/util/ranges.js";
+import { mergeRanges } from "../../src/util/time-ranges.js";
 import { isDated } from "./model.js";
 import type { Version } from "./versions.js";
 import type { World } from "./world.js";

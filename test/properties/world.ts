@@ -13,7 +13,7 @@ import { openMirror } from "../../src/store/open.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/run.js";
 import { syncResource } from "../../src/sync/sync-resources.js";
 import { silentReporter } from "../../src/util/reporter.js";
-import type { VerificationResult } from "../../src/verify/result.js";
+import type { VerificationResult } from "../../src/verify/verification-result.js";
 import { verifyResource } from "../../src/verify/verify-resource.js";
 import {
   type ApiVariants,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { openRows } from "../../src/query/open-rows.js";
 import { describeTable } from "../../src/query/readable-tables.js";
-import { openRows } from "../../src/query/select.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 test.each([

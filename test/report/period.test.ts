@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseInstant } from "../../src/cli/time-flags.js";
 import type { DateRange } from "../../src/query/health.js";
 import { choosePeriod } from "../../src/report/period.js";
-import type { Range } from "../../src/util/ranges.js";
+import type { TimeRange } from "../../src/util/time-ranges.js";
 
 /** Returns the period that `--since` and `--until` select if orders have been read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: DateRange[]) {
@@ -12,7 +12,7 @@ function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.0
   return choosePeriod(requested, Date.parse(reached), parseRanges(read ?? [{ from: null, to: reached }]));
 }
 
-function parseRanges(ranges: readonly DateRange[]): Range[] {
+function parseRanges(ranges: readonly DateRange[]): TimeRange[] {
   const from = (text: string | null) => (text === null ? Number.NEGATIVE_INFINITY : Date.parse(text));
   return ranges.map((range) => ({ from: from(range.from), to: Date.parse(range.to) }));
 }

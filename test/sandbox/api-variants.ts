@@ -10,7 +10,7 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { ErrorResponse, type ResponseData, toMicroseconds } from "../../src/sandbox/endpoint.js";
 import type { Order } from "../../src/sandbox/orders-endpoint.js";
 import { hash, mixBits } from "../../src/sandbox/random.js";
-import { dayMs, formatInstant, hourMs } from "../../src/util/times.js";
+import { dayMs, formatInstant, hourMs } from "../../src/util/timestamps.js";
 
 /**
  * Ways in which a real server could differ from the sandbox. Some are other interpretations of the API documentation,

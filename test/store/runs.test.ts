@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import type { Mirror } from "../../src/store/database.js";
-import { describeCurrentRun, findCurrentRun, lockMirror, writeProgress } from "../../src/store/lock.js";
+import {
+  describeCurrentRun,
+  findCurrentRun,
+  lockMirror,
+  writeProgress,
+} from "../../src/store/mirror-lock.js";
 import {
   beginRun,
   findLastRun,

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
-import { type PlanInput, planDated, subtractWindow } from "../../src/sync/plan.js";
-import { utcDay } from "../../src/util/ranges.js";
-import { minTimestampMs } from "../../src/util/times.js";
+import { type PlanState, planDated, subtractWindow } from "../../src/sync/plan.js";
+import { utcDay } from "../../src/util/time-ranges.js";
+import { minTimestampMs } from "../../src/util/timestamps.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
 
@@ -15,7 +15,7 @@ const now = 1_000 * day - 1;
 /** The bounds of ranges are days, numbered from 0 to 1000. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
-const before = (given: Partial<PlanInput>): PlanInput => ({
+const before = (given: Partial<PlanState>): PlanState => ({
   coverage: [],
   markedSlices: [],
   floor: null,
@@ -26,7 +26,7 @@ const before = (given: Partial<PlanInput>): PlanInput => ({
 });
 const defaults = { full: false, windowMs: 30 * day, allMarked: false };
 
-const table: [what: string, before: PlanInput, options: object, ranges: object[], gaps: object[]][] = [
+const table: [what: string, before: PlanState, options: object, ranges: object[], gaps: object[]][] = [
   ["the first run reads all dates", before({}), {}, [days(first, 1000)], []],
   ["the first --since sets the floor", before({}), { since: 900 * day }, [days(900, 1000)], []],
   [

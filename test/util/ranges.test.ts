@@ -7,20 +7,20 @@ import {
   dayRange,
   describeRange,
   findGaps,
+  listMonths,
   mergeRanges,
-  monthsIn,
-  type Range,
   startOfDay,
   subtractRanges,
+  type TimeRange,
   utcDay,
-} from "../../src/util/ranges.js";
+} from "../../src/util/time-ranges.js";
 import fc from "../support/property.js";
 
 const end = fc.integer({ min: 0, max: 30 });
-const range = fc.tuple(end, end).map(([a, b]): Range => ({ from: Math.min(a, b), to: Math.max(a, b) }));
+const range = fc.tuple(end, end).map(([a, b]): TimeRange => ({ from: Math.min(a, b), to: Math.max(a, b) }));
 const ranges = fc.array(range, { maxLength: 6 });
 const instants = Array.from({ length: 33 }, (_, n) => n - 1);
-const isIn = (all: readonly Range[], at: number) => all.some(({ from, to }) => from <= at && at <= to);
+const isIn = (all: readonly TimeRange[], at: number) => all.some(({ from, to }) => from <= at && at <= to);
 
 test("a range includes every fraction of its last millisecond", () => {
   const readAt = Date.UTC(2026, 10, 21);
@@ -72,7 +72,7 @@ test("a UTC day or month is converted to a range from its first to its last mill
   expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
   expect(utcDay(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
   expect(startOfDay(Date.UTC(2026, 2, 1) - 1)).toBe(Date.UTC(2026, 1, 28));
-  expect(monthsIn({ from: Date.UTC(2025, 11, 31), to: Date.UTC(2026, 1, 1) })).toEqual([
+  expect(listMonths({ from: Date.UTC(2025, 11, 31), to: Date.UTC(2026, 1, 1) })).toEqual([
     { month: "2025-12", from: Date.UTC(2025, 11, 1), to: Date.UTC(2026, 0, 1) - 1 },
     { month: "2026-01", from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 1, 1) - 1 },
     { month: "2026-02", from: Date.UTC(2026, 1, 1), to: Date.UTC(2026, 2, 1) - 1 },

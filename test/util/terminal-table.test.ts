@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { displayWidth, styleFor } from "../../src/util/terminal.js";
+import { createStyle, displayWidth } from "../../src/util/terminal.js";
 import { renderTable } from "../../src/util/terminal-table.js";
 import { testDeps } from "../support/program.js";
 
@@ -61,7 +61,7 @@ test("in a table that is too wide, paths are shortened from the start, or omitte
 test("output is colored only on terminals, and never with --no-color, NO_COLOR or TERM=dumb", () => {
   const terminal = testDeps({ tty: true, columns: 80 }).stdout;
   const pipe = testDeps({ tty: false, columns: 80 }).stdout;
-  const red = (stream: typeof pipe, color = true, env = {}) => styleFor(stream, { color }, env).red("x");
+  const red = (stream: typeof pipe, color = true, env = {}) => createStyle(stream, { color }, env).red("x");
   expect(red(terminal)).toBe("\u001b[31mx\u001b[39m");
   for (const plain of [
     red(pipe),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { daysSince1970, parseTimestamp, readTimestamp } from "../../src/util/times.js";
+import { daysSince1970, parseTimestamp, parseTimestampParts } from "../../src/util/timestamps.js";
 
 test.each([
   ["2026-11-20T11:00:00Z", "2026-11-20T11:00:00.000Z"],
@@ -19,7 +19,7 @@ test.each([
   ["2262-04-12T00:00:00Z", "2262-04-12T00:00:00.000Z"],
   ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999Z"],
 ])("readTimestamp parses %s as %s", (text, instant) => {
-  const { ms = Number.NaN, hasSeconds } = readTimestamp(text) ?? {};
+  const { ms = Number.NaN, hasSeconds } = parseTimestampParts(text) ?? {};
   expect(new Date(ms).toISOString()).toBe(instant);
   expect(hasSeconds).toBe(true);
   expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(ms);
@@ -31,7 +31,7 @@ test.each([
   ["2026-11-20T11:00", "2026-11-20T11:00:00.000Z"],
   ["2026-11-20 11:00+02:00", "2026-11-20T09:00:00.000Z"],
 ])("readTimestamp parses %s, which has no seconds, as %s", (text, instant) => {
-  expect(readTimestamp(text)).toEqual({ ms: Date.parse(instant), micros: 0, hasSeconds: false });
+  expect(parseTimestampParts(text)).toEqual({ ms: Date.parse(instant), micros: 0, hasSeconds: false });
 });
 
 test.each([
@@ -73,7 +73,7 @@ test.each([
   "soon",
   "",
 ])("readTimestamp rejects %j", (text) => {
-  expect(readTimestamp(text)).toBeUndefined();
+  expect(parseTimestampParts(text)).toBeUndefined();
   expect(parseTimestamp(text)).toBeUndefined();
 });
 
@@ -86,7 +86,7 @@ test.each([
   ["9999-12-31T23:59:59.999999Z", 999, 999],
 ])("readTimestamp truncates %s to microseconds instead of rounding it", (text, millis, micros) => {
   const start = Date.parse(`${text.slice(0, 19)}Z`);
-  expect(readTimestamp(text)).toMatchObject({ ms: start + millis, micros });
+  expect(parseTimestampParts(text)).toMatchObject({ ms: start + millis, micros });
   expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);
 });
 
@@ -116,7 +116,7 @@ test("parseTimestamp agrees with Date for the years 0000 to 9999 and any offset 
         const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
         const local = new Date(ms + offset * 60_000).toISOString().slice(0, -1);
         const text = `${local}${offset < 0 ? "-" : "+"}${pad(hours)}:${pad(minutes)}`;
-        expect(readTimestamp(text)?.ms).toBe(ms);
+        expect(parseTimestampParts(text)?.ms).toBe(ms);
       },
     ),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PrintedResult } from "../../src/verify/result.js";
+import type { PrintedResult } from "../../src/verify/verification-result.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { memberOf, noon, openRecord, orderAt } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PrintedResult } from "../../src/verify/result.js";
+import type { PrintedResult } from "../../src/verify/verification-result.js";
 import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 

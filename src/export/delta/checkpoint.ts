@@ -9,10 +9,10 @@ import {
   type Action,
   type BrandState,
   logPath,
+  parseVersions,
   protocol,
   rejectDeltaTable,
   versionName,
-  versionsOf,
 } from "./log-files.js";
 
 /**
@@ -35,7 +35,7 @@ export async function readNewestCheckpoint(
   folder: string,
   names: readonly string[],
 ): Promise<Checkpoint | undefined> {
-  for (const version of versionsOf(names, ".checkpoint.parquet").reverse()) {
+  for (const version of parseVersions(names, ".checkpoint.parquet").reverse()) {
     const file = await asyncBufferFromFile(checkpointPath(folder, version));
     const metadata = await parquetMetadataAsync(file).catch(() => undefined);
     const rows = metadata && (await parquetReadObjects({ file, metadata }).catch(() => undefined));

@@ -5,7 +5,7 @@ import { pathExists, readTextFile } from "../../util/files.js";
 import { parseJson } from "../../util/json-value.js";
 import { writeCheckpoint } from "./checkpoint.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
-import { brandFolder, listLog, logPath, readLogVersion, versionName, versionsOf } from "./log-files.js";
+import { brandFolder, listLog, logPath, parseVersions, readLogVersion, versionName } from "./log-files.js";
 
 const checkpointInterval = 50;
 
@@ -50,7 +50,7 @@ function removeOldVersions(folder: string, since: number): void {
   const names = listLog(folder);
   if (!names.includes("_last_checkpoint")) return;
   const pointer = parseJson<{ version: number }>(readTextFile(logPath(folder, "_last_checkpoint")));
-  const oldest = versionsOf(names, ".checkpoint.parquet").findLast(
+  const oldest = parseVersions(names, ".checkpoint.parquet").findLast(
     (version) => version <= (pointer?.version ?? -1) && wasWrittenBefore(folder, version, since),
   );
   if (oldest === undefined) return;

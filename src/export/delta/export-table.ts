@@ -3,9 +3,9 @@ import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Deps } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
-import type { Row } from "../../query/select.js";
+import type { Row } from "../../query/open-rows.js";
 import { createFolder } from "../../util/files.js";
-import { pluralize } from "../../util/text.js";
+import { pluralize } from "../../util/format-text.js";
 import { readVersion as readProgramVersion } from "../../version.js";
 import type { Chunk } from "../formats.js";
 import {

@@ -68,7 +68,10 @@ export function versionName(version: number): string {
 }
 
 /** Returns the versions that have a file with the given extension, in ascending order. */
-export function versionsOf(names: readonly string[], extension: ".json" | ".checkpoint.parquet"): number[] {
+export function parseVersions(
+  names: readonly string[],
+  extension: ".json" | ".checkpoint.parquet",
+): number[] {
   return names
     .filter((name) => /^\d{20}\./.test(name) && name.slice(20) === extension)
     .map((name) => Number.parseInt(name, 10));

@@ -14,11 +14,11 @@ import {
   listLog,
   logPath,
   type MetaData,
+  parseVersions,
   protocol,
   readLogVersion,
   rejectDeltaTable,
   versionName,
-  versionsOf,
 } from "./log-files.js";
 import { brandColumn } from "./monthly-rows.js";
 
@@ -71,7 +71,7 @@ export async function readDeltaLog(folder: string): Promise<DeltaLog> {
     removedFiles: new Map(),
   };
   applyActions(log, checkpoint?.actions ?? []);
-  for (const version of versionsOf(names, ".json")) {
+  for (const version of parseVersions(names, ".json")) {
     if (version <= checkpointVersion) continue;
     const actions = readLogVersion(folder, version);
     const mirror = actions.find(({ commitInfo }) => commitInfo)?.commitInfo?.mirror;

@@ -1,5 +1,5 @@
+import { type Row, readRows } from "../../query/open-rows.js";
 import { findTypedTables, type ReadableColumn, type ReadableTable } from "../../query/readable-tables.js";
-import { type Row, readRows } from "../../query/select.js";
 import { syncingResource } from "../../resources/registry.js";
 import { type Mirror, readInfo } from "../../store/database.js";
 import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";

@@ -1,8 +1,8 @@
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
 import { countUndated, findDate, readCurrentKeys, recordDate, recordKey } from "../store/records.js";
-import { containsInstant, describeRange, type Range, startOfSecond } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
-import { findDateFault, rangeQuery } from "./dates.js";
+import { pluralize } from "../util/format-text.js";
+import { containsInstant, describeRange, startOfSecond, type TimeRange } from "../util/time-ranges.js";
+import { findDateFault, rangeQuery } from "./check-dates.js";
 import {
   describeIncompleteList,
   groupByResponse,
@@ -14,7 +14,7 @@ import type { DatedRun, DatedSession, IncompleteReason } from "./run.js";
 
 /** The list of all records that the API returns for a date range. */
 export interface SliceReading {
-  slice: Range;
+  slice: TimeRange;
   list: List;
   valid: readonly ListRecord[];
   faulty: readonly ListRecord[];
@@ -22,7 +22,7 @@ export interface SliceReading {
   fault: string | null;
 }
 
-export async function readSlice(run: DatedRun, slice: Range): Promise<SliceReading> {
+export async function readSlice(run: DatedRun, slice: TimeRange): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
@@ -153,7 +153,7 @@ function resolveCopy(
   }
 }
 
-function secondRange(date: number): Range {
+function secondRange(date: number): TimeRange {
   const from = startOfSecond(date);
   return { from, to: from + 999 };
 }

@@ -1,7 +1,7 @@
 import type { DatedStrategy, Resource } from "../resources/resource.js";
 import { type Json, valueAt } from "../util/json-value.js";
-import { type Range, startOfSecond } from "../util/ranges.js";
-import { formatInstant, readTimestamp, type Timestamp } from "../util/times.js";
+import { startOfSecond, type TimeRange } from "../util/time-ranges.js";
+import { formatInstant, parseTimestampParts, type Timestamp } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
 
 /**
@@ -12,7 +12,7 @@ import type { QueryParameters } from "../util/urls.js";
 export function readSortedDates(
   resource: Resource<DatedStrategy>,
   records: readonly Json[],
-  range: Range,
+  range: TimeRange,
 ): number[] | null {
   const seconds: number[] = [];
   for (const record of records) {
@@ -31,7 +31,7 @@ export function readSortedDates(
  */
 export function rangeQuery(
   { untilBound, fromParameter, untilParameter }: DatedStrategy,
-  range: Range,
+  range: TimeRange,
 ): QueryParameters {
   const last = (to: number) =>
     untilBound === "exclusive" ? formatInstant(to + 1) : formatInstant(to).replace("Z", "999Z");
@@ -41,12 +41,16 @@ export function rangeQuery(
   };
 }
 
-export function findDateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
+export function findDateFault(
+  resource: Resource<DatedStrategy>,
+  record: Json,
+  range: TimeRange,
+): string | null {
   const fault = findRangeFault(readRecordTimestamp(resource, record), range);
   return fault === null ? null : `${describeDate(resource, record)} ${fault}`;
 }
 
-function findRangeFault(timestamp: Timestamp | undefined, { from, to }: Range): string | null {
+function findRangeFault(timestamp: Timestamp | undefined, { from, to }: TimeRange): string | null {
   if (!timestamp) return "is not a readable date";
   const second = startOfSecond(timestamp.ms);
   return second < from || second > to ? "is outside the requested range" : null;
@@ -54,7 +58,7 @@ function findRangeFault(timestamp: Timestamp | undefined, { from, to }: Range): 
 
 function readRecordTimestamp({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {
   const text = valueAt(record, [strategy.dateField]);
-  return typeof text === "string" ? readTimestamp(text) : undefined;
+  return typeof text === "string" ? parseTimestampParts(text) : undefined;
 }
 
 function describeDate({ strategy }: Resource<DatedStrategy>, record: Json): string {

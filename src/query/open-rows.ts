@@ -9,7 +9,7 @@ export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
 /** The rows and columns to read from a table or view. */
-export interface Selection {
+export interface RowSelection {
   mirror: Mirror;
   table: ReadableTable;
   /** By default, all columns except technical ones. */
@@ -30,18 +30,18 @@ export interface RowSource {
   /** Reads the rows in batches, in a stable order. Can be called more than once. */
   batches(): Iterable<readonly Row[]>;
   /** What the rows were selected from, or undefined for a query result. */
-  selection?: Selection;
+  selection?: RowSelection;
 }
 
 /** Opens a table for an export. Must be called inside `withReadTransaction`. */
-export function openRows(selection: Selection): RowSource {
+export function openRows(selection: RowSelection): RowSource {
   const { table } = selection;
   const columns = selectColumns(selection);
   const values = columns.map(({ name }) => `t.${quote(name)}`);
   return { name: table.name, columns, batches: () => readRows(selection, values), selection };
 }
 
-function selectColumns({ table, columns }: Selection): readonly ReadableColumn[] {
+function selectColumns({ table, columns }: RowSelection): readonly ReadableColumn[] {
   if (!columns) return table.columns.filter(({ isComputed }) => !isComputed);
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
 }
@@ -50,7 +50,7 @@ function selectColumns({ table, columns }: Selection): readonly ReadableColumn[]
  * Reads the selected rows in batches.
  * @param values SQL expressions for the values in each row; `t` refers to the table
  */
-export function* readRows(selection: Selection, values: readonly string[]): Iterable<Row[]> {
+export function* readRows(selection: RowSelection, values: readonly string[]): Iterable<Row[]> {
   const { limit, mirror, table } = selection;
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
   let count = 0;
@@ -64,7 +64,7 @@ export function* readRows(selection: Selection, values: readonly string[]): Iter
   }
 }
 
-export function countRows(selection: Selection): number {
+export function countRows(selection: RowSelection): number {
   const { limit, mirror, table } = selection;
   const counts = table.sources.map((source) => {
     const count = mirror.db.prepare(`SELECT count(*) ${fromSql(selection, source)}`).pluck();
@@ -75,7 +75,7 @@ export function countRows(selection: Selection): number {
 }
 
 /** Applies the conditions in a subquery, so that they cannot refer to columns of other tables. */
-function fromSql({ table, where, since, until }: Selection, source: string): string {
+function fromSql({ table, where, since, until }: RowSelection, source: string): string {
   const conditions = [
     ...(where === undefined ? [] : [`(${where}\n)`]),
     ...(table.date ? dateConditions(table.date, since, until) : []),

@@ -2,10 +2,10 @@ import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { ConfigurationError, MirrorBusy } from "../errors.js";
+import { pluralize } from "../util/format-text.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
-import { pluralize } from "../util/text.js";
-import { formatDuration, formatInstant, formatMinute } from "../util/times.js";
+import { formatDuration, formatInstant, formatMinute } from "../util/timestamps.js";
 import { connect, type Mirror, readJsonInfo, withMirror, writeJsonInfo } from "./database.js";
 import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 

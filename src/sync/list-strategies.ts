@@ -1,7 +1,7 @@
-import { pagesFor } from "../api/pagination.js";
+import { countPages } from "../api/pagination.js";
 import { rankedHostId, saveRanking } from "../store/ranking-history.js";
 import { countCurrent, readCurrentIds, readCurrentKeys, recordKey } from "../store/records.js";
-import { pluralize } from "../util/text.js";
+import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
 import { refuseRemovals, removeMissing } from "./removals.js";
@@ -14,7 +14,7 @@ export async function countList(session: ResourceSession): Promise<number | null
 export function estimateList(listed: number | null): RequestEstimate {
   return listed === null
     ? { what: "the complete list, whose length is unknown", requests: 1, open: true }
-    : { what: `the complete list: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
+    : { what: `the complete list: ${pluralize(listed, "record")}`, requests: countPages(listed) };
 }
 
 /**

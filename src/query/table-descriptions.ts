@@ -1,5 +1,5 @@
 import type { Mirror } from "../store/database.js";
-import { wasRead } from "../store/runs.js";
+import { hasBeenRead } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import {
@@ -11,17 +11,17 @@ import {
 } from "./readable-tables.js";
 
 /** A table or view, as printed by `tables --json`. */
-export interface TableFacts {
+export interface TableDescription {
   name: string;
   kind: "table" | "view";
   about: string;
   /** The number of rows, or null if the resource has never been read or the rows were not counted. */
   rows: number | null;
-  columns: ColumnFacts[];
+  columns: ColumnDescription[];
   example: string;
 }
 
-interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
+interface ColumnDescription extends Pick<ReadableColumn, "name" | "type" | "about"> {
   rows_with_value?: number | undefined;
 }
 
@@ -38,24 +38,24 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
  * Returns all tables and views. Rows in views are not counted, because counting can be slow.
  * @param all true to include helper views and tables for removed records
  */
-export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
+export function listTableDescriptions(mirror: Mirror, { all }: { all: boolean }): TableDescription[] {
   const names = all ? knownTableNames() : mainTableNames();
   const isView = (name: string) => views.some((view) => view.name === name);
-  return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
+  return names.map((name) => readTableDescription(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
 /**
  * Describes a table or view and its columns.
  * @param counted `values` counts the rows and the values in each column, `rows` counts only the rows
  */
-export function readTableFacts(
+export function readTableDescription(
   mirror: Mirror,
   name: string,
   counted: "values" | "rows" | "nothing" = "values",
-): TableFacts {
+): TableDescription {
   const table = describeTable(mirror, name);
   const view = views.find((one) => one.name === name);
-  const isRead = table.shape === null || wasRead(mirror, table.shape.resource);
+  const isRead = table.shape === null || hasBeenRead(mirror, table.shape.resource);
   const counts =
     isRead && counted !== "nothing" ? countValues(mirror, table, counted === "values") : undefined;
   return {

@@ -1,15 +1,15 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Json } from "../util/json-value.js";
-import type { Range } from "../util/ranges.js";
-import { type RangeResult, readByPage } from "./by-page.js";
-import { rangeQuery, readSortedDates } from "./dates.js";
+import type { TimeRange } from "../util/time-ranges.js";
+import { rangeQuery, readSortedDates } from "./check-dates.js";
+import { readSlice, resolveCopies, storeSlice } from "./marked-slices.js";
+import { type RangeResult, readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
-import { readSlice, resolveCopies, storeSlice } from "./slices.js";
 
 /** A response that contains all records in `range`. */
 interface CompletePage {
   kind: "complete";
-  range: Range;
+  range: TimeRange;
   records: readonly Json[];
   /** The API's count for the requested dates, which can start before `range`. */
   total: number;
@@ -23,7 +23,7 @@ interface CompletePage {
  */
 type NewestPage =
   | CompletePage
-  | { kind: "dense"; range: Range; total: number }
+  | { kind: "dense"; range: TimeRange; total: number }
   | { kind: "faulty"; total: number };
 
 /**
@@ -33,7 +33,7 @@ type NewestPage =
  */
 export async function readRange(
   run: DatedRun,
-  { from, to }: Range,
+  { from, to }: TimeRange,
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
   const reasons: IncompleteReason[] = [];
@@ -65,7 +65,7 @@ export async function readRange(
 /** Reads each range until the budget is used up. */
 export async function readRanges(
   run: DatedRun,
-  ranges: readonly Range[],
+  ranges: readonly TimeRange[],
   budget = new Budget(run.api),
 ): Promise<IncompleteReason[]> {
   const reasons: IncompleteReason[] = [];
@@ -81,7 +81,7 @@ export async function readRanges(
  * is dated, because the next page may contain more records from that second. A page that is not full covers the
  * complete range.
  */
-async function requestNewest(run: DatedRun, range: Range): Promise<NewestPage> {
+async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPage> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };

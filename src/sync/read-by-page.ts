@@ -1,10 +1,10 @@
 import { maxPerPage } from "../api/pagination.js";
 import { findNthDate, recordDate } from "../store/records.js";
-import { type Range, startOfDay } from "../util/ranges.js";
-import { dayMs } from "../util/times.js";
+import { startOfDay, type TimeRange } from "../util/time-ranges.js";
+import { dayMs } from "../util/timestamps.js";
 import { compareCount } from "./counts.js";
+import { readSlice, type SliceReading, storeSlice } from "./marked-slices.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
-import { readSlice, type SliceReading, storeSlice } from "./slices.js";
 
 /** A slice is split until the API counts at most this many records in it, or until it is one day long. */
 const maxSliceRecords = 2_000;
@@ -23,7 +23,7 @@ export interface RangeResult {
 }
 
 /** A date range with the API's count, or null if the count is unknown. */
-interface CountedRange extends Range {
+interface CountedRange extends TimeRange {
   total: number | null;
 }
 
@@ -34,7 +34,7 @@ interface CountedRange extends Range {
  */
 export async function readByPage(
   run: DatedRun,
-  range: Range,
+  range: TimeRange,
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
   const reasons: IncompleteReason[] = [];
@@ -58,22 +58,22 @@ export async function readByPage(
 /** Returns the newest days in a range, with about `records` mirrored records in total. */
 function selectNewestPart(
   { mirror, resource, state }: DatedRun,
-  { from, to }: Range,
+  { from, to }: TimeRange,
   records: number,
-): Range {
+): TimeRange {
   const mirrored = Number.isFinite(records) ? state.count({ from, to }) : 0;
   if (mirrored <= records) return { from, to };
   const oldest = findNthDate(mirror, resource.name, { from, to }, mirrored - Math.max(records, 1));
   return { from: oldest === null ? from : Math.max(from, startOfDay(oldest)), to };
 }
 
-interface Halves {
-  newer: Range & { total: number };
-  older: Range & { total: number };
+interface SplitRange {
+  newer: TimeRange & { total: number };
+  older: TimeRange & { total: number };
 }
 
 /** Splits a range at the start of a day if it has too many records. Returns null if it should be read as one list. */
-async function splitLargeRange(run: DatedRun, { from, to, total }: CountedRange): Promise<Halves | null> {
+async function splitLargeRange(run: DatedRun, { from, to, total }: CountedRange): Promise<SplitRange | null> {
   const start = Math.max(from, openRangeStart);
   const middle = startOfDay(start + (to - start) / 2);
   if (middle <= from || middle > to) return null;
@@ -84,7 +84,7 @@ async function splitLargeRange(run: DatedRun, { from, to, total }: CountedRange)
   return halves.newer.total >= apiCount && halves.older.total >= apiCount ? null : halves;
 }
 
-async function countHalves(run: DatedRun, { from, to }: Range, middle: number): Promise<Halves> {
+async function countHalves(run: DatedRun, { from, to }: TimeRange, middle: number): Promise<SplitRange> {
   const newer = { from: middle, to };
   const older = { from, to: middle - 1 };
   return {
@@ -97,7 +97,7 @@ async function countHalves(run: DatedRun, { from, to }: Range, middle: number): 
  * Reads and stores a slice. If it has a few faulty records and the budget allows, bisects it first to find the days
  * that must be marked.
  */
-async function readAndStore(run: DatedRun, slice: Range, budget: Budget): Promise<IncompleteReason[]> {
+async function readAndStore(run: DatedRun, slice: TimeRange, budget: Budget): Promise<IncompleteReason[]> {
   const reading = await readSlice(run, slice);
   const { faulty, list } = reading;
   const middle = findMedianDay(run, reading);

@@ -1,21 +1,21 @@
-import { dayMs, formatInstant, formatMinute } from "./times.js";
+import { dayMs, formatInstant, formatMinute } from "./timestamps.js";
 
 /**
  * A time range in milliseconds since the Unix epoch. It includes both ends, and the last millisecond completely. An
  * open end is -Infinity or Infinity.
  */
-export interface Range {
+export interface TimeRange {
   from: number;
   to: number;
 }
 
-export const allTime: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+export const allTime: TimeRange = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Merges overlapping and adjacent ranges. The result is sorted. */
-export function mergeRanges(ranges: Iterable<Range>): Range[] {
+export function mergeRanges(ranges: Iterable<TimeRange>): TimeRange[] {
   return [...ranges]
     .sort((a, b) => a.from - b.from)
-    .reduce<Range[]>((merged, { from, to }) => {
+    .reduce<TimeRange[]>((merged, { from, to }) => {
       const last = merged.at(-1);
       if (last && from - last.to <= 1) last.to = Math.max(last.to, to);
       else merged.push({ from, to });
@@ -23,40 +23,40 @@ export function mergeRanges(ranges: Iterable<Range>): Range[] {
     }, []);
 }
 
-export function subtractRanges(ranges: readonly Range[], others: Iterable<Range>): Range[] {
+export function subtractRanges(ranges: readonly TimeRange[], others: Iterable<TimeRange>): TimeRange[] {
   let remaining = [...ranges];
   for (const removed of mergeRanges(others))
     remaining = remaining.flatMap((range) => subtract(range, removed));
   return remaining;
 }
 
-function subtract(range: Range, removed: Range): Range[] {
+function subtract(range: TimeRange, removed: TimeRange): TimeRange[] {
   if (!overlaps(range, removed)) return [range];
   const below = removed.from > range.from ? [{ from: range.from, to: removed.from - 1 }] : [];
   const above = removed.to < range.to ? [{ from: removed.to + 1, to: range.to }] : [];
   return [...below, ...above];
 }
 
-export function clipRanges(ranges: Iterable<Range>, { from, to }: Range): Range[] {
+export function clipRanges(ranges: Iterable<TimeRange>, { from, to }: TimeRange): TimeRange[] {
   return [...ranges]
     .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
     .filter((range) => range.from <= range.to);
 }
 
-export function overlaps(a: Range, b: Range): boolean {
+export function overlaps(a: TimeRange, b: TimeRange): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-export function contains(merged: readonly Range[], { from, to }: Range): boolean {
+export function contains(merged: readonly TimeRange[], { from, to }: TimeRange): boolean {
   return merged.some((range) => range.from <= from && range.to >= to);
 }
 
 /** @param instant can include a fraction of a millisecond */
-export function containsInstant({ from, to }: Range, instant: number): boolean {
+export function containsInstant({ from, to }: TimeRange, instant: number): boolean {
   return instant >= from && instant < to + 1;
 }
 
-export function findGaps(ranges: Iterable<Range>): Range[] {
+export function findGaps(ranges: Iterable<TimeRange>): TimeRange[] {
   const merged = mergeRanges(ranges);
   const [first, last] = [merged[0], merged.at(-1)];
   return first && last ? subtractRanges([{ from: first.from, to: last.to }], merged) : [];
@@ -70,12 +70,12 @@ export function utcMonth(ms: number): string {
   return formatInstant(ms).slice(0, 7);
 }
 
-export function dayRange(day: string): Range {
+export function dayRange(day: string): TimeRange {
   const from = Date.parse(`${day}T00:00:00.000Z`);
   return { from, to: from + dayMs - 1 };
 }
 
-export function monthRange(month: string): Range {
+export function monthRange(month: string): TimeRange {
   const { from } = dayRange(`${month}-01`);
   const next = new Date(from);
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
@@ -90,13 +90,13 @@ export function startOfDay(ms: number): number {
 }
 
 /** Returns the complete UTC days within a range. If there are none, the result's end is before its start. */
-export function clipToCompleteDays({ from, to }: Range): Range {
+export function clipToCompleteDays({ from, to }: TimeRange): TimeRange {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }
 
 /** Returns the UTC calendar months that overlap a range, oldest first. */
-export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
-  const months: (Range & { month: string })[] = [];
+export function listMonths({ from, to }: TimeRange): (TimeRange & { month: string })[] {
+  const months: (TimeRange & { month: string })[] = [];
   for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
     const month = utcMonth(at);
     months.push({ month, ...monthRange(month) });
@@ -104,7 +104,7 @@ export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   return months;
 }
 
-export function describeRange({ from, to }: Range): string {
+export function describeRange({ from, to }: TimeRange): string {
   const end = Number.isFinite(to) ? formatMinute(to) : "now";
   return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;
 }

@@ -47,7 +47,7 @@ export const maxTimestampMs = Date.parse("9999-12-31T23:59:59.999Z");
  * Returns undefined for other strings and for times that do not exist: 30 February, 24:00:00, an offset beyond 14:00, a
  * UTC year outside 0000 to 9999, or a leap second (`23:59:60`), which Unix time cannot represent.
  */
-export function readTimestamp(text: string): Timestamp | undefined {
+export function parseTimestampParts(text: string): Timestamp | undefined {
   const match = timestampForm.exec(text);
   const day = dayStart(match?.[1] ?? "");
   if (!match || day === undefined) return undefined;
@@ -73,7 +73,7 @@ export function isTimestampText(text: string): boolean {
  * 2200 on, the fraction is imprecise, but never rounded up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
-  const read = readTimestamp(text);
+  const read = parseTimestampParts(text);
   if (!read) return undefined;
   const instant = read.ms + read.micros / 1_000;
   return Math.floor(instant) === read.ms ? instant : read.ms;
