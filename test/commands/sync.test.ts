@@ -55,3 +55,16 @@ test("sync reads the key file only once, so that it can be a pipe", async () => 
   }).ended;
   expect(code, err).toBe(0);
 });
+
+test("sync --dry-run estimates no time for the requests of the first minute, which are sent in a burst", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - hour, 600, hour) });
+  const estimate = async (limit: number) => {
+    const { out } = await brand.run(`sync orders --dry-run --json --rate-limit ${limit}`);
+    return JSON.parse(out) as { requests: number; minutes: number };
+  };
+  const { requests, minutes } = await estimate(60);
+  expect([requests > 6, minutes]).toEqual([true, 0]);
+  expect((await estimate(requests)).minutes).toBe(0);
+  expect((await estimate(requests - 1)).minutes).toBe(1);
+  expect((await estimate(1)).minutes).toBe(requests - 1);
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isSameJson } from "../../src/store/record-diff.js";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
-import { day, hour, noon, ordersBefore } from "../support/records.js";
+import { day, hour, minute, noon, ordersBefore } from "../support/records.js";
 
 type Point = Record<string, number | string>;
 interface Clicks {
@@ -142,6 +142,23 @@ describe("drifting amounts, which the API changes on most days without a change 
     brand.pass(day);
     return await brand.run(command);
   };
+
+  test("sync treats changed amounts as a drift only if they changed on more than half of the days", async () => {
+    const days = [60, 61, 62, 63].map((age) => ordersBefore(noon - age * day, 300, minute));
+    const orders = days.flatMap((list, n) => list.map((order) => ({ ...order, id: `${n}-${order.id}` })));
+    const syncAfterChange = async (changedDays: number) => {
+      const brand = makeBrand({ orders });
+      await brand.run("sync orders");
+      brand.pass(day);
+      let nth = 0;
+      changePoints(brand, (point) =>
+        nth++ < changedDays ? { ...point, revenue: Number(point.revenue) + 1 } : point,
+      );
+      return (await brand.run("sync orders --audit 0")).err;
+    };
+    expect(await syncAfterChange(2)).not.toContain("changed at once");
+    expect(await syncAfterChange(3)).toContain("changed at once");
+  });
 
   test("sync warns only once about drifting amounts, and sends only a few requests", async () => {
     const brand = makeBrand({ orders: hourly });

@@ -48,6 +48,18 @@ describe("campaign details", () => {
     expect((await runSync(brand)).details).toEqual(["active", "owing"]);
   });
 
+  test("sync reads the details that were read longest ago first", async () => {
+    const ids = ["a", "b", "c", "d", "e", "f"];
+    const brand = makeBrand({ opportunities: ids.map((id) => campaign(id, { status: "ARCHIVED" })) });
+    await runSync(brand);
+    brand.change("opportunities", "a", { title: "another" });
+    expect((await runSync(brand)).details).toEqual(["a"]);
+    const { requests } = await brand.run("sync opportunities --details all");
+    const paths = requests.map(({ path }) => path).filter((path) => path.startsWith("/opportunities/"));
+    expect(paths.at(-1)).toBe("/opportunities/a");
+    expect(paths).toHaveLength(ids.length);
+  });
+
   test("sync reads the details of closed campaigns only with --details all or --full, and reads no details with --details none", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);

@@ -135,6 +135,16 @@ describe("differences by month", () => {
     );
   });
 
+  test("verify sends at most about 100 requests to find the days that differ", async () => {
+    const brand = await synced({
+      orders: ordersBefore(noon - hour, 400, day),
+      variants: { dailyTotals: "absent" },
+    });
+    for (let n = 0; n < 400; n += 2) brand.withdraw(`o${n}`);
+    const { code, requests } = await verified(brand);
+    expect([code, requests.length > 100, requests.length < 140]).toEqual([8, true, true]);
+  });
+
   test("verify reports an order that an interrupted run marked as missing", async () => {
     const brand = await synced();
     brand.withdraw("o10");
