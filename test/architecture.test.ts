@@ -133,6 +133,6 @@ test("files in src have unique names", () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("names exported in src are declared in only one file", () => {
+test("each name exported in src is declared in only one file", () => {
   expect(findDuplicateNames()).toEqual([]);
 });

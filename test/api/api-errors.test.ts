@@ -125,7 +125,7 @@ it.each([
   },
 );
 
-it("a 403 with a web page is attributed to a firewall or a proxy", async () => {
+it("a 403 response with an HTML body is attributed to a firewall or a proxy", async () => {
   nock(origin).get("/api/brand/v1/me").reply(403, "<h1>Blocked</h1>", { "content-type": "text/html" });
   const error = await rejection(open().get("/me"));
   expect(error).toMatchObject({

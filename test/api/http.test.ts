@@ -166,7 +166,7 @@ it.each([
   expect(server.requests.length).toBe(1);
 });
 
-it("the client does not follow a redirect, which would send the key to a different server", async () => {
+it("the client does not follow redirects, so that the key is never sent to a different server", async () => {
   const other = await serve((_request, response) => sendJson(response, good));
   const server = await serve((_request, response) =>
     sendJson(response, "", 307, { location: `${other.baseUrl}/orders` }),
@@ -221,7 +221,7 @@ it("an error caused by a bug in the program is not reported as a failed request"
     expect(classifyError(coded(code), "h")).toBeNull();
 });
 
-it("an error that quotes the key is not exposed as the cause of a failure", async () => {
+it("an error whose message contains the key is not attached as the cause of the reported error", async () => {
   const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
   const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
   const error = await rejection(api.get("/orders"));

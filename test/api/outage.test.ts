@@ -9,7 +9,7 @@ it.each([
   ["with", 60],
   ["without", null],
 ])(
-  "after a Retry-After longer than --max-wait, all later requests in a run %s a rate limit fail",
+  "in a run %s a rate limit, a Retry-After longer than --max-wait makes all later requests fail",
   async (_, rateLimit) => {
     const server = await serve((_request, response) =>
       sendJson(response, good, 429, { "retry-after": "120" }),
@@ -87,7 +87,7 @@ function start() {
   return { clock, outage: new OutageTimer(clock, maxWaitMs) };
 }
 
-it("the time allowed by --max-wait starts with the first failed request, and starts over after a response", () => {
+it("the timer for --max-wait starts with the first failed request, and a response resets it", () => {
   const { clock, outage } = start();
   const sentAt = clock.mono;
   clock.pass(3_000);

@@ -70,7 +70,7 @@ it.each([
   },
 );
 
-it("a list that grows while it is being read is read to its new end", async () => {
+it("the client reads a list to the end even if it grows in the meantime", async () => {
   const { baseUrl } = await serveList(20, (list, page) => {
     if (page === 2) list.total = 35;
     return false;
@@ -128,7 +128,7 @@ it.each([
   expect(error.message).toMatch(message);
 });
 
-it("a list is not read beyond page 10,000", async () => {
+it("the client reads at most 10,000 pages of a list", async () => {
   const requested: number[] = [];
   const api = {
     async get(_path: string, { page }: { page?: number | string | undefined } = {}): Promise<ApiResponse> {

@@ -46,7 +46,7 @@ it("the rate limit allows a burst of 60 requests, and at most 60 requests in any
   expect((times[189] ?? 0) - start).toBeLessThan(3 * 60_000 * 1.03);
 });
 
-it("a request counts for a minute after its response, so a slow network never delivers 61 requests in a minute", async () => {
+it("a request counts toward the limit for a minute after its response, so the API never receives 61 requests in a minute", async () => {
   const clock = new FakeClock();
   const { send } = openLimiter(clock);
   const times = await send(60, 500);
@@ -69,7 +69,7 @@ it("all processes share one limit per key and origin, and twice that limit appli
   expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
 });
 
-it("a process with a lower limit than other processes counts their requests as well", async () => {
+it("a process with a low rate limit also counts the requests of processes with a higher limit", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock);
   const times = await send(60, 100);
@@ -77,7 +77,7 @@ it("a process with a lower limit than other processes counts their requests as w
   expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
 });
 
-it("a killed process's permit is released once its request can no longer reach the server", async () => {
+it("the permit of a killed process is released once its request can no longer reach the server", async () => {
   const clock = new FakeClock();
   const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
   await limiter.acquire(never);
@@ -111,7 +111,7 @@ it("a disabled rate limit neither creates a file nor delays requests", async () 
   expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
 });
 
-it("after a deleted rate-limit file has been recreated, the limit counts as used up", async () => {
+it("when a deleted rate-limit file is recreated, the limit is assumed to be used up", async () => {
   const clock = new FakeClock();
   const { file, send, waited } = openLimiter(clock);
   await send(2);
@@ -120,7 +120,7 @@ it("after a deleted rate-limit file has been recreated, the limit counts as used
   expect(statSync(file).isFile()).toBe(true);
 });
 
-it("after a damaged rate-limit file has been replaced, the limit counts as used up", async () => {
+it("when a damaged rate-limit file is replaced, the limit is assumed to be used up", async () => {
   const clock = new FakeClock();
   const { file, statePath, waited } = openLimiter(clock);
   mkdirSync(statePath);
@@ -146,7 +146,7 @@ it.each([
   ["with", 60],
   ["without", null],
 ])(
-  "a run %s a configured limit waits for the reset, but at most a minute, if rate-limit headers report no remaining requests",
+  "if rate-limit headers report no remaining requests, a run %s a configured limit waits at most a minute for the reset",
   async (_, rateLimit) => {
     for (const [resetMs, expected] of [
       [12_000, 12_000],

@@ -11,7 +11,7 @@ const list = (given: object) =>
 const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-it("readEnvelope returns the data, the pagination and, if the data is a list, its items", () => {
+it("readEnvelope returns the data and the pagination, and the items if the data is a list", () => {
   const page = pagination(1, 100, 250);
   const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
   expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });

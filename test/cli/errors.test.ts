@@ -107,7 +107,7 @@ test("the program's own errors are passed through unchanged, and all other error
   expect(asBrandapiError("thrown text").message).toContain("thrown text");
 });
 
-test("--json prints an error to stdout as one line of JSON, whether or not it has a hint", async () => {
+test("--json prints an error to stdout as one line of JSON, whether or not the error has a hint", async () => {
   const { code, out, err } = await brandapi("whoami --json");
   expect(code).toBe(3);
   expect(err).toContain("brandapi: No key and no base URL");
@@ -147,7 +147,7 @@ test("stack traces, including causes, are printed only with --verbose", () => {
   );
 });
 
-test("a command that a signal interrupts is reported as stopped, and exits with the signal's exit code", () => {
+test("a command interrupted by a signal is reported as stopped, and exits with the exit code for that signal", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   stop.abort(new Stopped("SIGTERM"));

@@ -79,7 +79,7 @@ test("help wraps examples so that they can be pasted into a shell", async () => 
   );
 });
 
-test("help explains the formats of times and durations only for commands with an option that accepts them", async () => {
+test("a command's help explains the formats of times and durations only if one of its options accepts them", async () => {
   const help = async (name: string) => (await brandapi(`${name} --help`)).out.replace(/\s+/g, " ");
   expect(await help("changes")).toContain(timeFormats);
   expect(await help("changes")).not.toContain(durationFormats);

@@ -26,7 +26,7 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   return readFileSync(join(home, file));
 }
 
-test("the file's extension selects the format, regardless of case", async () => {
+test("the extension of the output file selects the format, regardless of case", async () => {
   const db = await mirrorOf(3);
   const csv = (await exported(db, "o.csv")).toString();
   expect(csv).toMatch(/^id,external_order_id,/);
@@ -43,7 +43,7 @@ test("the file's extension selects the format, regardless of case", async () => 
   ).toEqual(json);
 });
 
-test("the extension .gz compresses text formats, and the same rows always produce identical files", async () => {
+test("an output file that ends in .gz is compressed, and the same rows always produce an identical file", async () => {
   const db = await mirrorOf(1_500);
   for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
     const plain = await exported(db, `o.${ending}`);
@@ -128,7 +128,7 @@ test("if a compressed export fails, the previous file is kept", async () => {
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
 
-test("several tables are exported to a folder, by default with one CSV file per table", async () => {
+test("several tables are exported to a folder, as one CSV file per table by default", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const run = async (...args: string[]) =>

@@ -63,7 +63,7 @@ test("with --quiet, the reporter prints only warnings, and each warning only onc
   expect(seen.text).toBe("warning: the key expires\n");
 });
 
-test("the progress line names the host of a request without a response, even before the first task", async () => {
+test("while a request has no response, the progress line names the API's host, even before the first task", async () => {
   const timers: (() => void)[] = [];
   const setTimer = (_ms: number, call: () => void) => {
     timers.push(call);
@@ -119,7 +119,7 @@ test("the progress line shows the number of requests sent, the number remaining 
   ]);
 });
 
-test("in a narrow terminal, the progress line keeps the number of remaining requests", async () => {
+test("in a narrow terminal, the progress line still shows the number of remaining requests", async () => {
   const seen = reporterFor({}, { ...terminal, columns: 40 });
   seen.reporter.expect([
     { name: "orders", requests: 2 },

@@ -96,7 +96,7 @@ test.each([
   );
 });
 
-test("parseTimestamp parses timestamps with different precision as the same instant", () => {
+test("parseTimestamp returns the same instant for timestamps that differ only in precision", () => {
   const instants = ["2026-01-31T12:30:00Z", "2026-01-31T12:30:00.000Z", "2026-01-31T12:30:00.000000+00:00"];
   expect(new Set(instants.map(parseTimestamp)).size).toBe(1);
 });

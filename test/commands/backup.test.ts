@@ -56,7 +56,7 @@ function read(path: string, sql: string): unknown {
   return value;
 }
 
-test("backup waits for another program that takes more than a second to write to the mirror", async () => {
+test("backup waits for another program that writes to the mirror for more than a second", async () => {
   const brand = await mirrored();
   const hold = `const { workerData, parentPort } = require("node:worker_threads");
     const db = new (require(${JSON.stringify(sqlitePath)}))(workerData);
@@ -71,7 +71,7 @@ test("backup waits for another program that takes more than a second to write to
   await ended;
 });
 
-test("backup writes a complete mirror with the time in its name, and status prints the backup's age", async () => {
+test("backup writes a complete copy of the mirror with a timestamp in its name, and status prints its age", async () => {
   const brand = await mirrored();
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
@@ -243,7 +243,7 @@ test("backup names its files after the mirror, so backups of two mirrors have di
   ]);
 });
 
-test("backup --restore names the last backup if the file does not exist", async () => {
+test("if the file does not exist, the error from backup --restore names the last backup", async () => {
   const brand = makeBrand({ history: 3 });
   await brand.run("sync roster");
   const missing = await brand.run("backup --restore latest");
@@ -339,7 +339,7 @@ test("backup --restore rejects a damaged backup and a backup of another brand, a
   expect(readdirSync(brand.home).filter((name) => /before/.test(name))).toEqual([]);
 });
 
-test("backup --restore warns that hosts must be forgotten again if the damaged mirror cannot provide their IDs", async () => {
+test("backup --restore warns that forget must be run again if it cannot read the IDs of forgotten hosts from the damaged mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   damage(brand.db, "mirror_info");

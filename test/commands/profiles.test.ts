@@ -71,7 +71,7 @@ test("brandapi profiles lists each brand's mirror, the age of its data and the d
   for (const { key } of [brands.fjell, brands.basalt]) expect(out + json.out).not.toContain(key);
 });
 
-test("brandapi profiles prints the ID and the API's host name after the name of brands that share it", async () => {
+test("if several brands have the same name, profiles prints each brand's ID and API host after the name", async () => {
   const brands = makeProfiles();
   brands.basalt.data.name = brands.fjell.data.name;
   await brands.login("default", brands.fjell.key);

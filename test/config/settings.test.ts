@@ -185,7 +185,7 @@ test("the program's folders depend on the platform and the XDG variables", async
   expect((await folders(world({ env: own })))[0]).toBe("/own");
 });
 
-test("if there is no home directory, the error names the variables to set", async () => {
+test("if there is no home directory, the error names the environment variables to set", async () => {
   const error = failure({}, { ...world(), home: "" });
   expect(error).toMatchObject({ exitCode: 3, hint: expect.stringContaining("set HOME") });
   const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };
@@ -432,14 +432,14 @@ test.each([
   expect(`${error.message}${error.hint}`).not.toMatch(/brk_|delete/);
 });
 
-test("the error for a base URL without a scheme prints the address, but not a key", async () => {
+test("the error for a base URL without a scheme contains the URL unless it could be a key or contain a password", async () => {
   const address = failure({ baseUrl: "api.example/api/brand/v1" }, world());
   expect(address.message).toContain("does not start with https://: api.example/api/brand/v1.");
   for (const baseUrl of ["brk_a", "brk_a/b", "me:secret@api.example/api/brand/v1"])
     expect(failure({ baseUrl }, world()).message).toMatch(/https:\/\/\.$/);
 });
 
-test("commands note environment variables whose names resemble the program's variables", async () => {
+test("commands print a note about environment variables whose names resemble the program's variables", async () => {
   const brand = makeBrand({ history: 3 });
   const env = {
     ...brand.env,

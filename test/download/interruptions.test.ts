@@ -160,7 +160,7 @@ test.each<[string, string, Record<string, string>, string | undefined]>([
   expect(readFileSync(run.files[0]?.path ?? "", "utf8")).toBe("12345678");
 });
 
-test("a partial file with all bytes needs no further request after a run was killed before it renamed the file", async () => {
+test("if a run is killed between downloading the last byte and renaming the file, the next run needs no request for the file", async () => {
   const { brand, leavePartial } = await brandWithDamagedFile();
   leavePartial(size);
   const again = await download(brand);

@@ -157,7 +157,7 @@ test("one of two concurrent exports of the same brand to a multi-brand table fai
   ]);
 });
 
-test("a Delta export does not add a version with a new schema if another brand has added a version first", async () => {
+test("a Delta export does not add a version with a new schema if another brand's export has added a version first", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const log = await readDeltaLog(table);
@@ -244,7 +244,7 @@ test("a Delta export converts other brands' files if a value needs a wider colum
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
 });
 
-test("a column that exists for only one brand is null for the other brands in a Delta table", async () => {
+test("in a Delta table, a column that exists for only one brand is null for the other brands", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   writeRead(mirrorOf("fern"), "surveys", [{ id: "a", color: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);

@@ -128,7 +128,7 @@ const permanent: [name: string, fault: Fault, code: number, message: RegExp][] =
 ];
 
 test.each(permanent)(
-  "a sync does not retry after a permanent fault, and keeps the first pages: %s",
+  "a sync does not retry after a permanent fault, and keeps the pages it has already read: %s",
   async (_, fault, code, message) => {
     const brand = brandWith(fault);
     const { code: exitCode, err, out } = await brand.run("sync orders");

@@ -138,7 +138,7 @@ test.each(["replaced", "deleted"])(
   },
 );
 
-test("sync fills an empty file, and creates mirrors that only their owner can read", async () => {
+test("sync turns an empty file into a mirror, and creates mirrors that only their owner can read", async () => {
   const brand = makeBrand({ orders });
   writeFileSync(brand.db, "");
   expect((await brand.run("sync orders")).code).toBe(0);

@@ -43,7 +43,7 @@ test("the default period is the month of the last complete day", () => {
   expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
 });
 
-test("a month is compared with the same days a year earlier, and 29 February with 28 February", () => {
+test("a month is compared with the same days of the previous year, and 29 February with 28 February", () => {
   expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");

@@ -21,7 +21,7 @@ const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
   return one.brand.orders.find((order) => order.id === id);
 };
 
-test("orders can be refunded in parts up to the full amount, which reduces their commission proportionally", () => {
+test("an order can be refunded several times up to its full amount, and each refund reduces its commission proportionally", () => {
   const part = changed(({ refund }) => refund(id, 10.5));
   expect(part).toMatchObject({
     refund_amount: 10.5,

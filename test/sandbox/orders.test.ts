@@ -21,7 +21,7 @@ test("among orders with the same date, the most recently attributed order is lis
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
-test("both ends of a date range are inclusive to the microsecond, and a date without a time means the complete day", () => {
+test("both ends of a date range are inclusive to the microsecond, and a date without a time means the entire day", () => {
   const texts = [
     "2026-11-02T00:00:00Z",
     "2026-11-01T23:59:59.999999Z",

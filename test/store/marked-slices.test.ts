@@ -16,7 +16,7 @@ async function withUndatedOrder() {
   return state;
 }
 
-test("if a partially read slice replaces other slices, their undated records become records of the new slice", async () => {
+test("if a partially read slice replaces other slices, their undated records are assigned to the new slice", async () => {
   const state = await withUndatedOrder();
   state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: null });
   expect(state.markedSlices()).toEqual([

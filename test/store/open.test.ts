@@ -40,7 +40,7 @@ test("temporary data is kept in memory, because read-only systems have no writab
   reader.db.close();
 });
 
-test("opening a mirror completes the empty file that a killed process left", async () => {
+test("opening a mirror initializes an empty file left behind by a killed process", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   writeFileSync(path, "");
   const { db } = await openForTest(path);

@@ -163,7 +163,7 @@ test("the first scalar value in an unknown field adds a column, even in a nested
   expect(names).not.toContain("tags");
 });
 
-test("up to 300 columns are discovered, which accept values of any type and never have the name of a predefined column", async () => {
+test("up to 300 discovered columns are added, which accept values of any type and never have the name of a predefined column", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [
     { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -290,7 +290,7 @@ test.each([
   },
 );
 
-test("records that were removed in the same run have separate change intervals after they are returned again", async () => {
+test("records that were removed in the same run have separate change intervals once the API returns them again", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

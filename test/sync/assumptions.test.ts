@@ -142,7 +142,7 @@ describe("differences that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync does not treat a status filter as wrong if it reaches its request limit in the middle of a range whose counts differ", async () => {
+  test("reaching the request limit before a wrong count is resolved does not make sync distrust the status filter", async () => {
     const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     // The last request in the budget reads only the first of two pages.
@@ -164,7 +164,7 @@ test("sync exits with code 8 if a list never settles", async () => {
   expect(err).toContain("never settled");
 });
 
-test("sync stores the orders from a dense second whose list never settles, but does not mark the second as read", async () => {
+test("if one second has too many orders for a page and their list never settles, sync stores them but does not mark the second as read", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {

@@ -70,7 +70,7 @@ test("sync keeps the newer of two copies that the API returns and marks the seco
   expect(missing(brand)).toEqual([]);
 });
 
-test("sync does not look up a copied order whose newer date the same run has already read", async () => {
+test("sync does not look up a copied order if the same run has already read its newer date", async () => {
   const brand = makeBrand({ orders: newestFirst([...orders, orderAt("o3", oldDay)]) });
   const { requests } = await brand.run("sync orders --audit 0");
   expect(requests.filter(readsSecondOf("o3"))).toEqual([]);
@@ -97,7 +97,7 @@ test("sync looks up at most ten moved orders per response and does not count the
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_removed: 0 });
 });
 
-test("sync leaves a moved order unchanged if the limit is reached and its newer date is in a marked slice", async () => {
+test("sync leaves a moved order unchanged if the limit on look-ups is reached and the order's newer date is in a marked slice", async () => {
   const brand = await makeSyncedBrand([...orders, orderAt("o13", Date.parse(originalDate("o13")))]);
   expect(markedSeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
   moveToOldDay(

@@ -60,7 +60,7 @@ describe("sync roster", () => {
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
-  test("sync claims that the roster is complete only up to the first of two readings that it combines", async () => {
+  test("if sync combines two readings of the roster, it claims completeness only up to the time of the first reading", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     const readAt: string[] = [];
     const swap = (first: number, second: number) => {

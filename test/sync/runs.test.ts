@@ -203,7 +203,7 @@ describe("resources to which the API denies access", () => {
     });
   });
 
-  test("status --max-age ignores a resource to which access was never granted, even if it was once named", async () => {
+  test("status --max-age ignores a resource to which access was never granted, even if an earlier sync named it", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     await brand.run("sync");

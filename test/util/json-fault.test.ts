@@ -4,7 +4,7 @@ import { parseJson } from "../../src/util/json-value.js";
 
 const valid = '{"profiles": {"a": {"key": "x\\u00e9\\n", "n": [-1.5e3, true, null, {}, []]}}}\n';
 
-test("findJsonFault reports a fault exactly if JSON.parse rejects the text", () => {
+test("findJsonFault reports a fault if and only if JSON.parse rejects the text", () => {
   const insertions = ["", ",", ":", '"', "'", "{", "}", "[", "]", "1", "x", " ", "\n", "\\", "-", ".", "0"];
   for (let position = 0; position <= valid.length; position += 1)
     for (const inserted of insertions)

@@ -90,7 +90,7 @@ test.each([
   expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);
 });
 
-test("parseTimestamp keeps microseconds between 1970 and 2200 as a fraction", () => {
+test("parseTimestamp preserves microseconds as fractions of a millisecond for dates from 1970 to 2200", () => {
   const [earliest, latest] = [0, Date.parse("2200-01-01T00:00:00Z")];
   fc.assert(
     fc.property(

@@ -221,7 +221,7 @@ describe("unread orders", () => {
     expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`/);
   });
 
-  test("verify reports a month as incompletely read if two interrupted runs each read part of a day", async () => {
+  test("verify reports a month as only partly read if two interrupted runs each read part of the same day", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 350, hour) });
     for (let run = 0; run < 2; run += 1) {
       let page = 0;
@@ -243,7 +243,7 @@ describe("unread orders", () => {
     }
   });
 
-  test("before the first sync, verify does not report the orders of a brand without orders as proven", async () => {
+  test("before the first sync, verify does not report orders as proven even if the brand has none", async () => {
     const brand = makeBrand();
     await brand.run("sync roster");
     expect((await verified(brand)).result).toMatchObject({ state: "unproven", months: [], found: [] });
