@@ -50,9 +50,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 interface Import {
-  /** The imported file, relative to `src`. */
+  /** The path of the imported file, relative to `src`. */
   path: string;
-  /** Type imports load nothing at runtime. */
+  /** True for a type import, which loads nothing at runtime. */
   isTypeOnly: boolean;
   isDynamic: boolean;
 }
@@ -95,7 +95,7 @@ function findCycles(): string[] {
 /** The exports that all command modules or all format modules have in common. */
 const interfaceMembers = ["about", "examples", "define", "run", "write"];
 
-/** Returns the exported names that several files declare, such as `Range: a.ts, b.ts`. */
+/** Returns the names that several files export, each with the files: `Range: a.ts, b.ts`. */
 function findDuplicateNames(): string[] {
   const filesByName = new Map<string, string[]>();
   const exported = new Set<string>();

@@ -36,7 +36,7 @@ const longest = [
   "properties/variants",
 ];
 
-/** Replaces Vitest's order, which depends on the durations of earlier runs on the same machine. */
+/** Replaces Vitest's default file order, which depends on how long earlier runs took on this machine. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>

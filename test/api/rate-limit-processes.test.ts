@@ -45,8 +45,8 @@ it("8 processes that share a key send at most 60 requests in any window, and all
   const sent = sends.map((request) => request.sent).sort((a, b) => a - b);
   const answered = sends.map((request) => request.answered).sort((a, b) => a - b);
   for (let at = 0; at + rateLimit < sends.length; at += 1) {
-    // The server may count a request at any time between `sent` and `answered`. In the worst case, it counts the first
-    // request when it is answered, and the last one when it is sent.
+    // The server may count a request at any time between receiving and answering it. In the worst case, it counts the
+    // first request of a window late and the last one early.
     expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
   }
 });

@@ -13,7 +13,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
   const defaults = { baseUrl, key, rateLimit: 60, maxWaitMs: 0, userAgent: "" };
   const limiter = new RateLimiter({ ...defaults, ...given, statePath }, clock, events);
   onTestFinished(() => limiter.close());
-  /** Sends requests that take `ms` milliseconds each. Returns the times at which the requests were sent. */
+  /** Sends requests that take `ms` milliseconds each, and returns the times at which they were sent. */
   const send = async (count: number, ms = 0) => {
     const times: number[] = [];
     for (let each = 0; each < count; each += 1) {

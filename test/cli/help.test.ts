@@ -37,8 +37,8 @@ test("`brandapi` and `brandapi help` print the same output as --help", async () 
 });
 
 /**
- * Returns the number of lines in the list of resources after its first line. They do not count toward the limit on the
- * length of help, because the list grows with the API.
+ * Counts the lines of the list of resources, except the first. The limit on the length of help ignores them, because
+ * the list grows with the API.
  */
 function extraResourceLines(lines: readonly string[]): number {
   const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));

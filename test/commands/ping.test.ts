@@ -10,8 +10,8 @@ import { brandapi } from "../support/program.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
 /**
- * A server that behaves like public monitoring services. It accepts any method, `/start`, `/fail` and up to 10 kB, and
- * returns "OK".
+ * A server that behaves like public monitoring services. It accepts any method, the paths `/start` and `/fail`, and
+ * bodies of up to 10 kB, and returns "OK".
  */
 async function startSwitch(answer: () => number | "hang" = () => 200) {
   const heard: string[] = [];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand, testBaseUrl } from "../support/brand.js";
 
-/** Two brands on the same API, and a home folder without settings. The methods run commands in this folder. */
+/** Two brands on the same API, and methods that run commands in a home folder without settings. */
 interface Profiles {
   fjell: TestBrand;
   basalt: TestBrand;

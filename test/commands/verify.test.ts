@@ -44,7 +44,7 @@ test("verify reports a named resource that has never been synced, and --repair r
   expect(last).toHaveProperty("error.code", "incomplete");
   expect(err).toMatch(/50 records .*not been read.*\n.*`brandapi verify orders --repair`/);
   expect(code).toBe(8);
-  // Unless it is named, a resource that has never been synced is not verified. Verifying it does not count as a sync.
+  // A resource that has never been synced is verified only if it is named. Verifying it does not count as a sync.
   expect((await brand.run("verify")).code).toBe(0);
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });

@@ -448,7 +448,7 @@ test("commands print a note about environment variables whose names resemble the
     BRANDAPI_PROFIL: "acme",
     BRANDAPI_OTHER: "x",
   };
-  // The script's own variable for a flag is not reported.
+  // A variable is not reported if its value is passed as a flag, because a script may use such a variable for that.
   const scripted = { ...brand.env, BRANDAPI_MIRROR: brand.db, BRANDAPI_DB: "" };
   expect((await brand.run(["sync", "roster", "--db", brand.db], { env: scripted })).err).not.toContain(
     "not used",

@@ -114,7 +114,7 @@ test("sync rejects another brand's mirror before it writes anything", async () =
   expect(code, err).toBe(3);
   expect(err).toMatch(/another brand|belongs to/);
   expect(brand.mirrored()).toHaveLength(350);
-  // The mirror's owner does not see the failure of another brand's sync.
+  // The other brand's failed sync is not recorded in this mirror.
   const status = JSON.parse((await brand.run("status --json")).out);
   expect(status).toMatchObject({ failed_run: null });
 });

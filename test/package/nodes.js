@@ -54,7 +54,7 @@ function tryNode(version, tarball, shell) {
     PATH: `${join(prefix, "bin")}${delimiter}${tools}`,
     HOME: join(place, "home"),
     NPM_CONFIG_USERCONFIG: process.env.npm_config_userconfig ?? "",
-    // Node's headers for this version, for compiling SQLite.
+    // The headers of this Node version, which npm needs to compile SQLite.
     npm_config_nodedir: prefix,
   };
   const global = join(place, "global");

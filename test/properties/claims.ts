@@ -9,9 +9,9 @@ export interface Range {
   to: number;
 }
 
-/** What the mirror claims: its records, and the ranges that were read. */
+/** The claims that a mirror makes: the records that exist, and the ranges that were read. */
 export interface MirrorClaims {
-  /** The date ranges that were read, merged; empty for lists without a date filter. */
+  /** The merged date ranges that were read; empty for lists without a date filter. */
   coveredRanges: Range[];
   /** Returns the time of the last read that covered the second; undefined if no read covered it. */
   readAt(second: number): number | undefined;

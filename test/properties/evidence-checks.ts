@@ -11,7 +11,10 @@ export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims
   return [...checkCounts(world, end, claims), ...checkDailyTotals(world, end, claims)];
 }
 
-/** Returns the filters that match the flags in the records, so their counts can be compared. */
+/**
+ * Returns the status filters that select records by a flag, so that the mirror can reproduce the API's counts. With
+ * some API variants, there is no such filter.
+ */
 function countsOf({
   variants,
   listName,
@@ -44,7 +47,7 @@ function checkCounts(
         ({ dated, version }) => dated !== null && isIn(range, dated) && version && counts(version.record),
       ).length;
       if (!apiCounts.includes(mine))
-        found.push(`verified, but the mirror counts ${mine} (${name}) and the API ${apiCounts}`);
+        found.push(`verified, but the mirror counts ${mine} (${name}) and the API counts ${apiCounts}`);
     }
   return found;
 }

@@ -6,7 +6,7 @@ import type { Scenario, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
 type Fields = Record<string, unknown>;
-/** The parts of a resource as strings, by name. */
+/** A resource's data, split into named parts. Each part is compared as a string. */
 type Parts = ReadonlyMap<string, string>;
 
 /** A resource whose parts are read at different times, so each part is compared separately. */
@@ -83,8 +83,8 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
 }
 
 /**
- * Runs a scenario, ignoring the flags of its runs. Returns the parts in a verified mirror that differ from the API's
- * data at every instant of the run.
+ * Plays a scenario, but with unlimited runs that accept removals. Returns a line for each part of a verified mirror
+ * that at no time during the run matched the API's data.
  */
 export async function playPiecewise(
   { partsInApi, partsInMirror, name, listName }: PiecewiseResource,

@@ -25,7 +25,7 @@ export async function play(listName: TestedList, { steps, ...options }: Scenario
   }
 }
 
-/** Returns null if the step is not a run. */
+/** Plays one step of a scenario. Returns the result of a run, or null if the step is not a run. */
 export async function playStep(world: World, step: Step): Promise<RunResult | null> {
   if ("passHours" in step) world.pass(step.passHours * 3_600_000);
   else if ("what" in step) {

@@ -13,9 +13,9 @@ export interface Strikes {
 }
 
 export interface Report {
-  /** The number of kill signals that were sent to a running process. */
+  /** The number of runs that were interrupted. */
   landed: number;
-  /** The number of kill signals that were sent after the process had ended. */
+  /** The number of runs that ended before they could be interrupted. */
   late: number;
   lost: string[];
 }
@@ -92,21 +92,21 @@ export async function strikeProcesses(
     if (held < before - 50) report.lost.push(`${before - held} orders fewer than before the kill`);
     if (report.landed % 25 === 0 && struck.landed) report.lost.push(...(await finish(brand, bin, db)));
     if (report.landed % 100 === 0 && struck.landed)
-      say(`  ${report.landed} landed, ${report.lost.length} lost`);
+      say(`  ${report.landed} runs interrupted, ${report.lost.length} errors`);
     if (report.lost.length > 5) break;
   }
   return report;
 }
 
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
-  // A run reads up to the last complete second, so the newest order's second must have passed.
+  // A run reads only seconds that have ended, so the second of the newest order must be over.
   await sleep(1_000);
   for (const job of [
     ["sync", "orders"],
     ["sync", "orders", "--full"],
   ]) {
     const { code, out } = await run(bin, [...job, "--db", db], brand.env, null).ended;
-    if (code !== 0) return [`a peaceful ${job.join(" ")} ended with ${code}: ${out.slice(-300)}`];
+    if (code !== 0) return [`an uninterrupted ${job.join(" ")} exited with code ${code}: ${out.slice(-300)}`];
   }
   return compare(db, brand).slice(0, 3);
 }
@@ -147,14 +147,15 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
     const { code, out } = await ended;
     if (struck.landed && isOpen) report.landed += 1;
     else report.late += 1;
-    if (struck.landed && isOpen && code !== 3) report.lost.push(`ended with ${code}: ${out.slice(-200)}`);
+    if (struck.landed && isOpen && code !== 3)
+      report.lost.push(`exited with code ${code}: ${out.slice(-200)}`);
     if (struck.landed && isOpen && /, verified/.test(out))
-      report.lost.push(`told a success: ${out.slice(-200)}`);
+      report.lost.push(`reported success: ${out.slice(-200)}`);
     report.lost.push(...inspect(db, brand).wrong.slice(0, 3));
     for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(db + end, { force: true });
     copyFileSync(copy, db);
     if (report.landed % 50 === 0 && struck.landed)
-      say(`  ${report.landed} landed, ${report.lost.length} lost`);
+      say(`  ${report.landed} runs interrupted, ${report.lost.length} errors`);
     if (report.lost.length > 5) break;
   }
   return report;

@@ -38,7 +38,7 @@ const report: Report = await (what === "swap" ? strikeFiles : strikeProcesses)(b
 );
 const seconds = Math.round((performance.now() - startedAt) / 1_000);
 say(
-  `${what}, seed ${seed}: ${report.landed} landed, ${report.late} came too late, ${report.lost.length} lost (${seconds} s)`,
+  `${what}, seed ${seed}: ${report.landed} runs interrupted, ${report.late} ended before the interruption, ${report.lost.length} errors (${seconds} s)`,
 );
 for (const line of report.lost) say(`  ${line}`);
 process.exit(report.lost.length > 0 ? 1 : 0);

@@ -70,7 +70,8 @@ describe("sync roster", () => {
     };
     brand.before = ({ path, query }) => {
       if (path === "/roster" && query.page === "1") readAt.push(at(brand.now()));
-      // In each reading, a host on the second page trades places with a host on the first page, and is missed.
+      // In each reading, a host on the second page trades places with a host on the first page, so the reading misses
+      // one of them.
       if (path === "/roster" && query.page === "2") swap(20 - readAt.length, 19 + readAt.length);
       return undefined;
     };

@@ -231,8 +231,8 @@ describe("an interrupted run", () => {
     expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { requests, err } = await brand.run("sync orders");
-    // The remaining orders take six requests, newer orders take one, and the day that both runs read in part takes at
-    // most two.
+    // The remaining orders take six requests, newer orders take one, and the day that each run reads only partly
+    // takes at most two.
     expect(requests.filter(pages).length).toBeLessThanOrEqual(9);
     expect(err).toContain(`resuming an interrupted sync: ${stored} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
