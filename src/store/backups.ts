@@ -21,7 +21,7 @@ import { schemaVersion } from "./schema.js";
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
  * @param copy the path of the copy (mode 0600), reserved with `reserveTempFile`
- * @param runGracefully runs the copying, so that a signal does not leave an incomplete copy
+ * @param runGracefully runs the copy step in a way that prevents a signal from leaving an incomplete copy behind
  * @returns the number of records
  * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
  * the folder is not writable or the disk is full
@@ -44,7 +44,8 @@ async function writeCopy(from: string, copy: string, runGracefully: Deps["runGra
   return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     if (schemaVersion(mirror) === "none")
       throw createCopyError(from, "it is empty", "run `brandapi sync` first");
-    // Count and copy the rows in the same transaction. This rules out VACUUM INTO, which cannot run in a transaction.
+    // The rows are counted and copied in the same transaction. VACUUM INTO would be simpler, but cannot run in a
+    // transaction.
     mirror.db.exec("BEGIN");
     const summary = summarizeRows(mirror);
     // If a signal arrives during the backup, the program stops at the next step and removes the incomplete copy.
@@ -58,7 +59,7 @@ async function writeCopy(from: string, copy: string, runGracefully: Deps["runGra
 
 async function checkCopy(copy: string, summary: string, from: string): Promise<void> {
   await withMirror(connect(copy), (mirror) => {
-    // In a read-only folder, a copy in WAL mode could not be opened.
+    // A copy in WAL mode could not be opened in a read-only folder.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
     const damage =
@@ -121,7 +122,7 @@ export function isBackupName(name: string, path: string): boolean {
 }
 
 /**
- * Returns the brand and the time of the first read, which together identify a mirror and its copies. Returns null if
+ * Returns the brand ID and the time of the first read. Together they identify a mirror and its copies. Returns null if
  * the mirror is empty.
  */
 export function readOrigin(mirror: Mirror): string | null {
@@ -130,8 +131,8 @@ export function readOrigin(mirror: Mirror): string | null {
 }
 
 /**
- * Replaces a mirror with another file, and moves the old mirror to `aside`. At every moment, a mirror exists at the
- * path.
+ * Replaces a mirror with another file, and keeps the old mirror at the path `aside`. A mirror exists at the original
+ * path the whole time.
  */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {
@@ -149,8 +150,8 @@ export function findLastBackup(mirror: Mirror): Backup | null {
 }
 
 /**
- * Returns the hint to restore a mirror's last known backup, even if the mirror is damaged or missing. Returns null if
- * no backup is known.
+ * Returns a hint with the command that restores a mirror's last known backup, even if the mirror is damaged or missing.
+ * Returns null if no backup is known.
  */
 export async function lastBackupHint(path: string): Promise<string | null> {
   const backup = await findBackup(path);

@@ -7,9 +7,9 @@ import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./re
 
 /**
  * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and stores the record's earlier
- * version in `record_versions`. The API does not report the time of a change, so a change is logged with an interval
- * that starts when the old value was last seen and ends when the new value was first seen (`at`, ISO 8601). Call all
- * methods in the transaction that writes the record.
+ * version in `record_versions`. The API does not report when a record changed, so a change is logged with an interval.
+ * It starts when the old value was last seen and ends when the new value was first seen (`at`, ISO 8601). All methods
+ * must be called in the transaction that writes the record.
  */
 export class ChangeLog {
   /** The coverage before this run. */
@@ -23,16 +23,13 @@ export class ChangeLog {
     this.#coverage = readConfirmedCoverage(mirror, resource.name);
   }
 
-  /**
-   * Logs a new record if its date had already been covered. Otherwise, the record may have existed earlier without
-   * being read.
-   */
+  /** Logs a new record if its date was already covered. Otherwise, the record may simply not have been read before. */
   logAdded(key: string, date: number | null, at: string): void {
     const lastReadAt = this.#findLastReadAt(date);
     if (lastReadAt !== null) this.#insert("added", key, lastReadAt, at);
   }
 
-  /** @param change.isFaulty true if the coverage does not show when the record returned */
+  /** @param change.isFaulty true if the coverage does not tell when the record reappeared */
   logChanged(row: RecordRow, change: { before: Json; after: Json; isFaulty: boolean }, at: string): void {
     const { after, before, isFaulty } = change;
     this.#addVersion(row, at);
@@ -46,8 +43,8 @@ export class ChangeLog {
   }
 
   /**
-   * Logs a change to a record's details. Fields that are not in the list item were last seen when the details were last
-   * read. The first details of a record are not logged as a change.
+   * Logs a change to a record's details. Fields that the list does not include were last seen when the details were
+   * last read. A record's first details are not logged as a change.
    */
   logDetails(row: RecordRow, before: Json, after: Json, at: string): void {
     this.#addVersion(row, at);
@@ -104,10 +101,11 @@ export class ChangeLog {
   }
 
   /**
-   * Returns when the API last returned a record with its mirrored values (ISO 8601). For a removed record, this time was
-   * logged with its removal. For a missing record, it was stored when the record went missing. For any other record, it
-   * is the last complete read of the record's date, unless the values were first read after that. This is the
-   * record's old date, because its new date may be in a range that was read at a different time.
+   * Returns the time at which the API last returned a record with its mirrored values (ISO 8601). For a removed record,
+   * this time was logged with its removal. For a missing record, it was stored when the record went missing. For any
+   * other record, it is the time of the last complete read of the record's date, or of the first read of its values if
+   * that is later. The date is the mirrored one, because a changed date may be in a range that was read at a different
+   * time.
    */
   #findLastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
     const { mirror, resource } = this;
@@ -122,7 +120,7 @@ export class ChangeLog {
     return lastReadAt !== null && lastReadAt > since_at ? lastReadAt : since_at;
   }
 
-  /** Returns when a date was last read completely before this run, or null if it never was or is unreadable. */
+  /** Returns when a date was last covered before this run, or null if the date was never covered or is unreadable. */
   #findLastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return findLastReadAt(this.#coverage, date);

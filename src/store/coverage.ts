@@ -63,7 +63,8 @@ function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | numb
 }
 
 /**
- * Replaces a run's stored coverage, on which `--as-of` and `changes` are based. Call this each time the coverage grows.
+ * Replaces a run's stored coverage, which `--as-of` and `changes` depend on. Must be called each time the coverage
+ * grows.
  */
 export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   mirror.run("DELETE FROM run_coverage WHERE run_id = ?", runId);
@@ -73,8 +74,8 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns when a date was last read completely (ISO 8601), or null if it never was. If `date` is null, returns when any
- * date was last read.
+ * Returns when a date was last read completely (ISO 8601), or null if it never was. If `date` is null, returns the time
+ * of the newest read of any date.
  */
 export function findLastReadAt(covered: readonly CoveredRange[], date: number | null): string | null {
   if (date === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
@@ -86,9 +87,9 @@ export function findLastReadAt(covered: readonly CoveredRange[], date: number | 
 }
 
 /**
- * Returns the range that contains a record's exact date. An API may truncate dates to days or minutes, but select
- * records by their exact dates. A date at midnight can therefore be any time of that day, and a date without seconds
- * any time of that minute.
+ * Returns the range in which a record's exact date may lie. An API may truncate dates to days or minutes, but filter
+ * records by their exact dates. Midnight can therefore stand for any time on that day, and a time without seconds for
+ * any time in that minute.
  */
 function possibleDates(date: number): TimeRange {
   const from = Math.floor(date);

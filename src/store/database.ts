@@ -6,7 +6,7 @@ import { formatInstant } from "../util/timestamps.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 import { checkIdentity } from "./schema.js";
 
-/** How long SQLite waits for another writer, in milliseconds. During this time, no signal handlers run. */
+/** How long SQLite waits for another writer, in milliseconds. Signal handlers cannot run while it waits. */
 export const busyMs = 1_000;
 
 /** An open mirror. Prepared statements are cached by their SQL text. */
@@ -91,7 +91,7 @@ function rollBackOnError<T>(db: Database, rollBackSql: string, work: () => T): T
   }
 }
 
-/** Runs `work` in a transaction that makes other writers wait. Rolls back if `work` throws. */
+/** Runs `work` in a transaction that holds the write lock from the start. Rolls back if `work` throws. */
 export async function withWriteTransaction<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
   const { db } = mirror;
   db.exec("BEGIN IMMEDIATE");
@@ -137,8 +137,8 @@ export function readJsonInfo<T>(mirror: Mirror, name: string): T | null {
 }
 
 /**
- * Parses JSON that this program stored in the mirror.
- * @param what the stored value, for the error message
+ * Parses JSON that brandapi stored in the mirror.
+ * @param what the stored value, as named in the error message
  * @throws MirrorUnusable if another program has replaced the value with invalid JSON
  */
 export function parseStoredJson<T>({ path }: Mirror, json: string, what: string): T {
@@ -165,11 +165,12 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
     const fileId = fileIdentity(path);
     const db = new Sqlite(source, { readonly, fileMustExist: true, timeout: busyMs });
     try {
-      // A read-only file system may have no writable folder for temporary files.
+      // Keep temporary data in memory, because a read-only system may have no writable folder for it.
       db.pragma("temp_store = MEMORY");
       // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
       db.pragma("foreign_keys = OFF");
-      // The first read opens the log by name. If the mirror file was replaced before that, the check below detects it.
+      // The first read opens the write-ahead log by its name. The check below detects whether the mirror file was
+      // replaced before that.
       db.pragma("schema_version");
       checkNotReplaced({ fileId, path });
       const mirror = new Mirror(db, path, fileId);
@@ -193,7 +194,7 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
   }
 }
 
-/** Runs `work` with a mirror that is being opened, and closes it. */
+/** Awaits the opening of a mirror, runs `work` with it, and closes it. */
 export async function withMirror<T>(
   opening: Promise<Mirror>,
   work: (mirror: Mirror) => T | Promise<T>,
@@ -213,16 +214,16 @@ export async function withMirror<T>(
 export function closeMirror(mirror: Mirror): void {
   const { db, fileId, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
-  // If the mirror file was moved, empty its log. SQLite would otherwise apply the log to the file that replaced the
-  // mirror.
+  // If the mirror file was moved, empty its log. Otherwise, SQLite would apply the log to the file that took the
+  // mirror's place.
   if (fileId !== fileIdentity(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
 }
 
 /**
- * Moves all changes from the log to the mirror file.
- * @returns false if another program is reading the mirror, which prevents the checkpoint
+ * Moves all changes from the write-ahead log to the mirror file.
+ * @returns false if the checkpoint failed because another program is reading the mirror
  */
 export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;

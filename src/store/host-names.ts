@@ -41,9 +41,9 @@ interface StoredNames {
 }
 
 /**
- * Writes the table `host_names`. Views show each host's newest name, because older records contain outdated names.
- * Earlier names are kept for `--as-of`. A name consists of the first and last name, or is the display name in a content
- * item.
+ * Writes the table `host_names`, from which views take each host's newest name, because older records contain outdated
+ * names. Earlier names are kept for `--as-of`. A name is the first and last name or, in a content item, the display
+ * name.
  */
 export class HostNames {
   readonly #newest = new Map<string, StoredNames | undefined>();

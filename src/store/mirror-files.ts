@@ -29,7 +29,10 @@ export function checkMirrorPath(path: string): void {
   });
 }
 
-/** Resolves the symbolic links in a path, even if the file does not exist yet, and creates its folder (mode 0700). */
+/**
+ * Resolves the symbolic links in a path, even if the file does not exist yet. Creates the file's folder (mode 0700) if
+ * necessary.
+ */
 export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
@@ -43,7 +46,7 @@ export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }
 
-/** Renames a mirror's log files, because SQLite would apply them to a new file at the same path. */
+/** Renames a mirror's log files, because SQLite would otherwise apply them to a new file at the mirror's path. */
 export function moveLogFiles(path: string, aside: string): void {
   for (const end of ["-wal", "-shm", "-journal"])
     if (existsSync(path + end)) renameSync(path + end, aside + end);
@@ -76,8 +79,8 @@ export function checkNotReplaced({ fileId, path }: { fileId: string | null; path
 const maxFileSize = 2 ** 31 - 1;
 
 /**
- * Reads a mirror on a read-only file system into memory. The alternative, SQLite's `immutable=1`, requires URI file
- * names, which better-sqlite3 does not support.
+ * Reads a mirror on a read-only file system into memory. SQLite's `immutable=1` is not an option, because it requires
+ * URI file names, which better-sqlite3 does not support.
  * @throws MirrorUnusable if the log contains changes, a sync is writing to the mirror, or the file is too large
  */
 export function readIntoMemory(path: string): Buffer {
@@ -99,7 +102,7 @@ export function withoutLogMode(database: Buffer): Buffer {
   return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }
 
-/** True if the mirror and its folder are writable. SQLite writes the log to that folder. */
+/** True if the mirror and its folder are writable. SQLite creates the log in that folder. */
 export function isWritable(path: string): boolean {
   try {
     const file = realpathSync(path);

@@ -12,8 +12,8 @@ import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 const pollMs = 250;
 
 /**
- * Locks a mirror for one run. The lock is an SQLite lock on an empty file next to the mirror, which the operating
- * system releases when the process ends. The file is never removed.
+ * Locks a mirror for one run. The lock is an SQLite lock on an empty file next to the mirror. The operating system
+ * releases the lock when the process ends, and the file is never removed.
  * @param options.wait the value of `--wait`: true to wait for another run instead of throwing; undefined if the command
  * does not have the flag
  * @param options.onQueued called with a description of the run that holds the lock
@@ -58,7 +58,7 @@ export async function lockMirror(
 async function openLockFile(path: string): Promise<Database> {
   const Sqlite = await loadSqlite();
   try {
-    // Wait a moment, because other processes take the lock briefly to test it.
+    // Wait briefly, because other processes take the lock for a moment to test it.
     return new Sqlite(path, { timeout: 100 });
   } catch (error) {
     throw lockFileError(path, error);
@@ -81,12 +81,12 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   if (!stats?.isFile() || !(await isLocked(lockPath))) return null;
   const lockedAt = stats.mtimeMs;
   const progress = existsSync(path) ? await readProgress(path) : null;
-  // Progress that is older than the lock belongs to a run that was killed.
+  // If the stored progress is older than the lock, it belongs to an earlier run that was killed.
   const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedAt);
   return { started_at: formatInstant(lockedAt), progress: isCurrent ? progress : null };
 }
 
-/** Returns the last stored progress. Ignores errors, because the command that opens the mirror reports them. */
+/** Returns the last stored progress. Ignores errors, because they are reported when the command opens the mirror. */
 async function readProgress(path: string): Promise<StoredProgress | null> {
   const read = (mirror: Mirror) => readJsonInfo<StoredProgress>(mirror, "under_way");
   return await withMirror(connect(path, { readonly: true }), read).catch(() => null);
@@ -104,7 +104,7 @@ async function isLocked(lockPath: string): Promise<boolean> {
     db = opened;
     return isBusy(() => opened.prepare("SELECT 1 FROM sqlite_master").get());
   } catch (error) {
-    // The lock file may be readable only by the user who runs the syncs.
+    // Perhaps only the user who runs the syncs can read the lock file.
     if (errorCode(error).startsWith("SQLITE_CANTOPEN")) return false;
     throw error;
   } finally {

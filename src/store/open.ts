@@ -48,7 +48,7 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
   const mirror = await connect(path);
   try {
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
-    // A record takes up about a kilobyte, so pages larger than SQLite's default waste less space.
+    // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
@@ -81,7 +81,7 @@ export async function openMirrorForReading(
     throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
       hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
     });
-  // A migration could change the tables while the older version is still writing to them.
+  // The migration would change tables that the older version is still writing to.
   if (version === "older" && (await findCurrentRun(path)))
     throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
       hint: "to migrate the mirror, run the same command again after that run has ended",
@@ -126,9 +126,15 @@ function createMirrorFile(path: string): void {
 }
 
 interface MigrationOptions {
-  /** True if the mirror is a copy, such as a backup that is being restored. Copies are migrated without a backup. */
+  /**
+   * True if the mirror is a copy, such as a backup that is being restored. A copy is not backed up before it is
+   * migrated.
+   */
   isCopy?: boolean;
-  /** Prints the path of the backup, and warnings about lost user-defined views, indexes and triggers. */
+  /**
+   * Prints the backup's path, and warnings about user-defined tables, views, indexes and triggers that were renamed or
+   * lost.
+   */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 
@@ -141,8 +147,8 @@ function isUpToDate(mirror: Mirror): boolean {
 }
 
 /**
- * Migrates all tables and views to this version in one transaction, after backing up the mirror if its version is
- * older. Other commands that open this mirror wait until the migration has finished.
+ * Migrates all tables and views to this version in one transaction. Backs up the mirror first if it was written by an
+ * older version. Other commands that open this mirror wait until the migration has finished.
  */
 async function migrateMirror(
   mirror: Mirror,
@@ -164,7 +170,10 @@ async function migrateMirror(
   for (const text of lost) reporter.warn(text);
 }
 
-/** Migrates all tables. Returns a message for each user-defined table, view, index or trigger that was lost. */
+/**
+ * Migrates all tables. Returns a message for each user-defined table, view, index or trigger that was renamed or
+ * dropped.
+ */
 function migrateTables(mirror: Mirror): string[] {
   migrateSystemTables(mirror.db);
   return [...freeTableNames(mirror), ...rebuildOutdatedTables(mirror)];
@@ -205,8 +214,8 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
 }
 
 /**
- * Drops user-defined views and renames user-defined tables whose names are now needed for the tables of removed
- * records, which version 0.1.0 did not have.
+ * Frees the names of the tables for removed records, which version 0.1.0 did not have. User-defined views with these
+ * names are dropped, and user-defined tables are renamed.
  * @returns a message for each dropped view and renamed table
  */
 function freeTableNames(mirror: Mirror): string[] {

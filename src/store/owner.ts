@@ -15,7 +15,7 @@ export function readOwner(mirror: Mirror): OwnerBrand | null {
  * Checks that the key belongs to the mirror's brand.
  * @param owner the mirror's brand, or null if the mirror is empty or does not exist
  * @param brand the key's brand
- * @param expected the profile's brand, which is used if the mirror has no owner
+ * @param expected the profile's brand, which is compared with the key's brand if the mirror has no owner
  * @throws MirrorUnusable if the brands differ
  */
 export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected?: OwnerBrand): void {

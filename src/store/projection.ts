@@ -26,7 +26,7 @@ import {
 
 /**
  * Writes records as rows in a resource's typed tables, and creates tables that do not exist. Tables in the schema
- * `temp` hide the tables with the same names on this connection, and no columns are added to them.
+ * `temp` exist only on this connection, where they hide the tables with the same names, and never get new columns.
  */
 export class Projection {
   readonly #tables: readonly TableWriter[];
@@ -38,7 +38,7 @@ export class Projection {
   /**
    * Replaces a record's rows.
    * @param options.isNew true if the record has no rows yet
-   * @returns the differences between the record and the tables' columns
+   * @returns the values and attributes in the record that do not fit the tables' columns
    */
   write(record: StoredRecord, { isNew }: { isNew: boolean }): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
@@ -52,7 +52,7 @@ export class Projection {
 
 class TableWriter {
   readonly #rows: RowBuilder;
-  /** The text of the INSERT statements, which takes longer to build than to execute. */
+  /** Cached INSERT statements, because building their text takes longer than executing them. */
   readonly #insertSql = new Map<RecordState, string>();
 
   constructor(
@@ -78,8 +78,8 @@ class TableWriter {
   }
 
   /**
-   * Deletes a record's rows, except for the main row that `insertRows` replaces. If that row were deleted, every update
-   * would fire user-defined triggers for DELETE.
+   * Deletes a record's rows, except for the main row, which `insertRows` replaces. Deleting that row as well would fire
+   * user-defined DELETE triggers on every update.
    */
   deleteRows(record: StoredRecord): void {
     const { list } = this.shape;
@@ -107,18 +107,18 @@ class TableWriter {
   }
 }
 
-/** A row's values in the order of `columnNames`. The integer key comes last. */
+/** A row's values, in the order of `columnNames`. The integer key comes last. */
 export type TableRow = (SqlValue | bigint)[];
 
 export type SqlValue = string | number | null;
 
-/** An object that becomes a row, with its position in its list. */
+/** An object that becomes a row, and its position in the list it comes from. */
 interface TableItem {
   value: JsonObject;
   position: number;
 }
 
-/** Builds the rows of a typed table: one row per record, or one row per item of the table's list. */
+/** Builds the rows of a typed table: one per record or, in a child table, one per list item. */
 export class RowBuilder {
   readonly columns: TableColumns;
   readonly #dateIndex: number | null;
@@ -141,7 +141,7 @@ export class RowBuilder {
   }
 
   /**
-   * Returns the objects that become rows: the record itself, or the items of the table's list.
+   * Returns the objects that become rows: the record itself or, for a child table, the items in its list.
    * @param issues receives an issue for each list or item with an unexpected type
    */
   items({ value }: StoredRecord, issues: SchemaIssue[] = []): TableItem[] {
@@ -199,8 +199,8 @@ function utcDates(date: TableRow[number] | undefined): [string | null, string | 
 }
 
 /**
- * Converts a value to its column's type. Every value of a different type is reported. A string that contains a number is
- * converted; any other such value becomes null.
+ * Converts a value to its column's type, and reports the value if its type is different. A string that contains a
+ * number is converted. Any other value of a different type becomes null.
  */
 function toColumnValue(
   column: TableColumn,

@@ -21,7 +21,10 @@ import {
 
 const allResources = [...resources, ...detailResources];
 
-/** The rules for names in `host_names`. If they differ from the rules in `mirror_info`, the table is rebuilt. */
+/**
+ * The version of the rules for names in `host_names`. If `mirror_info` contains a different version, the table is
+ * rebuilt.
+ */
 const hostNameRules = "no display names if first or last names are omitted";
 
 export function hasOutdatedTables(mirror: Mirror): boolean {
@@ -33,7 +36,7 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
 }
 
 /**
- * Rebuilds missing and outdated tables from the records. Call this in a transaction.
+ * Rebuilds missing and outdated tables from the records. Must be called in a transaction.
  * @returns a message for each user-defined index or trigger that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
@@ -110,15 +113,15 @@ function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
   return readInfo(mirror, fingerprintName(resource)) === fingerprint(resource);
 }
 
-/** Returns the name in `mirror_info` of the fingerprint with which a resource's tables were built. */
+/** Returns the name under which `mirror_info` stores the fingerprint of a resource's tables. */
 function fingerprintName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
-/** Increment this number to rebuild all tables because rows or discovered columns are derived differently. */
+/** Increment this number when rows or discovered columns are derived differently. All tables are then rebuilt. */
 const rowRules = 6;
 
-/** Returns a hash of the columns of a resource's tables and the sources of their values. */
+/** Returns a hash of the columns in a resource's tables and of the fields that their values come from. */
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
     const columns = declaredColumns(shape);

@@ -23,7 +23,8 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
 }
 
 /**
- * Stores when a record's details were read, either as part of the record or as separate records.
+ * Stores when a record's details were read. The details are either merged into the record or stored as separate
+ * records.
  * @param readAt the time of the request, in milliseconds since the Unix epoch
  */
 export function markDetailsRead(mirror: Mirror, recordId: number, readAt: number): void {
@@ -36,8 +37,8 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
 }
 
 /**
- * Returns the IDs of the current details, grouped by the key of the record that they belong to.
- * @param parent the field in `context` that contains this key
+ * Returns the IDs of all current details, grouped by the key of the record they belong to.
+ * @param parent the field in `context` with the key of that record
  */
 export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
   const details = new Map<string, number[]>();

@@ -38,8 +38,8 @@ function isSameFile(a: string, b: string): boolean {
 }
 
 /**
- * Describes where a value contains signed URLs: `url` if the value itself is one, otherwise a map of the fields that
- * contain signed URLs. All items in a list share one description.
+ * The places in a value at which there are signed URLs: `url` if the value itself is a signed URL, otherwise a map of
+ * the fields that contain them. All items in a list share one description.
  */
 type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 
@@ -56,7 +56,7 @@ function findSignedUrls(fields: readonly Field[]): SignedUrls | undefined {
   return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
-/** A changed field in a record. A missing value counts as null. */
+/** A field in a record that has changed. A missing value counts as null. */
 export interface FieldChange {
   field: string;
   old: string | null;
@@ -100,8 +100,8 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
 }
 
 /**
- * Returns two values as objects with comparable fields if both are objects or lists of items with IDs. Returns
- * undefined for other values.
+ * If two values are both objects, or both lists of items with IDs, returns them as objects that can be compared field
+ * by field. Otherwise, returns undefined.
  */
 function pairMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };

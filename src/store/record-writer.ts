@@ -25,12 +25,12 @@ import { SchemaIssues } from "./schema-issues.js";
 
 export interface WriteOptions {
   readAt: number;
-  /** Request parameters, such as the month, for columns whose values are not in the response. */
+  /** Request parameters, such as the month. They supply column values that the response does not contain. */
   context?: JsonObject;
-  /** The position of the first record in the complete list. Records without an ID are identified by their position. */
+  /** The position of the first record in the whole list. Records without an ID are identified by their position. */
   position?: number;
   keyPrefix?: string;
-  /** True if the records are faulty. The coverage then does not show when they were added or returned. */
+  /** True if the records are faulty. The coverage then does not tell when they were added or reappeared. */
   isFaulty?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface WrittenRecords {
   addedOrChanged: number;
 }
 
-/** A copy of a record that was not written, with the ID of the mirrored record. */
+/** A copy of a record that was skipped instead of written. `id` is the mirrored record's ID. */
 export interface SkippedCopy {
   id: number;
   value: Json;
@@ -57,8 +57,8 @@ interface RecordVersion {
 }
 
 /**
- * Writes a resource's records, their history and their rows in the typed tables. Adds the number of new, changed and
- * removed records to the run. Call all methods in a transaction.
+ * Writes a resource's records, their history and their rows in the typed tables. Adds the numbers of new, changed and
+ * removed records to the run. All methods must be called in a transaction.
  */
 export class RecordWriter {
   readonly #redact;
@@ -86,8 +86,8 @@ export class RecordWriter {
   }
 
   /**
-   * Writes the records in a response. Skips copies, which are records that occur earlier in the response, or whose date
-   * is older than in the mirror.
+   * Writes the records in a response. Skips copies: records that already occurred earlier in the response, or whose
+   * date is older than in the mirror.
    * @throws UnexpectedResponse if an ID is missing or inexact
    */
   write(records: readonly Json[], options: WriteOptions): WrittenRecords {
@@ -228,7 +228,10 @@ export class RecordWriter {
     return true;
   }
 
-  /** Returns the mirrored record, including fields that were omitted when it was read and no longer are. */
+  /**
+   * Returns the mirrored record. Fields that were omitted when it was read, but are no longer omitted, are filled in
+   * from the API's record.
+   */
   #parseMirrored(row: RecordRow, sent: Json): Json {
     const stored = parseStoredRecord(this.mirror, row.record_id, row.json);
     return this.#restore(stored, sent, this.resource.name);
@@ -238,7 +241,7 @@ export class RecordWriter {
     const { json, listJson, value } = version;
     const { record_id: recordId } = row;
     const readAt = formatInstant(options.readAt);
-    // Without a history, this is the time of the last read.
+    // For a resource without a history, `since_at` is the time of the last read.
     const sinceAt = isChanged || !this.resource.keepsHistory ? readAt : row.since_at;
     this.mirror.run(
       `UPDATE records SET json = ?, list_json = ?, context = ?, since_at = ?, dated_at = ?, flags = ?, removed_at = NULL

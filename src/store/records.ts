@@ -29,8 +29,8 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: TimeRan
 }
 
 /**
- * Counts the current records in a range that match all of these flags. A record without a readable date is
- * counted only for `allTime`. Reads only indexes.
+ * Counts the current records in a range that match all the given flags. Records without a readable date are counted
+ * only if the range is `allTime`. The query reads only indexes.
  */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
@@ -53,8 +53,8 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
 }
 
 /**
- * Returns the date of the nth oldest current record in a range (0 is the oldest), in milliseconds since the Unix epoch.
- * Returns null if the range has fewer records.
+ * Returns the date of the nth oldest current record in a range, in milliseconds since the Unix epoch. The oldest record
+ * has index 0. Returns null if the range has fewer records.
  */
 export function findNthDate(mirror: Mirror, resource: string, range: TimeRange, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
@@ -101,8 +101,8 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
 }
 
 /**
- * Returns a function that compares a record from the API with the mirrored record, or with the stored list item if
- * details are merged into the record.
+ * Returns a function that compares a record from the API with the mirrored record. If details are merged into that
+ * record, the stored list item is compared instead.
  */
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
   const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
@@ -121,7 +121,7 @@ export interface StoredRow {
   record_id: number;
   json: string;
   context: string | null;
-  /** When this version was first read or, for a removed record, the time of its removal (ISO 8601). */
+  /** The time at which this version was first read or, for a removed record, the time of its removal (ISO 8601). */
   since_at: string;
   removed_at: string | null;
 }
@@ -166,8 +166,8 @@ export function parseStoredRecord(mirror: Mirror, recordId: number, json: string
 }
 
 /**
- * Yields the current and removed records of several resources, ordered by `record_id`. Records can be large, and the
- * connection cannot write while a statement is open, so they are read one at a time.
+ * Yields the current and removed records of several resources, ordered by `record_id`. They are read one at a time,
+ * because records can be large and the connection cannot write while a statement is open.
  */
 export function* readRecords(
   mirror: Mirror,
@@ -231,7 +231,7 @@ export function recordMonth(date: number | null): string | null {
   return date === null ? null : utcMonth(Math.floor(date));
 }
 
-/** Returns a function that combines the bits of the API filters that match a record. */
+/** Returns a function that computes a record's flags: the bits of all API filters that match it. */
 export function createFlagReader(resource: Resource): (value: Json) => number {
   const bits = filterBits(resource).map(({ bit, field }) => ({ bit, path: [field] }));
   return (value) =>

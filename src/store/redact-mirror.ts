@@ -25,7 +25,7 @@ export interface RedactionResult {
 
 /**
  * Applies the profile's list of omitted fields to all stored data. Also rewrites the mirror file if an earlier run
- * failed to do so.
+ * could not do it.
  * @returns null if the mirror already uses this list
  */
 export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
@@ -100,7 +100,7 @@ export function scrubFile(mirror: Mirror): boolean {
 
 /**
  * Returns the newest `run_id` at the time of the last redaction, or null if nothing has ever been redacted. Exports
- * from before the redaction may contain the removed data.
+ * made before that may still contain the removed data.
  */
 export function readRedactedAfterRun(mirror: Mirror): number | null {
   const runId = readInfo(mirror, redactedAfterRun);
@@ -111,7 +111,7 @@ export function mustBeScrubbed(mirror: Mirror): boolean {
   return readInfo(mirror, toScrub) !== null;
 }
 
-/** Returns the records that contain data to redact in their current or earlier versions. */
+/** Returns the records whose current or earlier versions still contain data that must be redacted. */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   defineSqlFunctions(mirror);
   return selectUnredacted(mirror);
@@ -140,7 +140,7 @@ function selectUnredacted(mirror: Mirror): { id: number; resource: string; key: 
 }
 
 const redactRecord = [
-  // Deletes logged changes to a redacted field, to the objects that contain it, and to the fields inside it.
+  // Deletes logged changes to a redacted field, to any object that contains it, and to any field inside it.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d

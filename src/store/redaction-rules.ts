@@ -42,8 +42,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that copies fields that are no longer omitted from the API's record to a stored record, so that
- * they do not count as changes.
+ * Returns a function that fills in the fields of a stored record that are no longer omitted. It copies them from the
+ * API's record, so that they do not count as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);

@@ -32,12 +32,12 @@ export interface RunRow {
   covered_from: string | null;
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of counts that differ or, if `verify` compared a list, the number of records that differ. */
+  /** The number of differing counts or, if `verify` compared a list, the number of differing records. */
   differing: number | null;
 }
 
 /**
- * Records the start of a run. If the previous run of this resource never ended, it was killed, so it is marked as
+ * Records the start of a run. If this resource's previous run has no recorded end, it was killed, so it is marked as
  * stopped.
  * @returns the `run_id`
  */
@@ -150,7 +150,7 @@ export function isVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
   return outcome === "verified";
 }
 
-/** An SQL condition for runs that read everything up to their own start, which `--until` prevents. */
+/** An SQL condition for runs that read everything up to their own start. Runs with an earlier `--until` do not. */
 const upToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 
 /** Returns the last run. Ignores a `verify` that found no differences, unless there are no other runs. */
@@ -189,7 +189,7 @@ export function hasBeenRead(mirror: Mirror, resource: Resource): boolean {
   return mirror.selectValue(find, { name: resource.name, by: syncingResource(resource).name }) === 1;
 }
 
-/** True if a sync has read a resource completely. */
+/** True if at least one sync of a resource has completed. */
 export function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const find = "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1";
@@ -197,8 +197,8 @@ export function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
 }
 
 /**
- * Returns when the first run that read any records started (ISO 8601), for one resource or for all. Returns null if
- * there is no such run.
+ * Returns the start time (ISO 8601) of the first run that read any records of the given resource, or of any resource if
+ * none is given. Returns null if no run has read any records.
  */
 export function readFirstReadAt(mirror: Mirror, resource?: string): string | null {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
@@ -208,8 +208,8 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
 }
 
 /**
- * An SQL condition for runs that read all planned dates and then compared counts. It excludes runs in which the API
- * denied access.
+ * An SQL condition for runs that read all planned dates and then compared counts. Runs in which the API denied access
+ * do not match.
  */
 export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
 

@@ -8,19 +8,19 @@ import type { Mirror } from "./database.js";
 import type { StoredRecord } from "./records.js";
 
 /**
- * A difference between a record and its resource's columns. Only the tables are affected, because the record itself is
+ * A mismatch between a record and its resource's columns. It affects only the tables, because the record itself is
  * stored as the API sent it.
- * - type: A value has an unexpected type. The table contains null instead, unless the value is a string that contains a
- * number.
- * - attribute: This version does not know the attribute.
- * - column: The column for an attribute has a different name, or there is none (`name` is null).
+ * - type: A value has an unexpected type. Its column contains null instead, unless the value is a string that contains
+ * a number.
+ * - attribute: The attribute is unknown to this version of brandapi.
+ * - column: An attribute's column has a different name than the attribute. If it has no column at all, `name` is null.
  */
 export type SchemaIssue =
   | { kind: "type"; table: string; column: string; found: string }
   | { kind: "attribute"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null };
 
-/** The type reported for a string that contains a number. Numeric columns store that number. */
+/** The type that is reported for a string that contains a number. In a numeric column, it is stored as that number. */
 export const numberAsText = "number as text";
 
 /**
@@ -39,7 +39,8 @@ export class SchemaIssues {
   }
 
   /**
-   * Replaces the unexpected values recorded for a record, and prints notices.
+   * Replaces the unexpected values that are stored for a record, and prints notices about unknown attributes and
+   * renamed columns.
    * @param rowIssues the issues found while the record's rows were written
    * @param options.readAt the time of the request (ISO 8601)
    */
@@ -85,9 +86,9 @@ function describeNotice(notice: Notice, resource: Resource): string {
 }
 
 /**
- * Stores that a message is printed, because some messages are printed only once per mirror.
+ * Remembers that a message has been printed, because some messages are printed only once per mirror.
  * @param at an ISO 8601 timestamp
- * @returns false if the message has already been printed
+ * @returns false if the message had already been printed
  */
 export function addNotice(mirror: Mirror, subject: string, at: string): boolean {
   return (
@@ -103,7 +104,7 @@ export interface UnexpectedColumn {
 }
 
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
-  // CROSS JOIN makes SQLite start with the unexpected values, which are far fewer than the records.
+  // CROSS JOIN makes SQLite start from the unexpected values, because there are far fewer of them than records.
   return mirror.selectRows(
     `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
      FROM unexpected_values AS u CROSS JOIN records AS r USING (record_id)
@@ -144,13 +145,13 @@ const nouns: ReadonlyMap<string, string> = new Map([
   ["not an object", "item without fields"],
 ]);
 
-/** The maximum number of new attributes that are reported, because the API may send any number of them. */
+/** The maximum number of new attributes to report, because the API may send any number of them. */
 const maxReportedAttributes = 100;
 
 /**
- * Finds attributes that have neither a column nor a child table, at any depth. Also finds values that should be objects
- * but are not. The API can add attributes at any time (see "Versioning", item 2, in the API documentation). Resources
- * without documented fields are not checked.
+ * Finds attributes, at any depth, that have neither a column nor a child table. Also finds values that should be
+ * objects but are not. The API can add attributes at any time (see "Versioning", item 2, in the API documentation).
+ * Resources without documented fields are not checked.
  */
 class AttributeWatch {
   readonly #root: KnownObject | null;
@@ -178,7 +179,7 @@ class AttributeWatch {
 
   #checkValue(value: Json, known: KnownObject, issues: SchemaIssue[]): void {
     if (known.isList) {
-      // Only items are checked here. `RowBuilder` reports lists and list items that have the wrong type.
+      // Only the fields of list items are checked. `RowBuilder` reports lists and list items that have the wrong type.
       if (Array.isArray(value))
         for (const item of value) if (isObject(item)) this.#checkMembers(item, known, issues);
     } else if (isObject(value)) this.#checkMembers(value, known, issues);

@@ -207,7 +207,7 @@ export function checkIdentity({ db, path }: Mirror): void {
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  // A file with an application ID is complete, because its tables, version and application ID are written in one
+  // A file with an application ID has all its tables, because the tables, the version and the ID are written in one
   // transaction.
   if (id !== applicationId || version < 1)
     throw new MirrorUnusable(`Not a brandapi mirror: ${path}.`, {

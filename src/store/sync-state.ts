@@ -53,8 +53,8 @@ interface StateRow {
 }
 
 /**
- * The state of a resource's sync, which is stored between runs: the dates that were read, the missing records and the
- * options. A date is either covered, in a marked slice, or unread. Call methods that write in a transaction. The
+ * The sync state of a resource that is stored between runs: the dates read, the missing records and some options. A
+ * date is either covered, in a marked slice, or unread. Methods that write must be called in a transaction. The
  * coverage and the marked slices are cached in memory, where a rollback does not undo changes, so a run must end if its
  * transaction fails.
  */
@@ -88,8 +88,8 @@ export class SyncState {
   }
 
   /**
-   * Returns the missing records that may have been removed. The faulty records in marked slices still exist, even if
-   * the API does not return them for their own dates.
+   * Returns the missing records that the API may have removed. Faulty records in marked slices are excluded: they still
+   * exist, even if the API does not return them for their own dates.
    */
   removableRecords(): MissingRecord[] {
     const markedIds = this.markedIds();
@@ -102,7 +102,7 @@ export class SyncState {
 
   /**
    * Adds a range to the coverage. Mirrored records in this range that the API did not return are marked as missing.
-   * @param apiTotals the API's daily totals, which are stored for the days that the run has now read completely
+   * @param apiTotals the API's daily totals; those of each day that the run has now fully read are stored
    */
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
     const { range, runId } = reading;
@@ -116,8 +116,8 @@ export class SyncState {
   }
 
   /**
-   * Covers all dates up to the time of the request, after a complete list was read. Mirrored records that are not in
-   * the list are marked as missing, even if their date is unreadable or in the future.
+   * Marks all dates up to the time of the request as covered, after a complete list has been read. Mirrored records
+   * that are not in the list are marked as missing, even if their date is unreadable or in the future.
    */
   coverAll(reading: Omit<CompleteReading, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
@@ -125,7 +125,7 @@ export class SyncState {
   }
 
   /**
-   * @param requested the range in which mirrored records are marked as missing if the API did not return them
+   * @param requested the range in which mirrored records that the API did not return are marked as missing
    * @returns the number of records that the API did not return
    */
   #addCoverage({ ids, range, requestedAt, runId }: CompleteReading, requested: TimeRange): number {
@@ -138,8 +138,8 @@ export class SyncState {
   }
 
   /**
-   * Marks a range that contains faulty records. If the range was not read completely, undated records from the slices
-   * that it replaces stay faulty records, so that they are not marked as missing.
+   * Marks a range that contains faulty records. The new slice replaces the slices that it overlaps. If the range was
+   * not read completely, their undated records remain faulty records, so that they are not marked as missing.
    */
   markSlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
     const replaced = ids ? [] : this.#marked.filter((slice) => overlaps(slice, range));
@@ -156,8 +156,8 @@ export class SyncState {
   }
 
   /**
-   * Stores the new coverage and marked slices. An undated record that is no longer in a marked slice is marked as
-   * missing, unless it is in `returned`.
+   * Stores the new coverage and marked slices. Undated records that are no longer in a marked slice are marked as
+   * missing, unless the API has just returned them (`returned`).
    */
   #replace(
     runId: number,
@@ -223,7 +223,7 @@ export class SyncState {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /** Counts the current records in a range that match all of these flags. Missing records are excluded. */
+  /** Counts the current records in a range that match all the given flags. Missing records are not counted. */
   count(range: TimeRange, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }
@@ -269,8 +269,8 @@ class StoredTotals {
   }
 
   /**
-   * Deletes the totals for all days that overlap a range, because they describe earlier versions of the records. A
-   * covered day without totals counts as changed until the run has read the complete day.
+   * Deletes the totals of all days that overlap a range, because they describe earlier versions of the records. A
+   * covered day without totals counts as changed until a run has read the whole day.
    */
   invalidate(range: TimeRange): void {
     this.replace(range, new Map());
@@ -316,7 +316,7 @@ class MissingRecords {
     for (const id of ids) {
       const record = this.mirror.selectRow<{ dated: number | null; since: string }>(find, id);
       if (!record) continue;
-      // The date of a record that was read individually is not necessarily covered.
+      // If a record was read individually, its date is not necessarily covered.
       const lastSeenAt = findLastReadAt(before, record.dated) ?? record.since;
       this.mirror.run(insert, this.resource, id, lastSeenAt);
     }
@@ -333,7 +333,7 @@ class MissingRecords {
   }
 
   count(range: TimeRange, flags: number): number {
-    // NOT INDEXED makes SQLite start with the missing records, because the range may contain a million records.
+    // NOT INDEXED makes SQLite start from the missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...currentParameters(this.resource, range), flags, flags, this.resource];

@@ -17,9 +17,9 @@ export interface TableDifference {
 const recordsPerTurn = 1_000;
 
 /**
- * Compares typed tables with the records, row by row. The expected rows are built by the same code that writes rows, so
- * the check finds rows that another program has changed, but not changes to the records themselves. Memory use does not
- * depend on the number of rows.
+ * Compares typed tables with the records, row by row. The expected rows are built by the code that also writes them.
+ * The check therefore finds rows that another program has changed, but not changes to the records themselves. Memory
+ * use does not depend on the number of rows.
  * @returns the tables that differ
  */
 export async function compareTables(
@@ -34,7 +34,7 @@ export async function compareTables(
     for (const comparison of comparisons.get(record.row.resource) ?? [])
       for (const row of comparison.rows.rows(record)) comparison[recordState(record)].compare(row);
     count += 1;
-    // Signals are handled between turns of the event loop.
+    // Yield to the event loop, so that signals are handled.
     if (count % recordsPerTurn === 0) await setImmediate();
   }
   const tables = [...comparisons.values()].flat().flatMap(({ current, removed }) => [current, removed]);
@@ -44,8 +44,8 @@ export async function compareTables(
 }
 
 /**
- * A record has rows either in the table for current records or in the table for removed records. Its rows in the other
- * table are extra.
+ * Compares the rows of current records with one table, and those of removed records with another. Rows in the wrong
+ * table count as extra.
  */
 interface ShapeComparison extends Record<RecordState, TableComparison> {
   rows: RowBuilder;
@@ -92,7 +92,8 @@ class TableComparison {
 const rowsPerBatch = 1_000;
 
 /**
- * Yields a table's rows, sorted by the integer key. If a column is missing, every row is wrong, so no rows are yielded.
+ * Yields a table's rows, sorted by the integer key. If the table lacks a column, all of its rows are wrong, so it
+ * yields none.
  */
 function* readTableRows(
   mirror: Mirror,

@@ -14,7 +14,7 @@ const sqlTypes: Record<ScalarType, string> = {
   json: " TEXT",
 };
 
-/** A column of a typed table. A discovered column has no declared type, so its values keep their own types. */
+/** A column of a typed table. A discovered column has no declared type, so each value keeps its own type. */
 export interface TableColumn extends ShapeColumn {
   isDiscovered: boolean;
 }
@@ -67,7 +67,7 @@ function addedColumns(shape: TableShape, state: RecordState): { name: string; de
   ];
 }
 
-/** Returns the columns for the main date in UTC: the day, the month and the time. */
+/** Returns the columns that contain the UTC day, month and time of a table's main date. */
 export function utcDateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
   const date = mainDateColumn(shape);
   if (!date) return [];
@@ -89,8 +89,8 @@ export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "
 }
 
 /**
- * A child row's `row_id` is the record's ID times this number, plus the position in the list. A record's child rows are
- * therefore a contiguous range of integer keys, which is faster to replace than rows with text keys.
+ * A child row's `row_id` is the record's ID times this number, plus the row's position in the list. A record's child
+ * rows therefore have contiguous integer keys, and are faster to replace than rows with text keys.
  */
 export const positionsPerRecord = 2 ** 20;
 
@@ -120,25 +120,25 @@ const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
 const maxNameLength = 63;
-/** The maximum depth of a field with a column. Fields that are nested more deeply are stored only in the record. */
+/** The maximum nesting depth of a field that gets a column. More deeply nested fields are stored only in the record. */
 const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
- * SQL reads these names as values unless they are quoted. In subqueries, SQLite cannot find columns named `true` or
- * `false` even if the name is quoted.
+ * Unless they are quoted, SQLite treats these names as literals. In subqueries, it cannot resolve columns named `true`
+ * or `false` even if they are quoted.
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
-/** Returns the columns that exist even if no record has a value for them. */
+/** Returns the declared columns, which exist even if no record has a value for them. */
 export function declaredColumns({ columns }: TableShape): TableColumn[] {
   return columns.map((column) => ({ ...column, isDiscovered: false }));
 }
 
 /**
- * The columns of a table: the declared columns and, if the resource has no documented fields, the columns discovered in
- * its records. Characters in a discovered name that would need quoting become `_`, and a suffix such as `_2` makes
- * duplicate names unique.
+ * A table's columns: the declared ones and, if the resource has no documented fields, those discovered in its records.
+ * Characters in a discovered name that would need quoting become `_`, and a suffix such as `_2` makes duplicate names
+ * unique.
  */
 export class TableColumns {
   readonly #columns: TableColumn[];
@@ -162,7 +162,7 @@ export class TableColumns {
   }
 
   /**
-   * Adds columns for scalar values that have none. Request parameters in `context` already have columns.
+   * Adds a column for each scalar value that has none. Request parameters in `context` already have columns.
    * @param issues receives columns whose name differs from the field's name, and fields without a column
    */
   discover(item: JsonObject, context: JsonObject, issues: SchemaIssue[]): void {
@@ -193,8 +193,8 @@ export class TableColumns {
 }
 
 /**
- * Returns an item's scalar values, including those in nested objects. An object that is too deeply nested is returned
- * itself.
+ * Returns an item's scalar values, including those in nested objects. An object that is nested too deeply is returned
+ * as a single value.
  */
 function listFields(
   object: JsonObject,
@@ -222,8 +222,8 @@ function isParameter(
 }
 
 /**
- * True if a discovered column would contain both booleans and other values for the first time. A 1 in such a column
- * can be `true` or a number.
+ * True if a value would make a discovered column contain both booleans and other values for the first time. In such a
+ * column, a 1 can be either `true` or a number.
  */
 function isMixture({ isDiscovered, type }: TableColumn, value: Scalar): boolean {
   return isDiscovered && type !== mixedType && (type === "boolean") !== (typeof value === "boolean");
@@ -284,8 +284,8 @@ function markMixed(mirror: Mirror, table: string, column: TableColumn): void {
 }
 
 /**
- * Deletes discovered columns whose names are now declared or are read as values by SQL. They are discovered again under
- * new names.
+ * Deletes discovered columns whose names are now declared, or which SQLite treats as literals. They are rediscovered
+ * under new names.
  */
 export function deleteUnusableColumns(mirror: Mirror, shape: TableShape): void {
   const remove = "DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?";

@@ -14,9 +14,9 @@ import { readRanges } from "./read-range.js";
 import type { Budget, DatedRun, IncompleteReason, SyncRun } from "./run.js";
 
 /**
- * A simultaneous change of the amounts for most days, but not of their record counts. If the API converts amounts from
- * another currency, they drift with the exchange rate. If no record in a sample of these days has changed, the amounts
- * are not compared.
+ * Amounts that have changed on most days while the record counts have not. This happens when the API converts amounts
+ * from another currency and the exchange rate moves. If no record in a sample of these days has changed, the run stops
+ * comparing amounts.
  */
 export interface AmountDrift {
   days: string[];
@@ -24,7 +24,7 @@ export interface AmountDrift {
   compared: number;
 }
 
-/** The maximum number of records in a sample. A sample that consists of a single day may contain more. */
+/** The maximum number of records in a sample. A sample of a single day may have more. */
 const maxSampledRecords = 500;
 
 export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null): AmountDrift | null {
@@ -54,9 +54,8 @@ function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
 }
 
 /**
- * Re-reads a sample of the oldest days with drifting amounts that this run has not read yet.
- * @returns `isUnchanged` if no record in the sample has changed although other days still differ, in which case the run
- * ignores amounts
+ * Re-reads a sample of the days with drifting amounts: the oldest ones that this run has not read yet.
+ * @returns `isUnchanged` is true if no record in the sample has changed; the run then ignores amounts
  */
 export async function rereadSample(
   run: DatedRun,
@@ -69,7 +68,7 @@ export async function rereadSample(
   const days = findAllChanged().filter((day) => drifting.has(day));
   const sample = sampleOldest(state, days);
   const isSampled = (day: string) => contains(sample, dayRange(day));
-  // If the sample contains all of these days, they are read like other changed days.
+  // If the sample would contain every drifting day, these days are read like any other changed day.
   if (days.every(isSampled)) return { isUnchanged: false, reasons: [] };
 
   const countChanges = () => ({
@@ -82,7 +81,7 @@ export async function rereadSample(
   return { isUnchanged: isSampleRead && isDeepStrictEqual(countChanges(), before), reasons };
 }
 
-/** True if the API and the mirror have the same records on the oldest days with drifting amounts. Writes nothing. */
+/** True if the API and the mirror have the same records for a sample of the oldest drifting days. Writes nothing. */
 export async function isSampleUnchanged(
   run: SyncRun<DatedStrategy>,
   { days }: AmountDrift,

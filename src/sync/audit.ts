@@ -5,13 +5,14 @@ import { readByPage } from "./read-by-page.js";
 import { readRange } from "./read-range.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
-/** Dates read within the last 20 hours are skipped, so that a second sync on the same day audits other records. */
+/**
+ * The audit skips dates read within the last 20 hours, so that a second sync on the same day audits different records.
+ */
 const restMs = 20 * hourMs;
 
 /**
  * Re-reads a few old records in each run, because some changes affect neither a count nor a daily total. A cursor moves
- * from the newest date to the oldest and then starts over, which bounds the number of runs until every record has been
- * re-read.
+ * from the newest date to the oldest and then starts over, so every record is re-read after a limited number of runs.
  */
 export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
   const { api, mirror, options, readUntil, state } = run;
@@ -29,7 +30,7 @@ export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
     }
     const result = await readRange(run, range, budget);
     reasons.push(...result.reasons);
-    // After the oldest date, the audit starts over with the newest.
+    // After the oldest date, the audit starts over at the newest.
     const next = result.reached > oldest ? result.reached - 1 : readUntil;
     mirror.transaction(() => state.setCursor(next));
   }
@@ -41,10 +42,11 @@ interface AuditedPart extends TimeRange {
 }
 
 /**
- * Returns the ranges to audit in order: the dates before the cursor, newest first, and then the dates after the cursor.
- * Marked slices that were read before the first of these dates come first, and the other marked slices last. Contiguous
- * dates form one range, even if earlier runs read them separately, so that every request returns a full page.
- * @param staleBefore the time after which a part must not have been read
+ * Returns the ranges to audit, in this order: the dates before the cursor, newest first, and then the dates after it.
+ * Marked slices come first if their last read is older than that of the first date to audit, and last otherwise.
+ * Adjacent dates are merged into one range, even if earlier runs read them separately, so that every request returns a
+ * full page.
+ * @param staleBefore only dates and slices last read before this time are audited
  */
 export function planAudit(
   coverage: readonly CoveredRange[],

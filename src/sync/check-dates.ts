@@ -5,9 +5,9 @@ import { formatInstant, parseTimestampParts, type Timestamp } from "../util/time
 import type { QueryParameters } from "../util/urls.js";
 
 /**
- * Returns the dates of the records in a response, truncated to the second, in milliseconds since the Unix epoch. Returns
- * null unless the records are sorted newest first (A1), and each has a timestamp with seconds (A2) within the requested
- * range (A3).
+ * Returns the dates of the records in a response, truncated to the second, in milliseconds since the Unix epoch.
+ * Returns null unless the records are sorted newest first (A1) and every record has a timestamp with seconds (A2) that
+ * is within the requested range (A3).
  */
 export function readSortedDates(
   resource: Resource<DatedStrategy>,
@@ -26,8 +26,8 @@ export function readSortedDates(
 }
 
 /**
- * Returns the query parameters for a date range. An inclusive end is sent with microseconds, because the API stores
- * dates with that precision. See "4. GET /orders" and "7. GET /content" in the API documentation.
+ * Returns the query parameters for a date range. The end is inclusive and is sent with microseconds, because that is
+ * the precision of the API's dates. See "4. GET /orders" and "7. GET /content" in the API documentation.
  */
 export function rangeQuery(
   { untilBound, fromParameter, untilParameter }: DatedStrategy,

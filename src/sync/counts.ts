@@ -10,14 +10,14 @@ import { findDateFault, rangeQuery } from "./check-dates.js";
 import type { CountSums, DatedSession, ResourceSession } from "./run.js";
 
 /**
- * Selects all records, or the records with one status. `flags` contains the bit for that status in the column
+ * Selects the records to count: all of them, or those with one status. `flags` is the bit for that status in the column
  * `records.flags`.
  */
 interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The record counts for a date range in the API and in the mirror. Missing records are not counted. */
+/** The number of records in a date range, according to the API and in the mirror. Missing records are not counted. */
 export interface CountComparison extends TimeRange {
   filter: CountFilter;
   apiCount: number;
@@ -97,8 +97,8 @@ export function listCountFilters({ resource }: DatedSession): CountFilter[] {
 }
 
 /**
- * Returns the start of the second that contains the range's median mirrored record, or null if splitting there would
- * leave one part empty.
+ * Returns the start of the second in which the range's median mirrored record is dated. Returns null if splitting the
+ * range there would leave one part empty.
  */
 function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to }: TimeRange): number | null {
   const median = Math.floor(state.count({ from, to }) / 2);
@@ -108,8 +108,8 @@ function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to 
 }
 
 /**
- * Splits a range whose counts differ, and returns the parts that differ, newest first. Returns null if the range cannot
- * be split, or if its count is faulty and therefore meaningless.
+ * Splits a range whose counts differ, and returns the parts whose counts differ, newest first. Returns null if the
+ * range cannot be split, or if its count is meaningless because the newest record's date is faulty.
  */
 export async function splitCount(
   session: DatedSession,
@@ -146,7 +146,7 @@ export async function compareUnread(session: DatedSession): Promise<CountCompari
 /**
  * Returns the number of records that the API counts but does not return for any date range (A11).
  * @param covered the counts for the covered ranges
- * @param unread the counts for all other ranges
+ * @param unread the counts for the unread ranges
  */
 export function countUnreachable(
   allDates: CountComparison,
@@ -168,7 +168,7 @@ export interface FutureRecords {
 }
 
 /**
- * Separates the records dated in the future from the other unread records.
+ * Separates records dated in the future from other unread records.
  * @param unread the counts for unread ranges, oldest first
  */
 export async function separateFuture(
@@ -185,7 +185,7 @@ export async function separateFuture(
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  // The API may return records without a date for every date range, and they do not count as dated in the future.
+  // The API may return undated records whatever the date range, so they do not count as dated in the future.
   const isDated = recordDate(resource, count.newest) !== null;
   const until = String(valueAt(count.newest, [resource.strategy.dateField]));
   return {
@@ -208,6 +208,6 @@ function mayHaveFuture(
 export function describeFuture({ records, until }: Pick<FutureRecords, "records" | "until">): string {
   const newest = formatMinute(until);
   return records === 1
-    ? `1 record is dated in the future (${newest}) and will be read when that date is reached`
-    : `${records} records are dated in the future (newest: ${newest}) and will be read when their dates are reached`;
+    ? `1 record is dated in the future (${newest}) and will be read once that date arrives`
+    : `${records} records are dated in the future (newest: ${newest}) and will be read once those dates arrive`;
 }

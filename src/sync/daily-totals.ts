@@ -14,8 +14,8 @@ interface DailyTotalsResponse {
 }
 
 /**
- * Requests the daily totals for the complete history. Must be called before any record is read, so that the next run
- * detects changes that are made during this run.
+ * Requests the daily totals for the whole history. Must be called before any record is read, so that the next run
+ * detects changes made during this run.
  */
 export async function requestDailyTotals(session: DatedSession): Promise<DailyTotalsResponse> {
   const { totalsSource } = session.resource.strategy;
@@ -33,7 +33,7 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
   }
 }
 
-/** @throws UnexpectedResponse if the point has no count, because the day would otherwise seem to have no activity */
+/** @throws UnexpectedResponse if the point has no count, because the day would otherwise look idle */
 function readTotals(point: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
   const count = Number(valueAt(point, [countField]));
   if (Number.isNaN(count))
@@ -41,7 +41,9 @@ function readTotals(point: Json, { amountFields, countField, path }: TotalsSourc
   return { count, amounts: amountFields.map((name) => Number(valueAt(point, [name])) || 0) };
 }
 
-/** Warns that the API returned no daily totals. Prints a note instead if the API has never returned any. */
+/**
+ * Warns that the API returned no daily totals. If the API has never returned any, prints a note instead of a warning.
+ */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedSession,
   { message }: BrandapiError,
@@ -88,8 +90,8 @@ export function findChangedDays(
   const stored = state.storedTotals.all();
   const covered = mergeRanges(state.coverage());
   const isChanged = (day: string) => {
-    // A day without stored totals is treated as having no activity. If it has any, it counts as changed until a run has
-    // read it completely and stored its totals.
+    // A day without stored totals is treated as idle. If the API reports activity on that day, the day counts as
+    // changed until a run has read all of it and stored its totals.
     const [before, now] = [stored.get(day), apiTotals.get(day)];
     return !hasSameCount(before, now) || (!ignoresAmounts && !hasSameAmounts(before, now));
   };
@@ -107,7 +109,10 @@ export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefine
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
 }
 
-/** Merges days that are adjacent or fit on one page into ranges. The least recently read ranges come first. */
+/**
+ * Groups days into ranges: adjacent days, and days whose records fit on one page. The least recently read ranges come
+ * first.
+ */
 export function groupDays(state: SyncState, days: readonly string[]): TimeRange[] {
   const ranges = days.map(dayRange).reduce<TimeRange[]>((joined, day) => {
     const last = joined.at(-1);

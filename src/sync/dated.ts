@@ -48,8 +48,8 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
   }
   const due = mergeRanges([...ranges, ...markedSlices]);
-  // The plan is stored before the first request, so that it survives if the run is killed. If there is nothing to
-  // read, `until` is the floor, so that the run does not count as having read any newer date.
+  // The plan is stored before the first request, so that it survives if the run is killed. If there is nothing to read,
+  // `until` is the floor, so that no newer date counts as read by this run.
   const since = formatInstantOrNull(due[0]?.from ?? floor);
   const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {
@@ -58,15 +58,15 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     state.setLastOptions(options);
   });
 
-  // The totals are requested before any record is read, so that the next run detects changes that are made during
-  // this run. Drift is detected now, because reading a day replaces its stored totals.
+  // The totals are requested before any record is read, so that the next run detects changes made during this run.
+  // Drift is detected now, because reading a day replaces its stored totals.
   const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
   const drift = findAmountDrift(state, apiTotals);
   const run: DatedRun = { ...syncRun, apiTotals };
   const readReasons = await readRanges(run, ranges);
   for (const slice of markedSlices) readReasons.push(...(await readByPage(run, slice)).reasons);
   readReasons.push(...(await audit(run)));
-  // If the API is down, the reads fail and the run reports that error instead of this warning.
+  // If the API is down, the reads below fail as well, and the run reports that error instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const reconciled = await reconcile(run, drift, readReasons);
   const { hasUnreachable, ignoresAmounts, sums } = reconciled;

@@ -81,7 +81,10 @@ function findParents(session: DetailsSession): DetailsParent[] {
   return parents;
 }
 
-/** Sorts the records by the time their details were read, oldest first, so that even interrupted runs make progress. */
+/**
+ * Returns the records whose details must be read, least recently read first, so that even interrupted runs make
+ * progress.
+ */
 function findDueParents(run: DetailsRun): DetailsParent[] {
   const due = findParents(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
@@ -117,7 +120,7 @@ async function requestDetails(run: DetailsRun, parent: DetailsParent, path: stri
 }
 
 /**
- * Reads details that belong to a separate resource, such as survey results. Replaces a record's details in one
+ * Reads details that are stored as a separate resource, such as survey results. Replaces each record's details in one
  * transaction, and removes the details of records that no longer exist.
  */
 async function replaceDetailRecords(
@@ -127,7 +130,7 @@ async function replaceDetailRecords(
 ): Promise<void> {
   const { api, clock, runId, mirror, progress, reporter } = run;
   const { name } = run.resource;
-  // A writer caches the columns of its tables, so it must not be used after its transaction was rolled back.
+  // A writer caches the columns of its tables, so it cannot be reused after its transaction has been rolled back.
   const createWriter = () => new RecordWriter(mirror, resource, { runId, reporter });
   let notFound = 0;
 
@@ -171,8 +174,8 @@ async function replaceDetailRecords(
 const inFlight = 4;
 
 /**
- * Calls `work` for each record, with up to four calls at a time. If the API returns 404 or an invalid response for a
- * record, marks its details as outdated and continues with the next record.
+ * Calls `work` for each record, with at most four calls in progress at a time. If the API returns 404 or an invalid
+ * response for a record, marks its details as outdated and continues with the next record.
  * @returns the number of 404 responses
  * @throws the first error other than a 404; if it affects only one record, all others are processed first
  */

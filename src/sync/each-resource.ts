@@ -15,7 +15,7 @@ interface ResourceResults {
 }
 
 /**
- * Calls `work` for each resource in turn. After a failure, continues with the next resource, unless the API is down.
+ * Calls `work` for each resource in turn. If it fails for one, continues with the next, unless the API is down.
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function forEachResource(
@@ -67,7 +67,10 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   );
 }
 
-/** Describes a failure in one sentence. Resources to which the API denied access for the same reason are combined. */
+/**
+ * Describes each failure in one sentence. If the API denied access to several resources for the same reason, they share
+ * a sentence.
+ */
 function describeFailure({ resource, error }: Failure, all: readonly Failure[]): string {
   const reason = findForbidden(error)?.message;
   const hasSameReason = (failure: Failure) =>

@@ -18,7 +18,7 @@ export function estimateList(listed: number | null): RequestEstimate {
 }
 
 /**
- * Reads a list without dates, and removes mirrored records that are no longer in it. If the list is incomplete, stores
+ * Reads a list without dates, and removes mirrored records that are no longer listed. If the list is incomplete, stores
  * its records but removes nothing.
  */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
@@ -48,7 +48,8 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
 }
 
 /**
- * Writes the records in a list. In an incomplete list, positions are unreliable, so records without an ID are skipped.
+ * Writes the records in a list. A record without an ID is identified by its position, which is unreliable in an
+ * incomplete list, so it is skipped there.
  */
 function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
@@ -59,7 +60,7 @@ function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: Li
 }
 
 /**
- * Reads the current host ranking. Rows are identified by their position, because more than one row can lack a host. An
+ * Reads the current host ranking. Rows are identified by their position, because several rows can lack a host. An
  * incomplete ranking is not stored, because hosts can change places while the pages are being read.
  */
 export async function readRanking(run: SyncRun): Promise<SyncResult> {

@@ -12,7 +12,7 @@ import {
 } from "./read-list.js";
 import type { DatedRun, DatedSession, IncompleteReason } from "./run.js";
 
-/** The list of all records that the API returns for a date range. */
+/** A slice (a date range that is read by page number) and the records that the API returned for it. */
 export interface SliceReading {
   slice: TimeRange;
   list: List;
@@ -47,8 +47,8 @@ function describeRepeatedId(id: string): string {
 }
 
 /**
- * Writes all records of a slice and handles its copies.
- * @returns the reason why the run is incomplete for each list that never settled (A9)
+ * Writes all records in a slice, and resolves outdated copies of mirrored records.
+ * @returns the reasons why the run is incomplete: one for each list that never settled (A9)
  */
 export async function storeSlice(run: DatedRun, reading: SliceReading): Promise<IncompleteReason[]> {
   const copies = writeSlice(run, reading);
@@ -61,9 +61,10 @@ function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
 }
 
 /**
- * Writes all records of a slice in one transaction. A slice with faulty records is marked, so that nothing in it is
- * removed. Otherwise, a complete slice is covered, and the mirrored records that it lacks are marked as missing.
- * @returns the copies that are older than the mirrored records
+ * Writes all records in a slice in one transaction. If any record is faulty, the slice is marked, so that nothing in it
+ * is removed. Otherwise, a complete slice counts as covered, and mirrored records that the API did not return for it
+ * are marked as missing.
+ * @returns copies that are older than the mirrored records
  */
 function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceReading): SkippedCopy[] {
   const { apiTotals, mirror, progress, runId, state } = run;
@@ -75,7 +76,8 @@ function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceR
     progress.addRows(list.records.size);
     state.missing.delete(written.ids);
     state.missing.delete(writtenFaulty.ids.filter((id) => findDate(mirror, id) === null));
-    // The API did not return a new faulty record for the record's own date. If that date is covered, it is missing.
+    // The API did not return a new faulty record for the record's own date. If that date is covered, the record is
+    // missing.
     state.missing.add(writtenFaulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
     const isUnchanged = written.addedOrChanged + writtenFaulty.addedOrChanged === 0;
     if (!isUnchanged || fault !== null) state.storedTotals.invalidate(slice);
@@ -105,8 +107,8 @@ function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFault
 const maxLookups = 10;
 
 /**
- * Handles copies that are older than the mirrored records. If this run has not read the second in which a mirrored
- * record is dated, reads that second first, to find out whether the API still returns the record.
+ * Resolves copies that are older than the mirrored records. If this run has not yet read the second in which a mirrored
+ * record is dated, reads it first, to find out whether the API still returns the record for that date.
  */
 export async function resolveCopies(
   run: DatedRun,
@@ -138,10 +140,10 @@ function resolveCopy(
   const { resource, runId, state, writer } = run;
   const copyDate = recordDate(resource, value);
   if (mirroredDate !== null && !isReadByRun(run, mirroredDate)) {
-    // The record was not looked up, because the limit was reached. It is not counted until both dates have been read.
+    // The limit on lookups was reached. The record is not counted until both of its dates have been read.
     if (state.isCovered(mirroredDate)) state.missing.add([id], state.coverage());
   } else if (mirroredDate === null || copyDate === null || state.missing.has(id)) {
-    // The API no longer returns the mirrored record, so the copy has the record's new date.
+    // The API no longer returns the record for its mirrored date, so the copy has the record's new date.
     writer.replace(value, requestedAt);
     state.missing.delete([id]);
   } else {

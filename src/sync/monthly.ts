@@ -43,8 +43,8 @@ export async function estimateMonthly(session: MonthlySession): Promise<RequestE
 }
 
 /**
- * Sends one request per calendar month, because unique clicks per day do not add up to unique clicks per month. Late
- * orders and bot filtering change past clicks, so months in which a day has changed are re-read.
+ * Reads clicks with one request per calendar month, because a month's unique clicks are not the sum of its days' unique
+ * clicks. Late orders and bot filtering change past clicks, so a month is re-read if any of its days has changed.
  */
 export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncResult> {
   const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
@@ -66,17 +66,16 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
 }
 
 /**
- * True if clicks are requested by day for all hosts. Other requests return different data, so they do not extend the
- * coverage.
+ * True if the options request clicks by day and for all hosts. Other options return different data, so they do not
+ * extend the coverage.
  */
 function isPlain({ groupBy, hosts, perHost }: SyncOptions): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
 
 /**
- * Returns the months to read: the current month and all months with activity, except for unchanged months that were
- * last read after the end of their window. With `--full`, `--since` or an option that changes the requested data, no
- * month is skipped.
+ * Returns the months to read: the current month and every month with clicks. Skips unchanged months that were last read
+ * after their window had ended, unless `--full`, `--since` or an option that changes the requested data is given.
  */
 function findDueMonths(session: MonthlySession, points: PointsByDay): Month[] {
   const { readUntil, options, state } = session;
@@ -91,7 +90,7 @@ function findDueMonths(session: MonthlySession, points: PointsByDay): Month[] {
     return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
   }
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
-  // A month that has lost all of its activity has changed, but the API may omit it.
+  // The API may omit a month whose clicks have all been removed, but the month has changed.
   const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
@@ -103,8 +102,8 @@ function findRequestedRange({ readUntil, options, state }: ResourceSession): Tim
 }
 
 /**
- * Covers the months without activity between the first and the last month that were read, because they are known to
- * have no clicks.
+ * Marks idle months between the first and the last month read as covered, because the daily points show that they have
+ * no clicks.
  */
 function coverIdleMonths({ mirror, readUntil, runId, state }: SyncRun, requested: TimeRange): void {
   const covered = mergeRanges(state.coverage());
@@ -129,8 +128,8 @@ function selectHosts({ mirror, options, resource }: MonthlySession): (string | n
 }
 
 /**
- * Returns the months that contain a day whose point differs from the mirrored point. The API may omit the points of
- * days without activity.
+ * Returns the months with at least one day whose point differs from the mirrored point. The API may omit the points of
+ * idle days.
  */
 function findChangedMonths({ mirror, resource }: MonthlySession, points: PointsByDay): Set<string> {
   const { totalsSource } = resource.strategy;

@@ -13,7 +13,7 @@ import {
 import { hourMs, minTimestampMs } from "../util/timestamps.js";
 import type { DatedSession, SyncOptions } from "./run.js";
 
-/** The time for which an interrupted run's data is not re-read, in milliseconds. */
+/** How long the next run may rely on an interrupted run's data before re-reading it, in milliseconds. */
 export const resumableMs = hourMs;
 
 export interface PlanState {
@@ -34,7 +34,7 @@ interface DatedPlan {
   /** The marked slices to re-read, newest first. */
   markedSlices: TimeRange[];
   floor: number;
-  /** The ranges between the floor and the newest date read that will still be unread after this run. */
+  /** The ranges, between the floor and the newest date read, that will still be unread after this run. */
   gaps: TimeRange[];
   isResumed: boolean;
 }
@@ -57,8 +57,8 @@ export function readPlanState({ mirror, resource, state }: DatedSession): PlanSt
 }
 
 /**
- * Decides which dates to read. These are the requested dates, except those that an interrupted run has just read, and
- * the days of missing records. Dates before the floor are never read.
+ * Decides which dates to read: the requested dates, without those that an interrupted run has just read, and the days
+ * of missing records. Dates before the floor are never read.
  */
 export function planDated(input: PlanState, options: PlanOptions, readUntil: number): DatedPlan {
   const { coverage, interrupted, markedSlices, missingDays } = input;
@@ -99,9 +99,8 @@ export function subtractWindow(ms: number, spanMs: number): number {
 }
 
 /**
- * Returns the dates to read according to the options. `--full` requests all dates, and `--since` requests one range. By
- * default, a run reads the gaps in the coverage, the dates after the last finished run, and the window before each of
- * these ranges.
+ * Returns the dates that the options request: all dates for `--full`, and a single range for `--since`. The default is
+ * the gaps in the coverage, the dates after the last finished run, and the window before each of these ranges.
  */
 function findRequestedRanges(
   { coverage, finishedUntil, markedSlices }: PlanState,

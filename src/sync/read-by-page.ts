@@ -6,17 +6,17 @@ import { compareCount } from "./counts.js";
 import { readSlice, type SliceReading, storeSlice } from "./marked-slices.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
-/** A slice is split until the API counts at most this many records in it, or until it is one day long. */
+/** Slices are split until the API counts at most this many records in each, or until they are one day long. */
 const maxSliceRecords = 2_000;
-/** A range without a start is first split in the middle between this date and its end. */
+/** A range without a start is treated as starting here when it is first split in the middle. */
 const openRangeStart = Date.UTC(2006, 0, 1);
-/** The number of faulty records above which all days of a slice are marked, even days without faulty records. */
+/** If a slice has more faulty records than this, all of its days are marked, even those without faulty records. */
 const maxFaultsToLocate = 10;
-/** The request budget for finding the days of a slice that have faulty records. */
+/** The request budget for locating the days with faulty records in a slice. */
 const maxLocateRequests = 100;
 
 export interface RangeResult {
-  /** The oldest instant that was read, in milliseconds since the Unix epoch. */
+  /** The earliest time read so far, in milliseconds since the Unix epoch. */
   reached: number;
   /** The reasons why the run is incomplete: one for each list that never settled (A9). */
   reasons: IncompleteReason[];
@@ -29,8 +29,8 @@ interface CountedRange extends TimeRange {
 
 /**
  * Reads a date range by page number, in slices, newest first. This is the fallback if the API does not sort records
- * newest first, or returns dates that are unreadable or outside the requested range. All records are stored. The first
- * slice is always read.
+ * newest first, or if it returns dates that are unreadable or outside the requested range. All records are stored. The
+ * first slice is read even if the budget is used up.
  */
 export async function readByPage(
   run: DatedRun,
@@ -55,7 +55,7 @@ export async function readByPage(
   return { reached, reasons };
 }
 
-/** Returns the newest days in a range, with about `records` mirrored records in total. */
+/** Returns the newest part of a range: as many days as have about `records` mirrored records in total. */
 function selectNewestPart(
   { mirror, resource, state }: DatedRun,
   { from, to }: TimeRange,
@@ -80,7 +80,7 @@ async function splitLargeRange(run: DatedRun, { from, to, total }: CountedRange)
   const apiCount = total ?? (await compareCount(run, { from, to })).apiCount;
   if (apiCount <= maxSliceRecords) return null;
   const halves = await countHalves(run, { from, to }, middle);
-  // If both halves have as many records as the range, the API ignores dates.
+  // If each half has as many records as the whole range, the API ignores dates.
   return halves.newer.total >= apiCount && halves.older.total >= apiCount ? null : halves;
 }
 
@@ -94,8 +94,8 @@ async function countHalves(run: DatedRun, { from, to }: TimeRange, middle: numbe
 }
 
 /**
- * Reads and stores a slice. If it has a few faulty records and the budget allows, bisects it first to find the days
- * that must be marked.
+ * Reads and stores a slice. If only a few records are faulty and the budget allows it, bisects the slice first to find
+ * the days that must be marked.
  */
 async function readAndStore(run: DatedRun, slice: TimeRange, budget: Budget): Promise<IncompleteReason[]> {
   const reading = await readSlice(run, slice);
@@ -104,7 +104,8 @@ async function readAndStore(run: DatedRun, slice: TimeRange, budget: Budget): Pr
   const hasFewFaults = list.isComplete && faulty.length > 0 && faulty.length <= maxFaultsToLocate;
   if (!hasFewFaults || middle === null || budget.remaining <= 0) return await storeSlice(run, reading);
   const { newer, older } = await countHalves(run, slice, middle);
-  // If the halves have more records than the slice, some records are in both halves, so bisecting would not help.
+  // If the halves have more records in total than the slice, the API returns some records for both, so bisecting would
+  // not help.
   if (newer.total + older.total > list.total) return await storeSlice(run, reading);
   return [...(await readAndStore(run, newer, budget)), ...(await readAndStore(run, older, budget))];
 }

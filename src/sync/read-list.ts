@@ -14,7 +14,9 @@ interface ListOptions {
   query?: QueryParameters;
   /** Returns a record's ID, or null if it has none. */
   idOf?: (record: Json) => string | null;
-  /** The keys of the mirrored records. If a complete list lacks any of them, it is read a second time. */
+  /**
+   * The keys of the mirrored records. If any of them is absent from a complete list, the list is read a second time.
+   */
   mirroredKeys?: readonly string[];
 }
 
@@ -30,14 +32,14 @@ type RecordsById = ReadonlyMap<string, ListRecord>;
 export interface List {
   records: RecordsById;
   requestedAt: number;
-  /** The last response's `total_items`, or the number of items if the list is unpaginated. */
+  /** The last response's `total_items`, or the number of items if the list is not paginated. */
   total: number;
   isComplete: boolean;
-  /** IDs that the API lists more than once. If there are any, the list is incomplete. */
+  /** The IDs that the API lists more than once. A list with repeated IDs is incomplete. */
   repeated: string[];
 }
 
-/** The result of reading a list once. A list is read more than once if the first reading was incomplete. */
+/** The result of reading a list once. If it is incomplete, the list is read again. */
 interface ListReading {
   records: RecordsById;
   /** All IDs in list order, including duplicates. */
@@ -56,8 +58,8 @@ const maxReadingsInRandomOrder = 12;
 
 /**
  * Reads a list until it is complete. Gives up after three readings, unless the list's order is random. A list is
- * complete if one reading has `total_items` distinct records, or if `total_items` never changed and the merged readings
- * have that many.
+ * complete if one reading has `total_items` distinct records, or if `total_items` stayed the same and the merged
+ * readings have that many.
  * @throws Incomplete if the list has more pages than the API can return
  */
 export async function readList(run: ListRun, options: ListOptions = {}): Promise<List> {
@@ -90,7 +92,7 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
 /**
  * Decides whether to stop reading.
  * @param readings all readings, including the newest
- * @returns a complete list, an incomplete list if another reading would not help, or null to read the list again
+ * @returns a complete list; an incomplete list if another reading would not help; null to read the list again
  */
 function decideList(readings: readonly ListReading[], newest: ListReading): List | null {
   const total = newest.totals.at(-1) ?? 0;
@@ -113,7 +115,9 @@ function decideList(readings: readonly ListReading[], newest: ListReading): List
   return { ...merged, isComplete: false, repeated };
 }
 
-/** Merges lists, from oldest to newest. If several of them contain a record, the newest version is kept. */
+/**
+ * Merges readings of a list, from oldest to newest. If several readings contain a record, the newest version is kept.
+ */
 function mergeRecords(lists: readonly { records: RecordsById }[]): RecordsById {
   const merged = new Map<string, ListRecord>();
   for (const { records } of lists.toReversed())
@@ -162,8 +166,8 @@ async function requestAllPages(
 
 /**
  * Requests a list whose pagination is undocumented. The first request has no parameters, because the API rejects
- * unknown parameters. If the response announces more records, all pages are requested, without `per_page` if the API
- * rejects it. A single object counts as a list with one record.
+ * unknown parameters. If the response announces more records, all pages are requested; if the API rejects `per_page`,
+ * they are requested without it. A single object counts as a list with one record.
  */
 async function requestUndocumented(run: ListRun, path: string, query: QueryParameters): Promise<ListPage[]> {
   const { api, progress, resource } = run;
@@ -185,8 +189,8 @@ async function requestUndocumented(run: ListRun, path: string, query: QueryParam
 }
 
 /**
- * Deduplicates the records in the responses of one reading. A record without an ID is identified by its JSON text. If a
- * response contains identical records without IDs, they count as separate records.
+ * Deduplicates the records across the responses of one reading. A record without an ID is identified by its JSON text,
+ * but identical records in the same response count separately.
  */
 function collectRecords(
   resource: Resource,
@@ -237,7 +241,7 @@ export function formatIds(ids: readonly string[]): string {
   );
 }
 
-/** Groups the records by response, in list order. `position` is the list index of a group's first record. */
+/** Groups the records by response, in list order. `position` is the index in the list of the group's first record. */
 export function groupByResponse(
   records: Iterable<ListRecord>,
 ): { items: Json[]; requestedAt: number; position: number }[] {

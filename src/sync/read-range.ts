@@ -6,12 +6,12 @@ import { readSlice, resolveCopies, storeSlice } from "./marked-slices.js";
 import { type RangeResult, readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 
-/** A response that contains all records in `range`. */
+/** A response with all the records in `range`. */
 interface CompletePage {
   kind: "complete";
   range: TimeRange;
   records: readonly Json[];
-  /** The API's count for the requested dates, which can start before `range`. */
+  /** The API's count for the requested dates. These can start earlier than `range`. */
   total: number;
   requestedAt: number;
 }
@@ -29,7 +29,7 @@ type NewestPage =
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
  * dates are marked as missing. If a response violates A1, A2 or A3, the rest of the range is read by page number. The
- * first request is always sent, and a dense second is always read completely.
+ * first request is sent, and a dense second is read to the end, even if the budget is used up.
  */
 export async function readRange(
   run: DatedRun,
@@ -41,7 +41,7 @@ export async function readRange(
   let reached = to + 1;
   do {
     const page: NewestPage = await requestNewest(run, { from, to: reached - 1 });
-    // The previous page has already been stored. If it lacked records, its dates are read a second time.
+    // The previous page has already been stored. If records were missing from it, its dates are read a second time.
     const lacking: CompletePage | null =
       previous && (await lackedRecords(run, previous, page.total)) ? previous : null;
     if (lacking || page.kind === "faulty") {
@@ -78,8 +78,7 @@ export async function readRanges(
 
 /**
  * Requests the newest records in a range. A full page covers only the dates after the second in which its oldest record
- * is dated, because the next page may contain more records from that second. A page that is not full covers the
- * complete range.
+ * is dated, because more records from that second may follow. A page that is not full covers the whole range.
  */
 async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPage> {
   const { api, resource } = run;
@@ -99,9 +98,10 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
 }
 
 /**
- * Returns true if a page lacked records in its range. This is the case if its records were in the right order only by
- * chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested again only if
- * the API's count of the remaining records is unexpected, which can also mean that records have changed.
+ * Returns true if records in a page's range were missing from the page. This happens if the records were in the right
+ * order only by chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested
+ * again only if the API's count of the remaining records is not the expected one. That alone is inconclusive, because
+ * records may have changed in the meantime.
  */
 async function lackedRecords(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
   const { range, records, total } = page;

@@ -32,10 +32,10 @@ interface Reconciliation {
 }
 
 /**
- * Compares the mirror with the API's daily totals and counts. Re-reads the dates that differ, within the budget and at
- * most four times. Always ends with a comparison.
+ * Compares the mirror with the API's daily totals and counts. Re-reads dates that differ, at most four times and within
+ * the request budget, and always ends with a comparison.
  * @param drift the drift found before any record was read, because reading a day replaces its stored totals
- * @param readReasons the reasons why the run is already incomplete
+ * @param readReasons reasons from the earlier steps why the run is incomplete
  */
 export async function reconcile(
   run: DatedRun,
@@ -53,7 +53,7 @@ export async function reconcile(
   const isComplete = reread.counts.differing.length + reasons.length === 0;
   const unreachable =
     isComplete && isAllCovered(state) ? await requestUnreachableCount(run, reread.counts.sums) : 0;
-  // Records added since the comparison could explain the difference, so the counts are requested again.
+  // Records added since the comparison could explain the difference, so the counts are compared once more.
   const { differing, sums } = unreachable > 0 ? await compareAllCounts(run) : reread.counts;
   const hasUnreachable = unreachable > 0 && differing.length === 0;
   if (hasUnreachable)
@@ -68,7 +68,7 @@ export async function reconcile(
   return { incompleteReasons, sums, hasUnreachable, ignoresAmounts };
 }
 
-/** Re-reads the days whose totals have changed, and then the dates whose counts differ. */
+/** Re-reads days whose totals have changed, and then date ranges whose counts differ. */
 async function readDifferences(
   run: DatedRun,
   ignoresAmounts: boolean,
@@ -83,7 +83,7 @@ async function readDifferences(
   let counts = await compareAllCounts(run);
   for (let round = 1; round <= maxRounds && counts.differing.length > 0 && budget.remaining > 0; round += 1) {
     for (const count of counts.differing) reasons.push(...(await readDifferingCount(run, count, budget)));
-    // If only part of a day was read, its stored totals are no longer valid until the complete day has been read.
+    // If only part of a day was read, its stored totals are invalid until the whole day has been read.
     reasons.push(...(await readChangedDays()));
     counts = await compareAllCounts(run);
   }
@@ -124,7 +124,10 @@ interface ComparedCounts {
   sums: CountSums;
 }
 
-/** Compares the counts for all covered ranges. A distrusted filter is trusted again if its counts agree. */
+/**
+ * Compares the counts for all covered ranges. A status filter that is being ignored is used again once its counts
+ * agree.
+ */
 async function compareAllCounts(run: DatedRun): Promise<ComparedCounts> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
@@ -136,8 +139,8 @@ async function compareAllCounts(run: DatedRun): Promise<ComparedCounts> {
 }
 
 /**
- * Re-reads the differing parts of a range, newest first, within the budget. If the cause is a wrong status filter (A7),
- * the filter is ignored until its counts agree.
+ * Re-reads the parts of a range whose counts differ, newest first, within the budget. If the API's status filter turns
+ * out to be wrong (A7), it is ignored until its counts agree.
  * @returns the reasons why the run is incomplete: a wrong filter, and each list that never settled (A9)
  */
 async function readDifferingCount(
@@ -158,7 +161,7 @@ async function readDifferingCount(
   const { reached, reasons } = await readRange(run, differing, budget);
   if (filter === allRecords || reached > differing.from) return reasons;
   const after = await compareCount(run, differing, filter);
-  // If the API's count has changed as well, the records have changed, so the filter may be correct.
+  // If the API's count has changed as well, records have changed in the meantime, and the filter may be correct.
   if (after.apiCount !== differing.apiCount || after.apiCount === after.mirrorCount) return reasons;
   mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
   const text = `the API's filter \`${filter.name}\` does not count the records that have this status, so the filter is ignored until it counts them`;

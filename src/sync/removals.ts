@@ -3,7 +3,7 @@ import type { IncompleteReason, ResourceSession, SyncRun } from "./run.js";
 
 /**
  * Returns the reason to refuse a removal, or null to allow it. By default, a run must not remove all records, or more
- * than half of a list of over 20 records, because that suggests an error in the API.
+ * than half of a list with over 20 records, because such a removal suggests an error in the API.
  */
 export function refuseRemovals(
   { options, resource: { name } }: ResourceSession,
@@ -18,7 +18,7 @@ export function refuseRemovals(
   };
 }
 
-/** Removes the missing records. If an implausible number is missing, removes nothing and returns the reason. */
+/** Removes missing records. If implausibly many are missing, removes none and returns the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
   const ids = state.removableRecords().map(({ id }) => id);

@@ -27,7 +27,10 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The length of the window that every run re-reads. The window ends where the last finished run ended. */
+  /**
+   * The length of the window that every run re-reads. The window ends at the newest date that the last finished run
+   * read.
+   */
   windowMs: number;
   acceptRemovals: boolean;
   /** The maximum number of requests for re-reading dates whose totals or counts differ. */
@@ -57,7 +60,7 @@ export const defaultOptions: SyncOptions = {
 /** A point is an object in the API's daily analytics with the totals of one day (`2026-01-31`). */
 export type PointsByDay = ReadonlyMap<string, Json>;
 
-/** The parts that all resources of one command share. */
+/** The parts of a sync that all resources share. */
 export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
@@ -69,11 +72,11 @@ export interface SyncSession {
   cachedPoints: Map<TotalsSource, PointsByDay>;
 }
 
-/** A session for one resource, which can plan, count and compare without writing anything. */
+/** A session for planning, counting and comparing one resource without writing anything. */
 export interface ResourceSession<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
   /**
-   * The end of the last complete second before the session, in milliseconds since the Unix epoch. Newer records are
+   * The end of the last full second before the session started, in milliseconds since the Unix epoch. Newer records are
    * left for the next run.
    */
   readUntil: number;
@@ -82,7 +85,7 @@ export interface ResourceSession<How extends Strategy = Strategy> extends SyncSe
 
 export type DatedSession = ResourceSession<DatedStrategy>;
 
-/** True if the resource of a session or run is read with the strategy `kind`. */
+/** True if the session's resource is read with the strategy `kind`. */
 export function hasStrategy<S extends ResourceSession, Kind extends Strategy["kind"]>(
   session: S,
   kind: Kind,
@@ -90,7 +93,7 @@ export function hasStrategy<S extends ResourceSession, Kind extends Strategy["ki
   return session.resource.strategy.kind === kind;
 }
 
-/** A run that is recorded in `sync_runs` and can write records. */
+/** A session that is recorded as a run in `sync_runs` and can write records. */
 export interface SyncRun<How extends Strategy = Strategy> extends ResourceSession<How> {
   runId: number;
   writer: RecordWriter;
@@ -99,8 +102,8 @@ export interface SyncRun<How extends Strategy = Strategy> extends ResourceSessio
 
 export interface DatedRun extends SyncRun<DatedStrategy> {
   /**
-   * The API's daily totals at the start of the run, or null if they are unavailable. The run stores the totals of each
-   * day that it reads completely.
+   * The API's daily totals at the start of the run, or null if they are unavailable. Once the run has read all of a
+   * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
 }
@@ -112,14 +115,14 @@ export interface IncompleteReason {
   hint?: string;
 }
 
-/** The columns of `sync_runs` with the sums of all compared counts. */
+/** The columns of `sync_runs` that contain sums of the compared counts. */
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
-/** A part of a `--dry-run` plan. */
+/** A step in a `--dry-run` plan, with its number of requests. */
 export interface RequestEstimate {
   what: string;
   requests: number;
-  /** True if the sync may send more requests. */
+  /** True if the step may take more requests than estimated. */
   open?: boolean;
 }
 
@@ -174,7 +177,7 @@ export function openResource(session: SyncSession, resource: Resource): Resource
     resource,
     state: new SyncState(mirror, resource.name),
     readUntil: startOfSecond(clock.now()) - 1,
-    // The API truncates dates to seconds, so a range must not begin or end in the middle of a second.
+    // The API truncates dates to seconds, so a range must not start or end in the middle of a second.
     options: {
       ...options,
       since: since === undefined ? undefined : startOfSecond(since),
@@ -204,7 +207,7 @@ export interface RunEnd {
 
 /**
  * Records how a run ended and whether the API denied access to the resource.
- * @throws if the mirror cannot be written: the run's own error, or the write error if the run had none
+ * @throws if the mirror cannot be written; throws the run's own error if it had one
  */
 export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
@@ -223,8 +226,8 @@ export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): Ru
         const { hint = null, message } = refusal;
         writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
       } else if (outcome !== "failed" && outcome !== "stopped") {
-        // A run that failed or was stopped may not have received a response, so an earlier denial of access stays
-        // recorded after it.
+        // A run that failed or was stopped may never have received a response, so it does not clear an earlier denial
+        // of access.
         writeRefusal(mirror, resource.name, null);
       }
     });
@@ -235,8 +238,8 @@ export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): Ru
 }
 
 /**
- * A number of requests that a step may send. A step checks the budget before each unit of work and completes the unit,
- * so it can exceed the budget by a few requests.
+ * The number of requests that a step may send. A step checks the budget before each unit of work and then finishes that
+ * unit, so it can exceed the budget by a few requests.
  */
 export class Budget {
   readonly #end: number;

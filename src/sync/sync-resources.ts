@@ -86,8 +86,8 @@ function recordLostScope(
 }
 
 /**
- * Puts lists first, because they are short. The dated resource with the most records comes last, because its first sync
- * may take hours.
+ * Sorts the resources. Lists come first because they are short. The dated resource with the most records comes last
+ * because its first sync may take hours.
  */
 export function sortSmallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
@@ -96,8 +96,7 @@ export function sortSmallFirst(resources: readonly Resource[]): Resource[] {
 
 /**
  * Reads one resource into the mirror and records the run. Returns the run's error instead of throwing it.
- * @param isOptional true if the user did not name the resource, in which case it is skipped if the API denies access to
- * it
+ * @param isOptional true if the user did not name the resource; it is then skipped if the API denies access to it
  * @throws only if the mirror cannot be written
  */
 export async function syncResource(
@@ -142,9 +141,9 @@ export async function estimateResource(session: SyncSession, resource: Resource)
 }
 
 /**
- * Decides how a run ends. If the API denied access to a resource that was read before, the mirror's data is now
- * outdated, so the run is incomplete. If the resource was not read before, an optional resource is skipped.
- * @param result the error if the resource could not be read
+ * Decides the outcome of a run. If the API denies access to a resource that was read before, the mirrored data becomes
+ * outdated, so the run is incomplete. If the resource has never been read and is optional, it is skipped.
+ * @param result what reading the resource returned, or the error that ended it
  */
 function decideEnd(
   { progress, resource }: SyncRun,
@@ -170,8 +169,8 @@ function decideEnd(
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // If there is only one reason and it has a hint, it is printed on its own. After a refused removal, for example,
-  // everything has been read, so "incomplete" would be wrong.
+  // A single reason with a hint becomes the message. For example, a refused removal leaves nothing unread, so calling
+  // the read incomplete would be misleading.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "the data read so far is kept; run the same command again",
@@ -192,10 +191,7 @@ interface RunLineDetails extends Pick<SyncResult, "comparesTotals" | "listRows">
   floor: string | null;
 }
 
-/**
- * Formats the line that a run prints when it ends. Numbers have no thousands separators, because scripts parse these
- * lines.
- */
+/** Formats a finished run's output line. Numbers have no thousands separators, because scripts parse these lines. */
 export function formatRunLine(run: RunRow, facts: RunLineDetails): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
@@ -209,7 +205,10 @@ export function formatRunLine(run: RunRow, facts: RunLineDetails): string {
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${formatResult(run, facts)}`;
 }
 
-/** Returns the number of rows read, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
+/**
+ * Returns the number of rows read, such as `5`. If the details have a separate table, the result is similar to `9
+ * surveys and 12 results`.
+ */
 function formatRows({ resource, rows_read }: RunRow, { listRows }: RunLineDetails): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);

@@ -5,7 +5,7 @@ import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/recor
 const orders = ordersBefore(noon - hour, 100, 12 * hour);
 const ahead = [3, 5, 9].map((hours) => orderAt(`ahead${hours}`, noon + hours * hour));
 const message =
-  "3 records are dated in the future (newest: 2026-11-21 21:00) and will be read when their dates are reached";
+  "3 records are dated in the future (newest: 2026-11-21 21:00) and will be read once those dates arrive";
 
 describe("orders dated in the future", () => {
   test("sync and verify report the number of orders dated in the future, and exit with code 0", async () => {
