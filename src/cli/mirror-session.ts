@@ -18,7 +18,7 @@ import { lockMirror, writeProgress } from "../store/mirror-lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
-import { writeFailedRun } from "../store/runs.js";
+import { writeFailedCommand } from "../store/runs.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
 import { pluralize } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -77,7 +77,7 @@ export async function withMirrorSession(
       mirror = await openMirror(dbPath, { reporter });
       if (name === "sync") checkForDamage(mirror, clock.now());
       claimMirror(mirror, identity.brand);
-      writeFailedRun(mirror, null);
+      writeFailedCommand(mirror, null);
       if (name !== "verify") applyOmit(mirror, command, reporter);
 
       const cachedPoints = new Map();
@@ -193,7 +193,7 @@ async function recordFailure({ name, deps, settings }: MirrorCommand, error: unk
     hint: (error instanceof BrandapiError && error.hint) || null,
     isRefused: isRejectedKey(error),
   };
-  await withMirror(connect(settings.dbPath), (mirror) => writeFailedRun(mirror, failure)).catch(() => {});
+  await withMirror(connect(settings.dbPath), (mirror) => writeFailedCommand(mirror, failure)).catch(() => {});
 }
 
 /** Applies the profile's list of omitted fields to the stored records. */

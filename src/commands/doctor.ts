@@ -10,7 +10,7 @@ import { unknownFieldHint } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
-import { detailResources, resources } from "../resources/registry.js";
+import { allResources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { findLastBackup, lastBackupHint } from "../store/backups.js";
 import { findDamage, type Mirror, readInfo, withReadTransaction } from "../store/database.js";
@@ -167,7 +167,7 @@ async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
 
 async function checkTables(mirror: Mirror): Promise<Finding> {
   return await withReadTransaction(mirror, async () => {
-    const differing = await compareTables(mirror, [...resources, ...detailResources]);
+    const differing = await compareTables(mirror, allResources);
     if (differing.length === 0) return { text: `all ${typedTables().length} match the records` };
     const texts = differing.map((table) => `${table.table}: ${describeDifference(table)}`);
     throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
@@ -178,7 +178,7 @@ async function checkTables(mirror: Mirror): Promise<Finding> {
 
 function checkColumns(mirror: Mirror): Finding {
   const columnsOf = ({ name }: Resource) => readUnexpectedColumns(mirror, name);
-  const affected = [...resources, ...detailResources].filter((resource) => columnsOf(resource).length > 0);
+  const affected = allResources.filter((resource) => columnsOf(resource).length > 0);
   const [first] = affected;
   if (!first) return { text: "all values match their column's type" };
   const text = affected.flatMap(columnsOf).map(describeUnexpectedColumn).join(", ");

@@ -19,7 +19,7 @@ import { mirrorPath, type Profile, readProfiles, writeProfiles } from "../config
 import { brandEnv } from "../config/variables.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { detailResources, resources } from "../resources/registry.js";
+import { allResources } from "../resources/registry.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
@@ -184,7 +184,6 @@ async function askUntilValid(
 
 /** Text fields that cannot be omitted, because a sync or a view needs them. */
 const neededTextFields = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
-const allResources = [...resources, ...detailResources];
 
 /**
  * Parses a list such as `host.last_name,roster:host.socials`. A path, or the last part of a path, applies to all

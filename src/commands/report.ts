@@ -13,7 +13,7 @@ import type { ReportDocument } from "../report/document.js";
 import { renderPage } from "../report/page.js";
 import { renderText } from "../report/plain-text.js";
 import { createReport } from "../report/sales-report.js";
-import { findCurrentRun } from "../store/mirror-lock.js";
+import { findRunningCommand } from "../store/mirror-lock.js";
 import { formatBytes, quoteShellWord } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";
 
@@ -66,8 +66,8 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
   const range = parseRange(period, deps.clock.now());
   await readMirror(flags, deps, async (session) => {
     const { mirror, style, width = 80 } = session;
-    const currentRun = await findCurrentRun(mirror.path);
-    const report = createReport(mirror, range, { now: deps.clock.now(), currentRun });
+    const runningCommand = await findRunningCommand(mirror.path);
+    const report = createReport(mirror, range, { now: deps.clock.now(), runningCommand });
     if (text) deps.stdout.write(renderText(report, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, report);
     else if (out === "-") deps.stdout.write(renderPage(report));

@@ -12,9 +12,9 @@ import { type Health, type ResourceHealth, readHealth } from "../query/health.js
 import { resources } from "../resources/registry.js";
 import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
-import { describeCurrentRun, findCurrentRun } from "../store/mirror-lock.js";
+import { describeRunningCommand, findRunningCommand } from "../store/mirror-lock.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { type FailedRun, isVerify } from "../store/runs.js";
+import { type FailedCommand, isVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { formatCount, pluralize } from "../util/format-text.js";
@@ -73,7 +73,7 @@ async function printStatus(
   if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;
   await readMirror(flags, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
-    const underWay = await findCurrentRun(settings.dbPath);
+    const underWay = await findRunningCommand(settings.dbPath);
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
     const { kept, text } = describeKept(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
@@ -113,7 +113,9 @@ function staleError(
 
 /** Lists what the API denied: a rejected key, and the error for each resource to which it denied access. */
 function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
-  const rejected = failed?.isRefused ? [{ reason: `The ${formatFailedRun(failed)}`, hint: failed.hint }] : [];
+  const rejected = failed?.isRefused
+    ? [{ reason: `The ${formatFailedCommand(failed)}`, hint: failed.hint }]
+    : [];
   const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
   const firstOfEach = refused.filter(
     ({ error }, index) => refused.findIndex((other) => other.error === error) === index,
@@ -135,7 +137,7 @@ function withoutRefusals(health: Health): Health {
   };
 }
 
-function formatFailedRun({ at, command, error }: FailedRun): string {
+function formatFailedCommand({ at, command, error }: FailedCommand): string {
   return `last ${command}, ${formatMinute(at)}, failed: ${escapeText(error)}`;
 }
 
@@ -168,9 +170,9 @@ function describeProblems({ checked_at, failed_run, resources, under_way }: Heal
   const problems = resources.flatMap((one) =>
     resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
   );
-  if (failed_run) problems.unshift(`the ${formatFailedRun(failed_run)}`);
+  if (failed_run) problems.unshift(`the ${formatFailedCommand(failed_run)}`);
   if (under_way)
-    problems.unshift(`a run is in progress ${describeCurrentRun(under_way, Date.parse(checked_at))}`);
+    problems.unshift(`a run is in progress ${describeRunningCommand(under_way, Date.parse(checked_at))}`);
   return problems;
 }
 

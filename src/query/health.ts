@@ -1,11 +1,11 @@
-import { detailResources, resources } from "../resources/registry.js";
+import { allResources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import { type Mirror, readInfo } from "../store/database.js";
-import type { CurrentRun } from "../store/mirror-lock.js";
+import type { RunningCommand } from "../store/mirror-lock.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
-  type FailedRun,
+  type FailedCommand,
   findLastRun,
   findLastUpToDateSync,
   findLastVerifiedSync,
@@ -15,7 +15,7 @@ import {
   isUnrepairableRun,
   type Refusal,
   type RunRow,
-  readFailedRun,
+  readFailedCommand,
   readRefusal,
 } from "../store/runs.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
@@ -63,9 +63,9 @@ export interface Health {
   max_age_seconds: number | null;
   stale: string[];
   /** The run that has locked the mirror. */
-  under_way: CurrentRun | null;
+  under_way: RunningCommand | null;
   /** The last run, if it failed before reading anything or because the API rejected the key. */
-  failed_run: FailedRun | null;
+  failed_run: FailedCommand | null;
   resources: ResourceHealth[];
   never_read: string[];
 }
@@ -74,7 +74,7 @@ interface HealthOptions {
   /** Milliseconds since the Unix epoch. */
   now: number;
   maxAgeMs: number | null;
-  underWay: CurrentRun | null;
+  underWay: RunningCommand | null;
 }
 
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
@@ -90,7 +90,7 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
     stale: found.filter(({ stale }) => stale).map(({ resource }) => resource),
     under_way: underWay,
-    failed_run: readFailedRun(mirror),
+    failed_run: readFailedCommand(mirror),
     resources: found,
     never_read: chosen.map(({ name }) => name).filter((name) => !read.has(name)),
   };
@@ -98,9 +98,7 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
 
 /** Returns the start time (ISO 8601) of the oldest run among the resources' last successful syncs. */
 export function findOldestSuccess(mirror: Mirror): string | null {
-  const times = [...resources, ...detailResources].flatMap(
-    (one) => findLastSuccess(mirror, one)?.started_at ?? [],
-  );
+  const times = allResources.flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;
 }
 
@@ -124,7 +122,7 @@ export function readResourceHealth(
   const last = resolveKilledRun(mirror, findLastRun(mirror, name), underWay !== null);
   const refused = readRefusal(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
-  const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
+  const isRefused = refused !== null || readFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
   // The coverage describes only the list of records. Their details may not have been read yet.

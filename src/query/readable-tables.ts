@@ -1,5 +1,5 @@
 import type { ScalarType } from "../resources/fields.js";
-import { detailResources, resources } from "../resources/registry.js";
+import { allResources } from "../resources/registry.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { systemTables } from "../store/schema.js";
@@ -31,7 +31,7 @@ const exportedSystemTables: readonly SystemTable[] = [
 
 /** Returns the declarations of all typed tables, which are derived from the API's records. */
 export function typedTables(): readonly TableShape[] {
-  return [...resources, ...detailResources].flatMap((resource) => listTableShapes(resource));
+  return allResources.flatMap((resource) => listTableShapes(resource));
 }
 
 /** Returns the names of the tables that a view reads. For a table, returns its own name. */

@@ -1,7 +1,7 @@
 import { type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
-import type { CurrentRun } from "../store/mirror-lock.js";
+import type { RunningCommand } from "../store/mirror-lock.js";
 import { findLastVerifiedRun, isVerify, type RunRow } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs } from "../util/timestamps.js";
@@ -18,10 +18,10 @@ interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
 
 /**
  * Reads the verification state of the mirrored orders.
- * @param currentRun the run that has locked the mirror; unlike a killed run, it does not count as an error
+ * @param runningCommand the run that has locked the mirror; unlike a killed run, it does not count as an error
  */
-export function readProof(mirror: Mirror, currentRun: CurrentRun | null): Proof {
-  const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, underWay: currentRun });
+export function readProof(mirror: Mirror, runningCommand: RunningCommand | null): Proof {
+  const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, underWay: runningCommand });
   const run = findLastVerifiedRun(mirror, "orders");
   return {
     verified: run ? readVerifiedRange(mirror, run) : null,

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../errors.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
 import { type Mirror, readInfo } from "../store/database.js";
-import type { CurrentRun } from "../store/mirror-lock.js";
+import type { RunningCommand } from "../store/mirror-lock.js";
 import { mergeRanges } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
@@ -24,14 +24,14 @@ import {
  * Creates the report. The result depends only on the mirror, because the mirror, not the clock, determines which days
  * are complete.
  * @param requested the start and end of the period, in milliseconds since the Unix epoch, like `now`
- * @param currentRun the run that has locked the mirror
+ * @param runningCommand the run that has locked the mirror
  * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
  * starts after the last day that was read
  */
 export function createReport(
   mirror: Mirror,
   requested: { since: number | undefined; until: number | undefined },
-  { now, currentRun }: { now: number; currentRun: CurrentRun | null },
+  { now, runningCommand }: { now: number; runningCommand: RunningCommand | null },
 ): ReportDocument {
   materializeViews(mirror);
   const firstDay = mirror.selectValue<string | null>("SELECT min(day) FROM sales_by_day") ?? null;
@@ -46,7 +46,7 @@ export function createReport(
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
   const period = choosePeriod(requested, Date.parse(reached), ranges, firstDay);
   checkPeriod(period, reached.slice(0, 10), firstDay);
-  const proof = readProof(mirror, currentRun);
+  const proof = readProof(mirror, runningCommand);
   const data = readReportData(mirror, period);
   const sections = [
     createSalesSection(data),

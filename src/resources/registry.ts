@@ -23,7 +23,10 @@ export const resources: readonly Resource[] = [
 ];
 
 /** Resources that are read as details of another resource. Commands do not accept their names. */
-export const detailResources: readonly Resource[] = [surveyResults];
+const detailResources: readonly Resource[] = [surveyResults];
+
+/** All resources that have records and tables in the mirror. */
+export const allResources: readonly Resource[] = [...resources, ...detailResources];
 
 /** Returns the resource whose sync reads the given resource. Details are read by the sync of their list. */
 export function syncingResource(resource: Resource): Resource {

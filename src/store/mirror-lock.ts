@@ -36,8 +36,8 @@ export async function lockMirror(
   const db = await openLockFile(lockPath);
   try {
     if (!tryLock(db)) {
-      const other = await findCurrentRun(path);
-      const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
+      const other = await findRunningCommand(path);
+      const which = other === null ? "" : ` ${describeRunningCommand(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
           hint: `run the command again after that run has ended${wait === undefined ? "" : ", or add `--wait`"}`,
@@ -46,7 +46,7 @@ export async function lockMirror(
       do await clock.sleep(pollMs, signal);
       while (!tryLock(db));
     }
-    // `findCurrentRun` uses the lock file's modification time as the start of the run.
+    // `findRunningCommand` uses the lock file's modification time as the start of the run.
     utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
     return { release: () => void db.close() };
   } catch (error) {
@@ -74,8 +74,8 @@ function lockFileError(path: string, cause: unknown): ConfigurationError {
   });
 }
 
-/** Returns the run that is using a mirror, or null if there is none or the lock file cannot be read. */
-export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
+/** Returns the command that is using a mirror, or null if there is none or the lock file cannot be read. */
+export async function findRunningCommand(path: string): Promise<RunningCommand | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
   const stats = statSync(lockPath, { throwIfNoEntry: false });
   if (!stats?.isFile() || !(await isLocked(lockPath))) return null;
@@ -122,7 +122,7 @@ function isBusy(work: () => unknown): boolean {
   }
 }
 
-export interface CurrentRun {
+export interface RunningCommand {
   started_at: string;
   progress: StoredProgress | null;
 }
@@ -146,7 +146,7 @@ export function writeProgress(mirror: Mirror, progress: StoredProgress): void {
  * Returns a description of a run, for example `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431
  * requests, about 570 to go)`.
  */
-export function describeCurrentRun({ started_at, progress }: CurrentRun, now: number): string {
+export function describeRunningCommand({ started_at, progress }: RunningCommand, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(started_at)));
   return `since ${formatMinute(started_at)} UTC, ${age} ago (${describeProgress(progress)})`;
 }

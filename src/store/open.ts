@@ -1,7 +1,7 @@
 import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
-import { detailResources, resources } from "../resources/registry.js";
+import { allResources } from "../resources/registry.js";
 import { listTableShapes } from "../resources/table-shape.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
@@ -20,7 +20,7 @@ import {
   writeJsonInfo,
 } from "./database.js";
 import { isWritable, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
-import { findCurrentRun } from "./mirror-lock.js";
+import { findRunningCommand } from "./mirror-lock.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
@@ -82,7 +82,7 @@ export async function openMirrorForReading(
       hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
     });
   // The migration would change tables that the older version is still writing to.
-  if (version === "older" && (await findCurrentRun(path)))
+  if (version === "older" && (await findRunningCommand(path)))
     throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
       hint: "to migrate the mirror, run the same command again after that run has ended",
     });
@@ -223,7 +223,7 @@ function freeTableNames(mirror: Mirror): string[] {
   writeInfo(mirror, "removed_tables", "separate");
   const find =
     "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?";
-  const shapes = [...resources, ...detailResources].flatMap(listTableShapes);
+  const shapes = allResources.flatMap(listTableShapes);
   return shapes.flatMap((shape) => {
     const found = mirror.selectRow<{ name: string; type: string; sql: string }>(
       find,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { detailResources, resources } from "../resources/registry.js";
+import { allResources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { listTableShapes } from "../resources/table-shape.js";
 import { views } from "../views/all-views.js";
@@ -18,8 +18,6 @@ import {
   recordStates,
   tableName,
 } from "./table-sql.js";
-
-const allResources = [...resources, ...detailResources];
 
 /**
  * The version of the rules for names in `host_names`. If `mirror_info` contains a different version, the table is

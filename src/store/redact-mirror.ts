@@ -1,4 +1,4 @@
-import { detailResources, resources } from "../resources/registry.js";
+import { allResources } from "../resources/registry.js";
 import type { Json } from "../util/json-value.js";
 import { errorCode } from "../util/system-errors.js";
 import {
@@ -58,7 +58,7 @@ export function redactMirror(
       writeInfo(mirror, toScrub, "1");
       writeInfo(mirror, redactedAfterRun, String(findNewestRunId(mirror)));
     }
-    const changed = [...resources, ...detailResources].filter(({ name }) => name in counts);
+    const changed = allResources.filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);
     mirror.db.exec(redactSnapshots);
     rebuildHostNames(mirror);

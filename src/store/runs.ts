@@ -238,7 +238,7 @@ export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   return readJsonInfo(mirror, `refused:${resource}`);
 }
 
-export interface FailedRun {
+export interface FailedCommand {
   command: string;
   at: string;
   error: string;
@@ -248,11 +248,11 @@ export interface FailedRun {
 }
 
 /** Records that a command failed. The next command clears the record by passing null. */
-export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
-  mirror.transaction(() => writeJsonInfo(mirror, "failed_run", run));
+export function writeFailedCommand(mirror: Mirror, failed: FailedCommand | null): void {
+  mirror.transaction(() => writeJsonInfo(mirror, "failed_run", failed));
 }
 
-export function readFailedRun(mirror: Mirror): FailedRun | null {
+export function readFailedCommand(mirror: Mirror): FailedCommand | null {
   return readJsonInfo(mirror, "failed_run");
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { detailResources, resources } from "../../src/resources/registry.js";
+import { allResources } from "../../src/resources/registry.js";
 import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { migrations } from "../../src/store/schema.js";
 import { compareTables } from "../../src/store/table-check.js";
@@ -76,7 +76,7 @@ test.each([
     const path = releasedMirror();
     const before = history.map((sql) => rowsIn(path, sql));
     const mirror = await open(path);
-    expect(await compareTables(mirror, [...resources, ...detailResources])).toEqual([]);
+    expect(await compareTables(mirror, allResources)).toEqual([]);
     mirror.db.close();
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
     expect(history.map((sql) => rowsIn(path, sql))).toEqual(before);

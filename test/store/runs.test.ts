@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import type { Mirror } from "../../src/store/database.js";
 import {
-  describeCurrentRun,
-  findCurrentRun,
+  describeRunningCommand,
+  findRunningCommand,
   lockMirror,
   writeProgress,
 } from "../../src/store/mirror-lock.js";
@@ -15,9 +15,9 @@ import {
   findUnresolvedVerify,
   type RunOutcome,
   type RunRow,
-  readFailedRun,
+  readFailedCommand,
   updateRun,
-  writeFailedRun,
+  writeFailedCommand,
 } from "../../src/store/runs.js";
 import { makeMirror } from "../support/mirror.js";
 
@@ -80,28 +80,28 @@ test("another process can read the current run's progress, but not an earlier ru
     at: at(4),
   };
   writeProgress(mirror, progress);
-  expect(await findCurrentRun(mirror.path)).toBeNull();
+  expect(await findRunningCommand(mirror.path)).toBeNull();
   const signal = new AbortController().signal;
   const lock = await lockMirror(mirror.path, {
     wait: false,
     clock: { ...systemClock, now: () => now },
     signal,
   });
-  expect(await findCurrentRun(mirror.path)).toEqual({ started_at: at(5), progress: null });
+  expect(await findRunningCommand(mirror.path)).toEqual({ started_at: at(5), progress: null });
   writeProgress(mirror, { ...progress, at: at(5) });
-  const current = await findCurrentRun(mirror.path);
-  expect(current && describeCurrentRun(current, now + 120_000)).toMatch(
+  const current = await findRunningCommand(mirror.path);
+  expect(current && describeRunningCommand(current, now + 120_000)).toMatch(
     /^since 2026-11-20 05:00.*2m.*orders, 2 of 3, 4 requests, about 5/,
   );
   lock.release();
-  expect(await findCurrentRun(mirror.path)).toBeNull();
+  expect(await findRunningCommand(mirror.path)).toBeNull();
 });
 
 test("a failed command that read nothing is recorded until the next command starts", async () => {
   const mirror = await makeMirror();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
-  writeFailedRun(mirror, failed);
-  expect(readFailedRun(mirror)).toEqual(failed);
-  writeFailedRun(mirror, null);
-  expect(readFailedRun(mirror)).toBeNull();
+  writeFailedCommand(mirror, failed);
+  expect(readFailedCommand(mirror)).toEqual(failed);
+  writeFailedCommand(mirror, null);
+  expect(readFailedCommand(mirror)).toBeNull();
 });

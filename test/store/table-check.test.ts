@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
-import { detailResources, resources } from "../../src/resources/registry.js";
+import { allResources } from "../../src/resources/registry.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
@@ -12,8 +12,6 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { views } from "../../src/views/all-views.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
-
-const all = [...resources, ...detailResources];
 
 const item = (n: number): JsonObject => ({ title: `Item ${n}`, sku: `S-${n}`, quantity: n, price: n + 0.5 });
 
@@ -57,7 +55,7 @@ const one = (table: string, difference: Partial<TableDifference>) => [
 ];
 
 test("the table check finds no differences in rows that the program wrote", async () => {
-  expect(await compareTables(await filled(), all)).toEqual([]);
+  expect(await compareTables(await filled(), allResources)).toEqual([]);
 });
 
 test.each([
@@ -172,9 +170,9 @@ test.each([
 ])("the table check finds %s and nothing else", async (_, sql, expected) => {
   const mirror = await filled();
   mirror.db.exec(sql);
-  expect(await compareTables(mirror, all)).toEqual(expected);
-  rebuildTables(mirror, all);
-  expect(await compareTables(mirror, all)).toEqual([]);
+  expect(await compareTables(mirror, allResources)).toEqual(expected);
+  rebuildTables(mirror, allResources);
+  expect(await compareTables(mirror, allResources)).toEqual([]);
 });
 
 test.each([
@@ -187,7 +185,7 @@ test.each([
   mirror.db.exec(sql);
   expect(await compareTables(mirror, [orders, opportunities])).toEqual(one("orders", { missing: 1_299 }));
   rebuildTables(mirror, [orders]);
-  expect(await compareTables(mirror, all)).toEqual([]);
+  expect(await compareTables(mirror, allResources)).toEqual([]);
 });
 
 test("the table check compares only the given resources", async () => {
@@ -199,7 +197,7 @@ test("the table check compares only the given resources", async () => {
 test("the table check reports a damaged mirror if a record is not valid JSON", async () => {
   const mirror = await filled();
   mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");
-  await expect(compareTables(mirror, all)).rejects.toThrow(
+  await expect(compareTables(mirror, allResources)).rejects.toThrow(
     /^The mirror is damaged \(record \d+ is not JSON\)/,
   );
 });

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { detailResources, findResource } from "../../src/resources/registry.js";
+import { allResources } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
 import { addCoverage, readCoverage, writeCoverage, writeRunCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
@@ -99,7 +99,7 @@ export function writeRead(
 }
 
 function resourceOf(name: string): Resource {
-  const resource = findResource(name) ?? detailResources.find((detail) => detail.name === name);
+  const resource = allResources.find((one) => one.name === name);
   if (!resource) throw new Error(`Unknown resource: ${name}`);
   return resource;
 }
