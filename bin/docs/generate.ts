@@ -5,6 +5,7 @@ import { formats } from "../../src/export/formats.js";
 import { resources } from "../../src/resources/registry.js";
 import { detailsResource } from "../../src/resources/resource.js";
 import { listTableShapes } from "../../src/resources/table-shape.js";
+import { systemTables } from "../../src/store/schema.js";
 import { views } from "../../src/views/all-views.js";
 import { pageQueries } from "./example-queries.js";
 import { programTree } from "./program.js";
@@ -97,6 +98,11 @@ const sections: Readonly<Record<string, () => string>> = {
     ),
   answers: () =>
     pageQueries.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
+  "system tables": () =>
+    table(
+      ["table", "contents"],
+      Object.entries(systemTables).map(([name, about]) => [`\`${name}\``, about]),
+    ),
   views: () =>
     table(
       ["view", "rows"],
