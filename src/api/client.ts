@@ -33,18 +33,21 @@ export interface ApiSettings {
 
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called when a request has to wait for the rate limit or the server, but at most once per request. */
+  /**
+   * Called if a request has to wait for the rate limit or because the server asked for it. Called at most once per
+   * request.
+   */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** Called before each request. */
   onSend?(event: { host: string }): void;
-  /** The status is 0 if no response arrived. */
+  /** Called after each attempt. The status is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;
 }
 
 /** Tolerates imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
 const timerToleranceMs = 50;
-/** The minimum timeout of a request. It applies even if `--max-wait` expires earlier. */
+/** The minimum timeout of a request, even if `--max-wait` is shorter. */
 const minTimeoutMs = 5_000;
 
 interface ApiRequest {
@@ -54,8 +57,8 @@ interface ApiRequest {
 }
 
 /**
- * Sends the requests of one run. A request waits for the rate limit and is sent. If it fails because the API is
- * unavailable, it is sent again until `--max-wait` expires. All other failures are thrown immediately.
+ * Sends the requests of one run. Each request first waits for the rate limit. If it fails because the API is
+ * unavailable, it is retried until `--max-wait` expires. All other failures are thrown immediately.
  */
 export class ApiClient {
   readonly stats = { requests: 0, retries: 0 };
@@ -166,7 +169,7 @@ export class ApiClient {
       if (signal.aborted) throw signal.reason;
       const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
       if (!failure) throw error;
-      // Omits a cause that quotes the key, because `--verbose` prints it. Errors from libraries can quote request
+      // Omits a cause that quotes the key, because `--verbose` would print it. Errors from libraries can quote request
       // headers.
       return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
     } finally {
@@ -176,8 +179,8 @@ export class ApiClient {
   }
 
   /**
-   * Returns the key's scopes, which explain a 403. `/me` needs no scope, so a 403 for `/me` means that the IP address is
-   * not allowed.
+   * Returns the key's scopes, which help to explain a 403. `/me` needs no scope, so a 403 for `/me` means that the IP
+   * address is not allowed.
    */
   async #readKeyScopes(refusedPath: string): Promise<KeyScopes> {
     if (refusedPath === "/me") return "forbidden";
@@ -243,8 +246,8 @@ async function readBody({ body }: HttpResponse, path: string): Promise<string> {
 
 /**
  * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
- * After that time is up, each further request is retried for a tenth of `--max-wait`, because the outage may affect only
- * one endpoint.
+ * After that, each further request is retried for a tenth of `--max-wait`, because the outage may affect only one
+ * endpoint.
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
@@ -284,7 +287,9 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** The minimum time that must remain for another attempt to be made. Timers are not precise enough for shorter waits. */
+/**
+ * No further attempt is made if less time than this remains, because timers are not precise enough for shorter waits.
+ */
 const timerPrecisionMs = 5;
 
 /**

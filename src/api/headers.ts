@@ -8,7 +8,7 @@ export interface ServerLimit {
 
 /**
  * Reads the rate-limit headers. The API documentation does not name them, so all common variants are supported. If a
- * response reports several limits, the result is the one with the fewest remaining requests.
+ * response reports several limits, returns the one with the fewest remaining requests.
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
   const pairs = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [

@@ -46,7 +46,7 @@ export async function* readPages(
   }
 }
 
-/** Returns null if the list has become so short that the page no longer exists. */
+/** Requests a page. Returns null if the list has become so short that the page no longer exists. */
 async function fetchPage(
   api: Pick<ApiClient, "get">,
   path: string,

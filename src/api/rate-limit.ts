@@ -10,11 +10,9 @@ import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { createRetryAfterError } from "./request-errors.js";
 
-/** The interval at which a waiting process checks whether the rate-limit file has been deleted. */
+/** How often a waiting process checks whether the rate-limit file has been deleted, in milliseconds. */
 const pollMs = 1_000;
-/**
- * The maximum delay caused by the reset time in a rate-limit header. A `Retry-After` header can cause a longer delay.
- */
+/** The maximum delay due to the reset time in a rate-limit header. A `Retry-After` header can cause a longer delay. */
 const maxResetMs = 60_000;
 
 /** A permit to send one request, or the time to wait before the next attempt to get a permit. */
@@ -31,7 +29,10 @@ export class RateLimiter {
    */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True once a file with counted requests has existed. A new file must then assume that the quota is used up. */
+  /**
+   * True once this process has had a file with counted requests. If a new file replaces it, the quota counts as used
+   * up.
+   */
   #hadFile = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The server's limit, if it allows fewer requests than the local count. */
@@ -48,7 +49,7 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs limits waits requested by the server, but not waits for the configured limit
+   * @param maxServerWaitMs the maximum wait at the server's request; waits for the configured limit are not limited
    * @returns the permit to pass to `recordResponse`
    * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
    */
@@ -77,7 +78,7 @@ export class RateLimiter {
   }
 
   /**
-   * Restarts a request's window. Called when the request has succeeded or failed.
+   * Restarts a request's window. Must be called when the request has succeeded or failed.
    * @param server the limit in the response's headers
    */
   recordResponse(permit: number, server: ServerLimit | null): void {
@@ -106,7 +107,10 @@ export class RateLimiter {
     return Math.max(0, resetMs, this.#pausedUntil - now);
   }
 
-  /** If the rate-limit file cannot be used, repairs it and returns a wait of 0 ms, so that the caller tries again. */
+  /**
+   * Asks the rate-limit file for a permit. If the file cannot be used, repairs it and returns a wait of 0 ms, so that
+   * the caller tries again.
+   */
   async #admit(): Promise<Admission> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { permit: 0 };
@@ -122,7 +126,7 @@ export class RateLimiter {
     }
   }
 
-  /** If the file replaces a lost file, the entire quota counts as used. */
+  /** Opens the rate-limit file. If it replaces a lost file, the entire quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, this.clock, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -149,7 +153,10 @@ export class RateLimiter {
     });
   }
 
-  /** Ignores write errors. At worst, the request then counts for longer than necessary. */
+  /**
+   * Restarts a request's window in the file. Ignores write errors, because at worst the request then counts for longer
+   * than necessary.
+   */
   #restartWindow(permit: number): number {
     try {
       return this.#file?.restartWindow(permit) ?? 0;
@@ -169,8 +176,7 @@ interface Quota {
   origin: string;
   key: string;
   /**
-   * The maximum number of requests per window with this key. All keys on this machine together may send twice this
-   * number.
+   * The maximum number of requests per window with this key. All keys on this machine together may send twice as many.
    */
   limit: number;
   windowMs: number;
@@ -183,13 +189,13 @@ const maxTransitMs = 10_000;
 const lockTimeoutMs = 5_000;
 
 /**
- * A request counts until `until`, in the monotonic time that all processes share. A reboot resets this clock, so `until`
- * is never later than `ms` from now.
+ * A request counts until `until`, a time on the monotonic clock that all processes share. A reboot resets this clock,
+ * so `until` is never later than `ms` milliseconds from now.
  */
 const createRequestsTable = `CREATE TABLE IF NOT EXISTS requests (id INTEGER PRIMARY KEY AUTOINCREMENT,
   origin TEXT NOT NULL, key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL)`;
 
-/** A sliding window of sent requests, in an SQLite file that all processes share. */
+/** A sliding window of sent requests, stored in an SQLite file that all processes share. */
 class RateLimitFile {
   readonly #db: Database;
 
@@ -228,7 +234,7 @@ class RateLimitFile {
     });
   }
 
-  /** Restarts a request's window. Returns the number of requests that count for the key. */
+  /** Restarts a request's window. Returns the number of requests that currently count for the key. */
   restartWindow(permit: number): number {
     const { key, origin, windowMs } = this.quota;
     const ms = windowMs + marginMs;
@@ -239,7 +245,7 @@ class RateLimitFile {
     });
   }
 
-  /** Uses up the limit of this key and the limit of all keys. */
+  /** Uses up this key's limit and the limit for all keys together. */
   exhaust(): void {
     const { limit, windowMs } = this.quota;
     this.#inTransaction((now) => {

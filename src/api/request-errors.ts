@@ -89,7 +89,7 @@ const certificateCodes =
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Classifies an error from a request. Returns null for a bug in this program. */
+/** Classifies an error thrown by a request. Returns null if the error is a bug in brandapi. */
 export function classifyError(cause: unknown, host: string): Outage | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };

@@ -25,7 +25,7 @@ export interface Pagination {
 export const responseLimits = {
   /** The maximum size after decompression. A page of 100 orders takes about 100 kB. */
   bytes: 16 * 2 ** 20,
-  /** The maximum length of a list that was requested without `per_page`. */
+  /** The maximum number of items in a list that was requested without `per_page`. */
   items: 200_000,
   /** The maximum nesting depth. The deepest documented response has six levels. */
   depth: 100,
@@ -35,12 +35,12 @@ export function chooseMaxItems({ per_page }: QueryParameters): number {
   return per_page === undefined ? responseLimits.items : Number(per_page);
 }
 
-/** Thrown if a body is not JSON. The request is retried, because the body may come from a proxy. */
+/** Thrown if a response body is not JSON. The request is retried, because the body may come from a proxy. */
 export class InvalidBody extends Error {}
 
 const baseUrlHint = "check that the base URL points to the brand API and ends in /api/brand/v1";
 
-/** The message never quotes a response, because it may contain the key. */
+/** Error messages never quote a response, because it may contain the key. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
@@ -125,7 +125,7 @@ const minSearchedKeyLength = 8;
 function containsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < minSearchedKeyLength) return false;
   if (text.includes(key)) return true;
-  // The key can be escaped: in JSON, any character can be written as \u00xx, and a slash as \/.
+  // The key may be escaped: in JSON, any character can be written as \u00xx, and a slash as \/.
   const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
   return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }
@@ -182,7 +182,7 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** Uses a list instead of recursion, because deep nesting would overflow the stack. */
+/** Traverses the value with a list instead of recursion, because deep nesting would overflow the stack. */
 function containsLargeNumber(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())

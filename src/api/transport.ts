@@ -14,7 +14,7 @@ const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
-    // Prevents undici from falling back to HTTP_PROXY. Otherwise, that proxy could read the key in plain http requests,
+    // Keep undici from falling back to HTTP_PROXY. That proxy could otherwise read the key in plain http requests,
     // which are used only on loopback.
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
@@ -43,8 +43,8 @@ export function createFetch(env: Env): Fetch {
 }
 
 /**
- * Creates the connections to the proxy, and marks their errors, which would otherwise be reported as errors of the API.
- * undici would also retry forever if the proxy closed the connection.
+ * Creates connections to the proxy, and marks their errors. Otherwise, they would be reported as errors of the API, and
+ * undici would retry forever if the proxy closed the connection.
  */
 function createProxyPool({ hostname, port, protocol, origin }: URL, options: object): Pool {
   const pool = new Pool(origin, options);
@@ -64,8 +64,8 @@ function createProxyPool({ hostname, port, protocol, origin }: URL, options: obj
 }
 
 /**
- * Returns a decompressor, or null if none is needed. Only gzip is requested, but a proxy may choose another encoding.
- * Like browsers, the decompressor accepts truncated data.
+ * Returns a decompressor, or null if none is needed. Only gzip is requested, but a proxy may choose a different
+ * encoding. Like browsers, the decompressor accepts truncated data.
  */
 function createDecoder(coding: string) {
   if (/^br$/i.test(coding)) return createBrotliDecompress();

@@ -8,7 +8,7 @@ import { reportError } from "./error-output.js";
 /**
  * Runs a command once for each profile on this machine. Continues after a failure, but not after a signal.
  * @returns the most urgent exit code
- * @throws ConfigurationError if there is no profile; Stopped and UsageError, which cancel the remaining runs
+ * @throws ConfigurationError if there is no profile; Stopped or UsageError, which cancel the remaining runs
  */
 export async function runForAllProfiles<Flags extends GlobalFlags>(
   flags: Flags,
@@ -42,7 +42,7 @@ function createProfileDeps(profile: string, { color, json }: GlobalFlags, deps: 
   return { ...deps, stdout: json ? deps.stdout : withHeading(deps.stdout), stderr: withHeading(deps.stderr) };
 }
 
-/** Returns a stream that prints a heading before the first output, so a silent run has no heading. */
+/** Returns a stream that prints a heading before its first output, so a run without output has no heading. */
 function prependHeading(stream: OutputStream, heading: string): OutputStream {
   let isPrinted = false;
   const write = (...args: Parameters<OutputStream["write"]>) => {

@@ -12,7 +12,7 @@ import { readVersion } from "../version.js";
 import type { TerminalReporter } from "./progress.js";
 
 /**
- * Opens an API client that reports its waits and requests. The caller must close it.
+ * Opens an API client whose waits and requests are reported to the user. The caller must close it.
  * @throws ConfigurationError if the base URL or the key is missing
  */
 export async function openApi(
@@ -92,8 +92,8 @@ export async function fetchIdentity(
 }
 
 /**
- * Requests `/me`, which works with any valid key because it needs no scope.
- * @throws UnexpectedResponse if the response lacks the brand or the scopes; the API client's errors
+ * Requests `/me`, which needs no scope and therefore works with any valid key.
+ * @throws UnexpectedResponse if the response lacks the brand or the scopes; also throws the API client's errors
  */
 export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
   const { data, requestedAt, serverTime } = await api.get("/me");
@@ -122,12 +122,12 @@ function describeClockSkew(skewMs: number): string | null {
   return `This machine's clock is ${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
-/** Commands print a warning if the key expires within this number of days. */
+/** Commands print a warning if the key expires within this many days. */
 const expiryWarningDays = 14;
 
 /**
- * Returns the number of full days until the key expires. The number is negative for an expired key, and null if the
- * date is missing or invalid.
+ * Returns the number of whole days until the key expires. The number is negative if the key has expired, and null if
+ * the date is missing or invalid.
  */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);

@@ -41,7 +41,7 @@ export async function exportDeltaTables(
   return exitCodes.done;
 }
 
-/** @param layout.manyBrands whether tables are partitioned by brand; if omitted, existing tables keep their layout */
+/** @param layout.manyBrands true to partition tables by brand; if omitted, existing tables keep their layout */
 async function exportBrand(
   names: readonly string[],
   flags: DeltaFlags,
@@ -64,7 +64,7 @@ async function exportBrand(
   });
 }
 
-/** The result of comparing a table in the mirror with the brand's part of the Delta table. */
+/** The result of comparing a table in the mirror with this brand's part of the Delta table. */
 interface DeltaVerification {
   table: string;
   version: number;
@@ -135,8 +135,8 @@ function formatVerification({ damaged = [], differing, rows, table, version }: D
 }
 
 /**
- * Runs `tables --delta DIR`: prints the newest version of each table and brand, and the state of the mirror that it was
- * exported from.
+ * Runs `tables --delta DIR`: for each table and brand, prints the newest version and the state of the mirror at the
+ * time of that export.
  */
 export async function listDeltaTables(
   names: readonly string[],
@@ -181,7 +181,7 @@ export async function listDeltaTables(
 }
 
 /**
- * Reads the logs of the named tables, some of which may not exist yet. If no names are given, reads the logs of all
+ * Reads the Delta logs of the named tables, which need not exist yet. If no names are given, reads the logs of all
  * Delta tables in the folder. Must be called before the mirror is opened, so that the mirror is at least as new as the
  * Delta tables.
  */

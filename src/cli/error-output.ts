@@ -6,9 +6,9 @@ import { asBrandapiError } from "../util/system-errors.js";
 import { escapeLines, printJson } from "../util/terminal.js";
 
 /**
- * Prints an error to stderr and, with `--json`, also to stdout. Text from outside is escaped, and keys are redacted. In
- * a usage error, long arguments are abbreviated because they may be keys.
- * @param profile the profile that failed, if the command is running for all profiles
+ * Prints an error to stderr and, with `--json`, also to stdout. Control characters are escaped, and keys are redacted.
+ * In a usage error, long arguments are abbreviated because they may be keys.
+ * @param profile the failed profile, if the command runs for all profiles
  * @returns the error's exit code
  */
 export function reportError(
@@ -17,7 +17,7 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
-  // An aborted call throws an AbortError, but the error to report is the reason for the abort.
+  // An aborted call throws an AbortError, but users should see the reason for the abort instead.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;
@@ -40,8 +40,8 @@ export function reportError(
 const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
 
 /**
- * Adds the `--profile` and `--db` of the current command line to the commands in a hint, unless the hint already has
- * them. Unlike `commandFor`, this does not add a profile that BRANDAPI_PROFILE selects.
+ * Adds `--profile` and `--db` from the current command line to the commands in a hint, unless the hint already has
+ * them. Unlike `commandFor`, ignores a profile that was selected with BRANDAPI_PROFILE.
  */
 export function completeHint(
   hint: string,

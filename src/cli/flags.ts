@@ -36,8 +36,8 @@ export function addGlobalOptions(program: Command): Command {
 }
 
 /**
- * Reads the command and a few flags from the command line without checking it. Commander can parse the command line only
- * after the command's module has been loaded, and a usage error must also respect `--json`.
+ * Reads the command and a few flags from the command line without validating it. Commander can parse the command line
+ * only after the command's module has been loaded, and even a usage error must respect `--json`.
  */
 export function scanCommandLine(argv: readonly string[]): CommandLine {
   const options = Object.fromEntries(
@@ -62,7 +62,7 @@ export function scanCommandLine(argv: readonly string[]): CommandLine {
   };
 }
 
-/** @param parse receives the value, the option's name, and the parsed value of an earlier use of the option */
+/** @param parse receives the value, the option's name and, if the option is repeated, the value parsed so far */
 export function parsedOption<T>(
   flags: string,
   about: string,
@@ -108,7 +108,7 @@ export function allProfilesOption(
   ] satisfies (keyof GlobalFlags)[]);
 }
 
-/** The sandbox keeps all orders in memory, so their number is limited. */
+/** The sandbox keeps all orders in memory, so it limits how many there can be. */
 const maxSandboxOrders = 250_000;
 
 export function ordersOption(): Option {
@@ -121,7 +121,7 @@ export function seedOption(): Option {
 }
 
 /**
- * Returns `name` if it is known.
+ * Returns `name` if it is one of the known names.
  * @param otherwise the hint if no known name is similar
  * @throws UsageError if the name is unknown
  */
@@ -153,7 +153,7 @@ export function withChoices<Target extends Option | Argument>(
   values: readonly string[],
 ): Target {
   target.choices(values);
-  // Commander's own check does not suggest the closest value.
+  // Commander's built-in check does not suggest the closest value.
   target.argParser((text: string) => checkName(noun, text, values));
   return target;
 }
@@ -203,7 +203,7 @@ export function parseRange(
 
 export interface ChosenResources {
   resources: readonly Resource[];
-  /** False if no resource was named, in which case all resources are selected. */
+  /** True if the user named resources. Otherwise, all resources are selected. */
   named: boolean;
 }
 

@@ -5,8 +5,8 @@ import { withChoices } from "./flags.js";
 import { durationFormats, timeFormats } from "./time-flags.js";
 
 /**
- * The minimum width of the description column. In a terminal that is too narrow for it, each description is printed
- * below its option or command.
+ * The minimum width of the description column. In a narrower terminal, each description is printed below its option or
+ * command.
  */
 const minDescriptionWidth = 30;
 /** The indentation of descriptions printed below an option, and of explanations printed below an example. */
@@ -29,8 +29,8 @@ export function formatExamples(examples: Readonly<Record<string, string>>, deps:
 }
 
 /**
- * Wraps a command line at spaces, so that the result can be pasted into a shell. Lines that break outside quotes end
- * with a backslash.
+ * Wraps a command line at spaces. A backslash is added to each line that breaks outside quotes, so that the result can
+ * be pasted into a shell.
  */
 function wrapCommand(line: string, width: number): string {
   if (line.length <= width) return line;
@@ -89,12 +89,13 @@ const programFooter = [
     "Flags override environment variables, which override the profile.",
   "Help for a command, with examples: `brandapi help sync`.",
   "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",
-  "Installation: on Node 22 and later, nothing is compiled. " +
+  "During installation on Node 22 and later, nothing is compiled. " +
     "On Node 20, npm downloads a prebuilt SQLite module or compiles it.",
 ];
 
 /**
- * Returns the lines after a command's options: a pointer to the global options, and the formats of times and durations.
+ * Returns the lines printed below a command's options: a pointer to the global options, and the accepted formats of
+ * times and durations.
  */
 function commandFooter(command: Command): string[] {
   const takes = (...values: readonly string[]) =>

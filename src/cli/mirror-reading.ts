@@ -11,10 +11,10 @@ import { damageKind, explainSqlite } from "../util/system-errors.js";
 import { createStyle, type Style, terminalWidth } from "../util/terminal.js";
 import { TerminalReporter } from "./progress.js";
 
-/** The resources of a read-only command: the open mirror, and the settings for its output. */
+/** What a read-only command works with: the open mirror, and the settings for its output. */
 export interface ReadSession {
   deps: Deps;
-  /** The command's flags, which `completeHint` adds to suggested commands. */
+  /** Flags from the command line that `completeHint` adds to suggested commands. */
   flags: GlobalFlags;
   mirror: Mirror;
   reporter: TerminalReporter;

@@ -58,10 +58,10 @@ export async function withMirrorSession(
   const continueHint = "everything read so far is kept; run the same command again to continue";
   const stopHint = name === "verify" ? undefined : continueHint;
   await withApi(command, async (api, reporter) => {
-    // An unusable mirror is reported even while another run has the lock.
+    // An unusable mirror is reported even if another run holds the lock.
     const owner = await withMirror(openMirrorOrEmpty(dbPath), (existing) => {
       if (name === "verify" && !existing.hasFile) throw noMirrorError(dbPath);
-      // The path may contain a typo.
+      // Print the path of a new mirror, because it may contain a typo.
       if (flags.db !== undefined && !existing.hasFile) reporter.note(`Creating a new mirror: ${dbPath}`);
       return readOwner(existing);
     });
@@ -70,7 +70,7 @@ export async function withMirrorSession(
     let mirror: Mirror | undefined;
     let isWorking = false;
     try {
-      // A rejected key or another brand's key neither creates nor migrates a mirror.
+      // Check the key first, so that a rejected key or another brand's key neither creates nor migrates a mirror.
       const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
       checkOwner(owner, identity.brand, settings.brand);
 
@@ -100,8 +100,8 @@ export async function withMirrorSession(
 }
 
 /**
- * Runs `work` to plan a sync without writing anything. The mirror is opened read-only. If there is no mirror, an empty
- * in-memory mirror is used.
+ * Runs `work`, which plans a sync, without writing anything. Opens the mirror read-only, or uses an empty in-memory
+ * mirror if there is none.
  */
 export async function withPlanSession(
   command: MirrorCommand,
@@ -143,7 +143,7 @@ async function withApi(
 }
 
 /**
- * Requests `/me` and checks the response for a wrong clock and an expiring key.
+ * Requests `/me`, compares the clocks, and warns if the key expires soon.
  * @throws ConfigurationError if this machine's clock is wrong
  */
 async function checkApiIdentity(
@@ -152,7 +152,7 @@ async function checkApiIdentity(
   { warn }: Reporter,
 ): Promise<Identity> {
   const identity = await readIdentity(api);
-  // With a wrong clock, records would get wrong dates.
+  // With a wrong clock, the mirror's timestamps would be wrong.
   if (identity.clockWarning !== null)
     throw new ConfigurationError(identity.clockWarning, {
       hint: "set the clock, then run the same command again",
@@ -168,12 +168,12 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at: formatInstant(now) });
 }
 
-/** @param isWorking true if the session's work threw the error; the work records its own failures */
+/** @param isWorking true if `work` threw the error; most of its failures are already recorded as runs */
 function shouldRecordFailure(error: unknown, isWorking: boolean): boolean {
-  // Nothing is written to a mirror that is damaged, in use, or owned by another brand.
+  // Never write to a mirror that is damaged, in use, or owned by another brand.
   if (error instanceof MirrorUnusable || error instanceof MirrorBusy) return false;
   if (!isWorking) return true;
-  // `sync_runs` contains all other errors, with the resource that failed.
+  // All other errors are already in `sync_runs`, with the resource that failed.
   return isRejectedKey(error) && failureScope(error) === "command";
 }
 
@@ -182,8 +182,8 @@ function isRejectedKey(error: unknown): boolean {
 }
 
 /**
- * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. Ignores
- * errors while writing to the mirror, because the command's own error is more useful.
+ * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
+ * mirror cannot be written, the command's original error is more useful than the write error, which is ignored.
  */
 async function recordFailure({ name, deps, settings }: MirrorCommand, error: unknown): Promise<void> {
   const failure = {
@@ -212,7 +212,7 @@ function applyOmit(
   const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
-  // This is a warning rather than a note, because a sync with the wrong profile would store personal data again.
+  // Print a warning rather than a note, because a sync with the wrong profile would store personal data again.
   reporter.warn(
     `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store it${next}`,
   );

@@ -22,8 +22,8 @@ import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 /**
- * The flags of commands that write data. Each format has a flag with its name. `--json` is also a global option; these
- * commands redefine it as a format flag.
+ * The flags of commands that write data. Each format has a flag of the same name. `--json` is also a global option,
+ * which these commands redefine as a format flag.
  */
 export interface OutputFlags extends Partial<Record<FormatName, boolean>> {
   out?: string;
@@ -107,10 +107,7 @@ export function chooseOutput(
 
 const otherCompressions = [".7z", ".br", ".bz2", ".lz4", ".rar", ".xz", ".zip", ".zst"];
 
-/**
- * Returns true for a path that ends in a slash, and for an existing folder whose name does not end in a format's
- * extension.
- */
+/** True if a path ends in a slash, or is an existing folder whose name does not end in a format's extension. */
 function isFolderPath(path: string, allowed: readonly Format[], deps: PathDeps): boolean {
   if (path.endsWith("/")) return true;
   if (findByExtension(extname(path).toLowerCase(), allowed)) return false;
@@ -135,7 +132,7 @@ function checkExtension(
   });
 }
 
-/** Returns the first flag that applies only to CSV. */
+/** Returns the first flag given that applies only to CSV. */
 function findCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | undefined {
   if (excel) return "--excel";
   if (decimalComma) return "--decimal-comma";
@@ -203,7 +200,7 @@ export async function writeTables(
   session.reporter.note(`${counts}, ${formatBytes(bytes)}: ${path}`);
 }
 
-/** Decides which tables are written to which file. */
+/** Decides which tables go into which file. */
 function assignFiles(
   sources: readonly RowSource[],
   { format, path, isFolder, delimiter }: OutputTarget,
@@ -225,7 +222,7 @@ function assignFiles(
 }
 
 interface WrittenFile {
-  /** The number of rows by table. */
+  /** The number of rows written for each table. */
   rows: ReadonlyMap<string, number>;
   bytes: number;
   /** True if the reader, such as `head`, closed the pipe early. */
@@ -276,7 +273,7 @@ async function checkTarget(
     });
 }
 
-/** Returns the data of the chunks, and adds the rows of each chunk to the count for its table. */
+/** Yields each chunk's data, and adds the chunk's rows to the count for its table. */
 function* tallyRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Iterable<Chunk["data"]> {
   for (const { data, rows = 0, table } of chunks) {
     if (table !== undefined) counts.set(table, (counts.get(table) ?? 0) + rows);
@@ -286,7 +283,7 @@ function* tallyRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Itera
 
 async function* compress(data: Iterable<Uint8Array | string>): AsyncIterable<Uint8Array> {
   const gzip = createGzip();
-  // If generating the data fails, `pipeline` destroys `gzip`, and then `yield*` throws the error.
+  // If the source of the data fails, `pipeline` destroys `gzip`, and `yield*` then throws the error.
   pipeline(Readable.from(data), gzip, () => {});
   yield* gzip as AsyncIterable<Uint8Array>;
 }

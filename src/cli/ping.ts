@@ -22,9 +22,8 @@ export function parsePingUrl(text: string): string {
 }
 
 /**
- * Notifies a monitoring service (a dead man's switch) before and after `work`. Requests `URL/start` first. If `work`
- * succeeds, requests `URL`; if it fails, requests `URL/fail` with the exit code as the body. A failed request only
- * causes a warning.
+ * Notifies a monitoring service (a dead man's switch) before and after `work`. Requests `URL/start` first, then `URL`
+ * if `work` succeeds, or `URL/fail` with the exit code as the body if it fails. A failed ping only causes a warning.
  * @param url the ping URL, or undefined to send no requests
  * @returns the exit code from `work`
  */

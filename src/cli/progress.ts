@@ -21,7 +21,7 @@ export interface Progress {
   /** The current task's number, starting at 1. */
   position: number;
   of: number;
-  /** The number of requests that all tasks have sent so far. */
+  /** The total number of requests sent so far. */
   requests: number;
   /** The number of remaining requests, or a lower bound if `isKnown` is false. */
   left: number;
@@ -35,7 +35,7 @@ const barWidth = 20;
  * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. If the line
  * is too long, the least important parts are omitted.
  * @param perMinute the rate limit in requests per minute, or null for no limit
- * @param waiting describes the current wait and the reason for it; null if there is none
+ * @param waiting text about the current wait and its reason; null if the program is not waiting
  */
 function progressLine(
   progress: Progress,
@@ -110,10 +110,10 @@ class StatusLine {
       fps: 10,
       clearOnComplete: true,
       forceRedraw: true,
-      // A hidden cursor would stay hidden if a signal killed the process.
+      // Leave the cursor visible, because it would stay hidden if a signal killed the process.
       hideCursor: false,
       gracefulExit: false,
-      // If the terminal becomes narrower, the line is truncated instead of wrapped.
+      // Truncate the line instead of wrapping it if the terminal becomes narrower.
       linewrap: false,
     });
     this.#bar.start(1, 0);
@@ -127,11 +127,11 @@ class StatusLine {
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
-/** The minimum length of a wait that is reported. */
+/** Shorter waits are not reported. */
 const minReportedWaitMs = 2_000;
-/** The time after which a request without a response is reported. */
+/** A request is reported as slow if it has had no response for this long. */
 const slowRequestMs = 3_000;
-/** The minimum interval between calls to the progress listener during a task. */
+/** During a task, the progress listener is called at most once in this interval. */
 const progressIntervalMs = 2_000;
 
 interface CurrentTask {
@@ -157,7 +157,10 @@ export class TerminalReporter implements Reporter {
   #requests = 0;
   #perMinute: number | null = null;
   #wait = { reason: "", until: Number.NEGATIVE_INFINITY };
-  /** The unanswered requests, and the time of the last response or of the first request; null if all were answered. */
+  /**
+   * The number of unanswered requests, and the time of the last response or, if there was none, of the first request.
+   * Null if all requests have been answered.
+   */
   #request: { host: string; count: number; since: number } | null = null;
   #cancelSlowRequest: (() => void) | undefined;
   #onProgress: ((progress: Progress) => void) | null = null;
@@ -172,7 +175,7 @@ export class TerminalReporter implements Reporter {
   }
 
   /**
-   * Sets the listener, or removes it if `listener` is null. The listener is called at the start of each task, every two
+   * Sets the progress listener, or removes it if `listener` is null. It is called at the start of each task, every two
    * seconds during a task, and before a long wait.
    */
   onProgress(listener: ((progress: Progress) => void) | null): void {
@@ -188,7 +191,7 @@ export class TerminalReporter implements Reporter {
     const task: CurrentTask = { name, done: 0, total };
     this.#task = task;
     const index = this.#expected.findIndex((expected) => expected.name === name);
-    // Commands with a single task do not call `expect`.
+    // A command with a single task does not announce it with `expect`.
     this.#position = index === -1 ? 1 : index + 1;
     if (!this.#deps.signal.aborted)
       this.#line.show((width) => {
@@ -225,8 +228,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait. A terminal shows a countdown. A log gets one line for each new reason, but no line during a task,
-   * because a log has one line per task.
+   * Reports a wait. A terminal shows a countdown. A log gets one line for each new reason, but none during a task,
+   * because each task has only one line in a log.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;
@@ -312,7 +315,7 @@ export class TerminalReporter implements Reporter {
 
 type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys" | "setTimer">;
 
-/** Returns true if the progress line can be drawn. JSON lines printed to the same terminal would disrupt it. */
+/** True if the progress line can be drawn. JSON lines printed to the same terminal would break it up. */
 function showsProgress({ stderr, stdout, env }: ReporterDeps, options: ReporterOptions): boolean {
   const isWanted = options.progress !== false && !options.quiet && env.TERM !== "dumb";
   return stderr.isTTY === true && isWanted && !(options.json && stdout.isTTY);

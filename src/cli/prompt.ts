@@ -6,16 +6,16 @@ import { Stopped, UsageError } from "../errors.js";
 /** Asks questions on a terminal, one at a time. Close the prompt before printing anything else. */
 export interface Prompt {
   /**
-   * Prints a question to stderr and reads a line. A hidden answer is not echoed.
-   * @throws Stopped on Ctrl-C; the abort signal's reason; UsageError at the end of the input
+   * Prints a question to stderr and reads the answer, a line. A hidden answer is not echoed.
+   * @throws Stopped on Ctrl-C; UsageError at the end of input; the signal's reason if the signal aborts
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;
   close(): void;
 }
 
 /**
- * The escape sequences that arrow keys and other special keys send. Linters reject control characters in regular
- * expressions, so this one is built from a string.
+ * Matches the escape sequences that arrow keys and other special keys send. Linters reject control characters in
+ * regular expressions, so this expression is built from a string.
  */
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
@@ -24,9 +24,9 @@ const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 const maxAnswerLength = 20_000;
 
 /**
- * Opens a prompt in raw mode, in which the terminal neither echoes nor edits the input. Unlike Node's readline, this
- * prompt does not display an API key that is typed before the question appears. The prompt keeps listening between
- * questions because Node 20 does not always resume a paused stdin.
+ * Opens a prompt in raw mode, in which the terminal neither echoes nor edits the input. Node's readline would display
+ * an API key that is typed before the question appears. The prompt keeps listening between questions because Node 20
+ * does not always resume a paused stdin.
  */
 export function openPrompt({
   stdin,

@@ -18,7 +18,7 @@ import type { ReadSession } from "./mirror-reading.js";
 import { parseInstant } from "./time-flags.js";
 
 /**
- * Returns the name of a table or view, which the user may have typed with dashes.
+ * Checks the name of a table or view, and returns it with any dashes replaced by underscores.
  * @throws UsageError if the name is unknown, with the closest name as a hint
  */
 export function checkTableName(typed: string): string {
@@ -46,7 +46,7 @@ export function findSyncedTable(mirror: Mirror, name: string): ReadableTable {
 }
 
 /**
- * Parses `--as-of`. A date means the end of that day, but today's date means now.
+ * Parses `--as-of`. A date means the end of that day, except that today's date means now.
  * @throws UsageError if the time is in the future
  */
 export function parseAsOf(text: string | undefined, now: number): number | undefined {
@@ -57,8 +57,8 @@ export function parseAsOf(text: string | undefined, now: number): number | undef
 }
 
 /**
- * Makes this connection's tables and views show the data as of a given time. Warns about data that is not available for
- * that time.
+ * Makes the mirror's tables and views return the data as of a given time, on this connection only. Warns about data
+ * that is not available for that time.
  */
 export function useDataAsOf(
   { mirror, reporter: { warn } }: ReadSession,
@@ -89,7 +89,7 @@ export function warnAboutUnreadTables(
   }
 }
 
-/** Warns about tables and views that contain only the records that an interrupted first sync has read. */
+/** Warns about tables and views that may lack records, because the first sync was interrupted. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   const partial = names
     .flatMap(findTableResources)

@@ -22,7 +22,7 @@ export function toUsageError(
       return fail(`Unknown command: \`${name}\`.`, suggestCommand(name) ?? didYouMean(name, names));
     }
     case "commander.unknownOption": {
-      // Commander provides the option's name only in the error message.
+      // Commander gives the option's name only in the error message.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
       if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return fail(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];
@@ -57,10 +57,7 @@ const keyAsArgument =
 const loginHint =
   "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`";
 
-/**
- * Returns a hint for a command name that is common in other programs, or for a resource's name that was typed as a
- * command.
- */
+/** Returns a hint for a name that is a command in other programs, or for a resource's name typed as a command. */
 function suggestCommand(name: string): string | undefined {
   const commands: Readonly<Record<string, string>> = {
     list: "tables",
@@ -77,7 +74,7 @@ function suggestCommand(name: string): string | undefined {
   return commands[name] && `use \`brandapi ${commands[name]}\``;
 }
 
-/** Hints for options that users expect, by command and option. */
+/** Hints for options that users expect but that do not exist, by command and option. */
 const expectedOptions: Readonly<Record<string, string>> = {
   "backup --list":
     "`brandapi status` prints the last backup; backups are ordinary files in the backup folder",
@@ -111,7 +108,7 @@ function missingArgumentHint(command: Command): string | undefined {
   return argument?.name() === "table" ? "name a table or view; `brandapi tables` lists them" : undefined;
 }
 
-/** Returns a hint for a host that was passed as an argument. */
+/** Returns a hint for an argument that names a host. */
 function hostHint(argv: readonly string[]): string | undefined {
   const host = argv.at(-1) ?? "";
   return argv.at(-2) === "forget" ? `use \`brandapi forget --host ${quoteShellWord(host)}\`` : undefined;

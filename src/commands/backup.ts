@@ -80,7 +80,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const older = await findBackups(folder, dbPath, origin);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
-  // The copy also records the backup, because the mirror may be missing or damaged when the copy is restored.
+  // The backup is recorded in the copy as well, because the mirror may be missing or damaged by the time the copy is
+  // restored.
   const isRecorded = isWritable(dbPath);
   const makeBackup = async () => {
     const copy = await reserveTempFile(join(folder, "mirror.sqlite"), deps.random);
@@ -93,7 +94,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     return copied;
   };
   const records = await runOnCopy(dbPath, deps, makeBackup).catch((error: unknown) => {
-    // The copy gets its final name in the last step, so it is complete even if a signal arrived.
+    // The copy gets its final name in the last step, so if it has that name, it is complete even after a signal.
     if (!(error instanceof Stopped) || !existsSync(path)) throw error;
     throw new Stopped(error.signalName, `the backup is complete and has been kept: ${path}`);
   });
@@ -111,20 +112,20 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
 const smallMirrorBytes = 200 * 2 ** 20;
 
 /**
- * Runs work that copies a mirror and checks the copy. If the mirror is small, a signal waits until the end of the check,
- * so that the copy is removed. Otherwise, a signal during the check ends the process, and the next backup removes the
- * copy.
+ * Runs `work`, which copies a mirror and checks the copy. If the mirror is small, a signal takes effect only after the
+ * check, so that the copy is removed. Otherwise, a signal during the check ends the process, and the next backup
+ * removes the copy.
  */
 async function runOnCopy<T>(mirrorPath: string, deps: Deps, work: () => Promise<T>): Promise<T> {
   const isSmall = statSync(mirrorPath).size < smallMirrorBytes;
   return await (isSmall ? deps.runGracefully(work) : work());
 }
 
-/** The maximum number of one-second waits for a lock that another program holds. */
+/** How many times to wait a second for a lock that another program holds. */
 const maxWaits = 30;
 
 /**
- * Records a backup in a mirror. Waiting for a write lock can take several seconds, because a sync without a rate limit
+ * Records a backup in a mirror. Getting the write lock can take several seconds, because a sync without a rate limit
  * writes almost continuously.
  */
 async function recordBackup(file: string, backup: Backup, { signal }: Deps): Promise<void> {
@@ -141,7 +142,8 @@ async function recordBackup(file: string, backup: Backup, { signal }: Deps): Pro
 }
 
 /**
- * Returns the backups of this mirror in a folder, oldest first. Skips backups of other mirrors with the same file name.
+ * Returns the paths of this mirror's backups in a folder, oldest first. Skips backups of other mirrors that have the
+ * same file name.
  */
 async function findBackups(folder: string, dbPath: string, origin: string | null): Promise<string[]> {
   const backups: string[] = [];
@@ -155,8 +157,8 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
 }
 
 /**
- * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Erases hosts from the copy if
- * they were forgotten after the backup.
+ * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Hosts that were forgotten after
+ * the backup are erased from the copy.
  * @throws MirrorUnusable if the backup is damaged or belongs to another brand, in which case nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
@@ -198,8 +200,8 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
           output,
         ),
       );
-    // The pragma checkpoints and removes the write-ahead log, so that the mirror is a single file. It fails if another
-    // program has the mirror open.
+    // Changing the journal mode checkpoints and removes the write-ahead log, so that the mirror is a single file. This
+    // fails if another program has the mirror open.
     if (current) await withMirror(connect(db), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, replacedPath);
     if (kept) reporter.note(`The previous mirror has been kept: ${kept}`);
@@ -214,11 +216,11 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
 interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** The mirror's first run, which identifies the mirror; null if the runs cannot be read. */
+  /** The brand and the first read of the mirror, which identify it; null if the runs cannot be read. */
   origin: string | null;
 }
 
-/** Reads the parts of the current mirror that a restored backup needs. Returns null if the mirror is damaged. */
+/** Reads what a restored backup takes over from the current mirror. Returns null if the mirror is damaged. */
 async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirror(connect(path), (mirror) => {

@@ -52,7 +52,7 @@ export function define(command: Command): void {
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { run, limit } = flags;
   const output = chooseOutput(flags, deps);
-  // With `--run`, the changes are listed no matter how old they are.
+  // With `--run`, changes are listed no matter how old they are.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
@@ -69,7 +69,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
   });
 }
 
-/** Prints the changes with the newest last, under one heading for each resource and interval. */
+/** Formats the changes, newest last, under one heading per resource and interval. */
 function printChanges(
   { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,
@@ -98,7 +98,7 @@ function printChanges(
   if (total > changes.length) {
     const count = `${formatCount(changes.length)} of ${formatCount(total)}`;
     reporter.note(
-      `Showing the newest ${count} changes; use \`--limit\` to show more, or \`--csv\` to get all.`,
+      `Showing the newest ${count} changes; use \`--limit\` to show more, or \`--csv\` for all of them.`,
     );
   }
 }

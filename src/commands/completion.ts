@@ -8,8 +8,8 @@ import { resources } from "../resources/registry.js";
 import { views } from "../views/all-views.js";
 
 /**
- * Completion scripts by shell. They run `brandapi __complete`, which prints one candidate per line. If there are no
- * candidates, the shell completes file names.
+ * The completion script for each shell. The scripts run `brandapi __complete`, which prints one candidate per line. If
+ * there are no candidates, the shell completes file names.
  */
 const scripts = {
   bash: `# brandapi: completion for bash
@@ -78,7 +78,7 @@ async function findCandidates(program: Command, words: readonly string[], deps: 
 
 /**
  * Returns the columns of the tables on the command line. Each candidate starts with the columns that have already been
- * typed, because the shell replaces the complete word.
+ * typed, because the shell replaces the whole word.
  */
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
@@ -88,7 +88,10 @@ function listColumns(words: readonly string[]): string[] {
   return [...columns].map((name) => typed + name);
 }
 
-/** Returns the completions for an option or argument: its choices, or known values for its placeholder. */
+/**
+ * Returns the completions for an option or argument: its declared choices, or the known values for its kind of
+ * placeholder.
+ */
 function listCandidateValues(target: Option | Argument, deps: Deps): readonly string[] {
   if (target.argChoices) return target.argChoices;
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();

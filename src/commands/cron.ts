@@ -13,9 +13,9 @@ import { printJson } from "../util/terminal.js";
 
 type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
-/** The maximum age of the data: one day, plus two hours for a slow sync. */
+/** The maximum age of the data that the crontab allows: one day, plus two hours for a slow sync. */
 const maxAge = "26h";
-/** The hour of the sync in local time. Daylight saving time never starts or ends between 4 and 5 a.m. */
+/** The local hour at which the sync runs. Daylight saving time never starts or ends between 4 and 5 a.m. */
 const syncHour = 4;
 const checkHour = 8;
 
@@ -87,7 +87,7 @@ function chooseMinute(text: string): number {
   return 1 + [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
 }
 
-/** Returns the profile's name, and warns if the profile depends on environment variables. */
+/** Returns the profile's name, and warns if the profile lacks a base URL or a key of its own. */
 function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = readSettings(flags, { ...deps, env });
@@ -99,7 +99,9 @@ function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) =>
   return profile;
 }
 
-/** Returns the command-line arguments that select the brand, with absolute paths. */
+/**
+ * Returns the arguments that select the brand and its limits on the command lines in the crontab, with absolute paths.
+ */
 function createBrandArguments(flags: CronFlags, deps: Deps): string[] {
   const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = flags;
   const path = (text: string | undefined) => text && expandPath(text, deps);
@@ -115,12 +117,12 @@ function createBrandArguments(flags: CronFlags, deps: Deps): string[] {
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
-/** The environment variables to copy into the crontab. The key is never copied. */
+/** Matches the environment variables to copy into the crontab. The key is never copied. */
 const neededVariables =
   /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
 const pathVariables = /_(?:DIR|DB|CERTS)$/;
 
-/** Returns the variables to set in the crontab. Skips variables that contain a password, with a warning. */
+/** Returns the variables to set in the crontab. If a variable contains a password, warns and skips it. */
 function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<string, string> {
   const variables: Record<string, string> = { HOME: deps.home };
   for (const [name, value] of Object.entries(deps.env)) {

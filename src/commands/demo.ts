@@ -15,7 +15,7 @@ import { dayMs } from "../util/timestamps.js";
 /** The simulated time between the two syncs. It is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The files that the demo exports, each named after its table, with additional flags for `export`. */
+/** The files that the demo exports, named after their tables, and additional flags for `export`. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
@@ -25,7 +25,7 @@ const introduction = `brandapi copies a brand's orders, roster, content and surv
 
 This demo shows each of them with a fictional brand, in less than a minute, without a key.`;
 
-/** The maximum number of syncs after the pause. */
+/** The maximum number of syncs after the simulated pause. */
 const maxRuns = 10;
 
 const refundsSql =
@@ -90,7 +90,7 @@ async function runDemo(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // With a very large number of orders, a single sync cannot read all changes, so more syncs follow.
+        // If there are very many orders, a single sync cannot read all changes, so more syncs follow.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, commandLine, deps);
       }

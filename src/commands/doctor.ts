@@ -80,7 +80,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
 interface Finding<T = unknown> {
   text: string;
   hint?: string;
-  /** The checked value, such as the settings, for the checks that depend on it. */
+  /** The checked value, such as the settings, which later checks depend on. */
   value?: T;
 }
 
@@ -237,8 +237,8 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
 }
 
 /**
- * Reports the date of the last backup, with a hint if the backup is older than two weeks. If there is no backup, the
- * age of the oldest data is used instead.
+ * Reports the date of the last backup. Adds a hint if the backup or, without any backup, the mirror's oldest data is
+ * more than two weeks old.
  */
 function checkBackup(mirror: Mirror, now: number): Finding {
   const last = findLastBackup(mirror);
@@ -250,7 +250,7 @@ function checkBackup(mirror: Mirror, now: number): Finding {
   return { text, hint: "run `brandapi backup`: the API cannot restore the history of changes" };
 }
 
-/** Lists the mirrors that `backup --restore` has replaced. They are never deleted automatically. */
+/** Lists the old mirrors that `backup --restore` has kept. They are never deleted automatically. */
 function checkReplacedMirrors(path: string): Finding {
   const realPath = existsSync(path) ? realpathSync(path) : path;
   const folder = dirname(realPath);

@@ -47,7 +47,7 @@ export function define(command: Command): void {
 }
 
 /**
- * Downloads the files. With `--json`, prints one line per file and a summary at the end:
+ * Downloads files. With `--json`, prints one line per file and a summary at the end:
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}`
  * and `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
@@ -96,7 +96,7 @@ function formatSummary(summary: DownloadSummary): string {
 }
 
 /**
- * @param hasMissing true if at least one file is no longer in the library
+ * @param hasMissing true if the library no longer has one of the files
  * @throws ApiUnavailable if the file host is down; Incomplete if some files failed
  */
 function throwIfNotDownloaded({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {

@@ -65,7 +65,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
 
 type FlagNames = readonly (keyof ExportFlags)[];
 
-/** Singer messages and Delta tables always contain complete tables, so they conflict with flags that select rows. */
+/** Singer and Delta exports always cover whole tables, so they conflict with flags that select rows. */
 const selectionFlags = [
   "columns",
   "where",
@@ -186,7 +186,7 @@ function checkExportedName(typed: string, columns: readonly string[] | undefined
 }
 
 /**
- * Describes the tables and views, with their removed records if `--include-removed` is given.
+ * Describes the tables and views to export, which include removed records if `--include-removed` is given.
  * @throws ConfigurationError if a table has never been read; UsageError if no table has removed records
  */
 function findTables(
@@ -226,7 +226,7 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
 
 /**
  * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
- * filtered, because events refer to rows of the other tables, regardless of when those rows were added.
+ * filtered, because events refer to rows in the other tables whatever the age of those rows.
  * @throws UsageError if no table can be filtered
  */
 function findDatedTables(

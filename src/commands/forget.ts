@@ -26,7 +26,7 @@ export const examples = {
   "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "skip the confirmation, for scripts",
 };
 
-/** A shorter prefix could match a different host by accident. */
+/** A shorter prefix could match the wrong host by accident. */
 const minPrefixLength = 8;
 
 export function define(command: Command): void {
@@ -74,9 +74,7 @@ async function confirm(host: NamedHost, deps: Deps): Promise<void> {
     throw new UsageError("No host was forgotten.", { hint: "answer `y`, or add `--yes`" });
 }
 
-/**
- * @throws MirrorBusy if the host's data was removed from the tables, but could not be removed from the mirror's files
- */
+/** @throws MirrorBusy if the host's data was removed from the tables, but traces remain in the mirror's files */
 function forgetHost(mirror: Mirror, id: string, { warn }: TerminalReporter, { clock }: Deps) {
   const at = formatInstant(clock.now());
   const { counts, lost } = mirror.transaction(() => {

@@ -104,8 +104,9 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 }
 
 /**
- * Throws a ConfigurationError if the profile's mirror belongs to a different brand than the key. Without a mirror, the
- * brand that was stored in the profile must match. The hint preserves the old key, which cannot be displayed again.
+ * Throws a ConfigurationError if the profile's mirror belongs to a different brand than the key. If there is no mirror,
+ * the brand stored in the profile is compared instead. The hint avoids overwriting the old key, which the console
+ * cannot display again.
  */
 async function refuseOtherBrand(
   brand: Identity["brand"],
@@ -115,7 +116,7 @@ async function refuseOtherBrand(
   deps: Deps,
 ): Promise<void> {
   const path = mirrorPath(profile, flags.db ?? stored.db, deps);
-  // An unusable mirror is ignored, because `doctor` and `sync` report it.
+  // Ignore an unusable mirror, because `doctor` and `sync` report it.
   const owner = await withMirror(openMirrorOrEmpty(path), readOwner).catch(() => null);
   const { brandId, brandName = brandId } = stored;
   const current = owner ?? (brandId && brandName ? { id: brandId, name: brandName } : null);
@@ -163,8 +164,8 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
 }
 
 /**
- * Asks a question until `check` accepts the answer.
- * @throws the errors that `ask` throws on Ctrl-C and at the end of the input
+ * Repeats a question until `check` accepts the answer.
+ * @throws whatever `ask` throws on Ctrl-C or at the end of input
  */
 async function askUntilValid(
   ask: () => Promise<string>,
@@ -186,9 +187,9 @@ async function askUntilValid(
 const neededTextFields = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
 
 /**
- * Parses a list such as `host.last_name,roster:host.socials`. A path, or the last part of a path, applies to all
- * resources unless it starts with a resource's name. Only text can be omitted, because a sync needs IDs, dates and
- * numbers.
+ * Parses a list such as `host.last_name,roster:host.socials`. An entry is a field's path or the last part of it, and
+ * applies to all resources unless it starts with a resource's name. Only text can be omitted, because a sync needs IDs,
+ * dates and numbers.
  * @throws UsageError if a field is unknown or cannot be omitted
  */
 function parseOmit(list: string): string[] {
@@ -204,8 +205,8 @@ function parseOmit(list: string): string[] {
 }
 
 /**
- * Returns true if the rule has the form `RESOURCE:FIELD` and the resource's fields are undocumented. Returns false for
- * an ID, because a sync needs it.
+ * True if the rule has the form `RESOURCE:FIELD` and the resource's fields are undocumented. False for an ID, because a
+ * sync needs it.
  */
 function namesUndocumentedField(rule: string): boolean {
   const [name, field = "", ...rest] = rule.split(":");
@@ -214,8 +215,8 @@ function namesUndocumentedField(rule: string): boolean {
 }
 
 /**
- * Lists each field of a table with all names that `--omit` accepts for it: its path or the last part of its path, with
- * and without the resource's name.
+ * Lists each field of a table with all the names that `--omit` accepts for it: its path or the last parts of it, with
+ * or without the resource's name.
  */
 function listFields({ columns, list, resource }: TableShape): { names: string[]; isNeeded: boolean }[] {
   return columns.map(({ from, path, type }) => {

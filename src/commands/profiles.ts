@@ -52,7 +52,7 @@ async function findLastSuccess(path: string): Promise<string | null> {
 
 /**
  * Describes the brand and the key that `login` stored. Times are ISO 8601 strings; null means unknown.
- * @param last the time of the last successful sync of the resource with the oldest data
+ * @param last the time of the oldest of all resources' last successful syncs
  */
 function describeBrand(stored: Profile, last: string | null, now: number) {
   const { baseUrl = null, brandId = null, brandName = null, keyExpiresAt: expires_at = null } = stored;
@@ -71,7 +71,7 @@ function formatProfileRow(listed: ListedProfile, all: readonly ListedProfile[]):
   return [profile, formatBrand(listed, all), mirror, age, formatDaysLeft(key.days_left)];
 }
 
-/** Returns the brand's name. If several profiles have it, adds the start of the ID and the host of the base URL. */
+/** Returns the brand's name. If several brands have the same name, adds the start of the ID and the base URL's host. */
 function formatBrand({ brand, base_url }: ListedProfile, all: readonly ListedProfile[]): string {
   const name = brand.name ?? "unknown";
   if (brand.id === null || all.filter((other) => other.brand.name === brand.name).length < 2) return name;

@@ -30,7 +30,7 @@ type QueryFlags = GlobalFlags &
 /** The default for `--limit` in text output. Export formats have no limit by default. */
 const terminalLimit = 1_000;
 
-/** Descriptions for the formats in which the output of `query` differs from that of `export`. */
+/** Descriptions of the formats for which the output of `query` differs from that of `export`. */
 const abouts: Partial<Record<FormatName, string>> = {
   json: "a JSON array with one object per row",
   ndjson: "newline-delimited JSON, with one object per row",
@@ -87,8 +87,8 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
 }
 
 /**
- * Compiles the statement, and warns about tables without data, dates without quotes, and timestamps that are compared
- * with `datetime()`. If `asOf` is given, the statement reads the data as of that time.
+ * Compiles the statement, and warns about tables without data, dates without quotes, and timestamps compared with
+ * `datetime()`. If `asOf` is given, the statement reads the data as of that time.
  */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
@@ -127,7 +127,7 @@ function printResult(
   if (rows.length === 0) reporter.note("No rows.");
   if (rows.length > maxRows && limit === undefined)
     reporter.note(
-      `Showing the first ${formatCount(maxRows)} rows; use \`--limit\` to show more, or \`--csv\` to get all.`,
+      `Showing the first ${formatCount(maxRows)} rows; use \`--limit\` to show more, or \`--csv\` for all of them.`,
     );
 }
 
@@ -146,7 +146,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 }
 
 /**
- * Parses `name=value`. Numeric-looking values are bound as numbers, because SQLite never treats a number as equal to
+ * Parses `name=value`. Values that look like numbers are bound as numbers, because in SQLite a number never equals a
  * text.
  */
 function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {

@@ -27,7 +27,7 @@ export const about =
 export const examples = {
   "brandapi sandbox --port 4010": "serve on a fixed port, so that other terminals can use it",
   "brandapi sandbox --orders 100000 --rate-limit none --json":
-    "serve more data without a rate limit, for scripts",
+    "serve a large data set with no rate limit, and print JSON for scripts",
 };
 
 export function define(command: Command): void {
@@ -57,7 +57,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // The clock runs fast enough to produce one new order per second.
+  // Speed up the brand's activity so that there is one new order per second.
   const secondsPerOrder = 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour;
   const pace = naturalPace(orders, secondsPerOrder);
   const { baseUrl, close } = await serveSandbox(api, port, async () => {

@@ -82,8 +82,8 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet`, the problems are printed as warnings, because no table is printed. Refusals are not repeated,
-    // because the error names them.
+    // With `--quiet`, no table is printed, so the problems are printed as warnings. Refusals are left out, because the
+    // error names them.
     if (quiet) for (const problem of describeProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
@@ -111,7 +111,7 @@ function staleError(
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Lists what the API denied: a rejected key, and the error for each resource to which it denied access. */
+/** Lists what the API refused: the key, if it was rejected, and each resource to which access was denied. */
 function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
   const rejected = failed?.isRefused
     ? [{ reason: `The ${formatFailedCommand(failed)}`, hint: failed.hint }]
@@ -127,7 +127,7 @@ function listRefusals({ failed_run: failed, resources }: Health): { reason: stri
   return [...rejected, ...refusals];
 }
 
-/** Removes the refusals, because the error from `staleError` already names them. */
+/** Returns the health without refusals, which the error from `staleError` already names. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -182,7 +182,7 @@ function resourceProblems(health: ResourceHealth): string[] {
     ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
   );
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
-  // After an incomplete sync, the sync's error already describes what is missing.
+  // If the last sync was incomplete, its error already describes what is missing.
   if (found && (refused || last?.outcome !== "incomplete"))
     problems.push(
       found.repairable
@@ -192,7 +192,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // If the last run failed for a reason other than denied access, both reasons are listed.
+  // If the last run failed for a different reason than the denied access, both reasons are listed.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && !isVerify(last)) {
@@ -230,8 +230,8 @@ function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, now:
 }
 
 /**
- * Returns a line for each resource with rows that were last read two or more days ago. The mirror may lack changes to
- * these rows.
+ * Returns a line for each resource with rows that were last read two or more days ago, because the mirror may lack
+ * changes to them.
  */
 function oldestDataLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
@@ -255,7 +255,7 @@ function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
   return { text: text.join(""), kept: { last_backup, omit, forgotten } };
 }
 
-/** Formats an age. A negative age, caused by a wrong clock, is formatted as `5m ahead`. */
+/** Formats an age. A wrong clock can cause a negative age, which is formatted as `5m ahead`. */
 function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

@@ -122,7 +122,7 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
 
   const ping = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
   if (!flags.allProfiles) return await syncProfile(chosen, options, flags, context, ping);
-  // Each profile's sync pings only the profile's own URL.
+  // With `--all-profiles`, each profile's sync pings only that profile's URL.
   return await withPings(ping, flags, deps, () =>
     runForAllProfiles(flags, context, (profileFlags, profileContext) =>
       syncProfile(chosen, options, profileFlags, profileContext),
@@ -229,7 +229,7 @@ async function syncProfile(
   { deps, profile }: Context,
   ping?: string,
 ): Promise<ExitCode> {
-  // Settings are read only once, because `--key-file` can be a pipe.
+  // Read the settings only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);
   return await withPings(ping ?? settings.ping, flags, deps, async () => {
     await withMirrorSession({ name: "sync", deps, flags, settings, options }, async (session) => {
@@ -242,7 +242,7 @@ async function syncProfile(
 }
 
 /**
- * Separates the resources to request from the resources whose scope the key lacks.
+ * Separates the resources to read from those whose scope the key lacks.
  * @throws Forbidden if the key does not allow any of the resources and none of them has been synced before
  */
 function selectAllowed(
@@ -250,8 +250,7 @@ function selectAllowed(
   { identity, mirror }: MirrorSession,
 ): ResourceSelection {
   const { scopes } = identity.key;
-  // A named resource is always requested, because the API's error is more useful than a note that the resource was
-  // skipped.
+  // Always request a named resource, because the API's error is more useful than a note that it was skipped.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen

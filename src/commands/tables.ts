@@ -92,7 +92,7 @@ function formatTableDetails(
   return `${style.bold(`${name} (${count})`)}\n${explanation}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
 }
 
-/** Formats the number of rows with a value: `all`, `none`, or `12 (40 %)`. */
+/** Formats the number of rows that have a value in a column: `all`, `none`, or `12 (40 %)`. */
 function formatShare(some: number, all: number): string {
   if (some === all) return "all";
   if (some === 0) return "none";

@@ -101,11 +101,11 @@ async function verifyResources(
   const results = await forEachResource(due, async (resource) => {
     const { result, error } = await verifyResource(session, resource, repair);
     verified.push({ resource, result });
-    // An outage is reported only once, by the error at the end.
+    // Report an outage only once, with the error at the end.
     if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
       printVerification(result, flags, settings, deps);
-    // Without names, only resources that have been read before are verified, so an error for denied access means that
-    // access was lost.
+    // Without names, only resources that have been read before are verified, so denied access means that access was
+    // lost.
     const isLost = !named && error instanceof Forbidden;
     return { error: isLost ? createLostAccessError(resource, error) : error };
   });
@@ -192,7 +192,9 @@ function formatVariables(baseUrl: string): string {
   ].join("\n");
 }
 
-/** Formats a table of results. Each row is followed by the request and the SQL query that reproduce its numbers. */
+/**
+ * Formats the evidence as a table. Each row is followed by the request and the SQL query that reproduce its numbers.
+ */
 function formatEvidence(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);
@@ -213,7 +215,7 @@ function formatEvidence(evidence: readonly Evidence[]): string {
 /** A range of adjacent months with the same result. `first` is its first month. */
 type MonthSpan = PartResult & { first: string };
 
-/** Merges adjacent months that have the same state and reason. The merged `read_at` is the oldest. */
+/** Merges adjacent months that have the same state and reason. The oldest `read_at` is kept. */
 function groupMonths(months: readonly PartResult[]): MonthSpan[] {
   const spans: MonthSpan[] = [];
   for (const result of months) {

@@ -206,7 +206,14 @@ const whitespace = /[ \t\r\n]*/y;
 const token =
   /(?<text>"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?<sign>[{}[\],:])|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.])/uy;
 
-type Expected = "value" | "value or end" | "name" | "name or end" | "colon" | "comma or end" | "end of file";
+type Expected =
+  | "value"
+  | "value or closing bracket"
+  | "name"
+  | "name or closing bracket"
+  | "colon"
+  | "comma or closing bracket"
+  | "end of file";
 
 /**
  * Finds the first syntax error in JSON. Returns null if there is none. Unlike the messages of `JSON.parse`, which
@@ -224,15 +231,15 @@ export function findJsonFault(text: string): JsonFault | null {
     whitespace.lastIndex = previousEnd;
     const start = previousEnd + (whitespace.exec(text)?.[0].length ?? 0);
     if (start === text.length)
-      return expected === "end of file" ? null : faultAt(previousEnd, "the file ends too early");
+      return expected === "end of file" ? null : faultAt(previousEnd, "unexpected end of file");
     token.lastIndex = start;
     const match = token.exec(text);
     if (!match) return faultAt(start, describeInvalid(text.slice(start)));
     const { text: quoted, sign } = match.groups ?? {};
     const closes = sign === "}" || sign === "]";
     const isValue = sign === undefined || sign === "{" || sign === "[";
-    if (expected === "end of file") return faultAt(start, "unexpected text after the end");
-    if (expected === "comma or end" && sign !== "," && !closes)
+    if (expected === "end of file") return faultAt(start, "unexpected text after the end of the JSON");
+    if (expected === "comma or closing bracket" && sign !== "," && !closes)
       return faultAt(previousEnd, "a comma is missing at the end of the line");
     if (expected === "colon" && sign !== ":") return faultAt(start, "a colon is missing after a name");
     if (closes && (expected === "value" || expected === "name"))
@@ -249,12 +256,12 @@ export function findJsonFault(text: string): JsonFault | null {
     previousEnd = start + match[0].length;
     if (sign === "{" || sign === "[") open.push(sign);
     if (closes) open.pop();
-    if (sign === "{") expected = "name or end";
-    else if (sign === "[") expected = "value or end";
+    if (sign === "{") expected = "name or closing bracket";
+    else if (sign === "[") expected = "value or closing bracket";
     else if (sign === ",") expected = open.at(-1) === "{" ? "name" : "value";
     else if (sign === ":") expected = "value";
     else if (expected.startsWith("name") && !closes) expected = "colon";
-    else expected = open.length === 0 ? "end of file" : "comma or end";
+    else expected = open.length === 0 ? "end of file" : "comma or closing bracket";
   }
 }
 

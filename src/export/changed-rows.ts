@@ -11,9 +11,12 @@ import {
   tableName,
 } from "../store/table-sql.js";
 
-/** A point in a mirror's history up to which an incremental export has sent all changes. */
+/** A point in a mirror's history. An incremental export has sent all changes up to this point. */
 export interface Bookmark {
-  /** The ID and times of the mirror's newest run. A mirror without this run is a different mirror or an old copy. */
+  /**
+   * The ID, start time and end time of the mirror's newest run. A mirror without this run is a different mirror or an
+   * old copy.
+   */
   run: string;
   /** The highest `record_id` in `records`, and the highest `version_id` in `record_versions`. */
   record_id: number;
@@ -31,9 +34,9 @@ export function readBookmark({ db }: Mirror): Bookmark {
   return db.prepare(select).get() as Bookmark;
 }
 
-/** True if the bookmark was created from this mirror. */
+/** True if the bookmark comes from this mirror. */
 export function isBookmarkOf({ db }: Mirror, { run }: Bookmark): boolean {
-  // The run in the bookmark may still have been in progress when the bookmark was created.
+  // The bookmark may have been created while its run was still in progress, and then has no end time.
   const find = `SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`;
   return db.prepare(find).get(run) !== undefined;
 }
@@ -41,14 +44,14 @@ export function isBookmarkOf({ db }: Mirror, { run }: Bookmark): boolean {
 export interface ChangedRow {
   values: Row;
   key: string;
-  /** The row's position in its record's list, or null for a row in a main table. */
+  /** The position of a child row in its record's list, or null for a row in a main table. */
   position: number | null;
   removedAt: string | null;
 }
 
 /**
  * Reads the rows of a typed table that have been added, changed or removed since a bookmark. Reads all rows if there is
- * no bookmark or if data has been redacted since then, because redaction stores no earlier versions.
+ * no bookmark, or if data has been redacted since the bookmark, because a redaction stores no earlier versions.
  */
 export function* readChangedRows(
   mirror: Mirror,
@@ -96,7 +99,10 @@ function* readChanges(
     });
 }
 
-/** Every change to a record, including its removal, stores the record's previous version. */
+/**
+ * Matches records that are new or have changed since the bookmark. Every change, including a removal, stores the
+ * record's previous version.
+ */
 const changedRecords = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
@@ -111,8 +117,8 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 }
 
 /**
- * Selects the items that a record's list contained at the last export and no longer contains. The record's state at
- * that time is the oldest version that was stored after the bookmark.
+ * Selects items that were in a record's list at the last export but no longer are. A version is stored when it is
+ * replaced, so the oldest version stored after the bookmark is the record as it was at that export.
  */
 function removedItemsSql(
   { resource }: TableShape,

@@ -8,7 +8,7 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 /**
  * Writes CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become empty cells.
  * `excel` adds a BOM, CRLF line endings, timestamps that spreadsheets recognize, and an apostrophe before each formula.
- * Without `excel`, formulas are written unchanged, and a single warning reports how many there are.
+ * Without `excel`, formulas are written unchanged, and one warning gives their number.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma, delimiter, warn } = options;
@@ -52,21 +52,24 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   return time ? formatUtc(time).slice(0, 19) : text;
 }
 
-/** Matches text without formulas. This quick check covers most cells. */
+/** Matches most cells without formulas. It is a fast first check. */
 const harmless = /^\w[^;\t\r\n]*$/;
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
 const signs = "[=+\\-@＝＋－＠]";
 const blanks = String.raw`(?:(?![\t\r\n])[\s\p{Cc}])*`;
 
-/** Matches the places at which a spreadsheet would start to run text as a formula (OWASP, "CSV Injection"). */
+/**
+ * Matches the places in a text at which a spreadsheet could start to interpret it as a formula (OWASP, "CSV
+ * Injection").
+ */
 const formulaStart = new RegExp(
   [
-    // The start of a cell. A leading tab or carriage return also counts.
+    // The start of a cell, if a sign follows. A leading tab or carriage return is also unsafe.
     String.raw`^(?=[\s\p{Cc}]*(?:${signs}|[\t\r]))`,
-    // A semicolon or tab, because spreadsheets in some locales split cells there.
+    // After a semicolon or tab, where spreadsheets in some locales split cells.
     String.raw`(?<=[;\t])(?=${blanks}${signs})`,
-    // A line break. Only = counts, because lines that start with a dash or an @ are usually lists and names.
+    // After a line break, but only before =, because lines that start with a dash or an @ are usually lists and names.
     String.raw`(?<=[\r\n])(?=${blanks}[=＝])`,
   ].join("|"),
   "gu",

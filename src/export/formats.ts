@@ -3,19 +3,19 @@ import type { Bookmark } from "./changed-rows.js";
 
 export type FormatName = "csv" | "json" | "ndjson" | "xlsx" | "parquet" | "singer";
 
-/** An export format. Its module exports the writer as `write`. */
+/** An export format. The format's module exports a function `write`. */
 export interface Format {
-  /** The name is also used for the flag. */
+  /** The format's name, which is also the name of its flag. */
   name: FormatName;
   about: string;
-  /** The file extensions that select the format. Files in a folder get the first extension. */
+  /** The file extensions that select the format. In an export to a folder, files get the first one. */
   extensions: readonly string[];
-  /** Other extensions that are accepted if the format's flag is given. */
+  /** Additional extensions that are accepted if the format's flag is given. */
   alsoExtensions?: readonly string[];
   /** True if the output can be printed to a terminal and compressed with gzip. */
   isText: boolean;
   isMultiTable: boolean;
-  /** Imports the format's module only when needed, so that other commands start faster. */
+  /** Imports the format's module on demand, so that other commands start faster. */
   load(): Promise<{ write: Writer }>;
 }
 
@@ -75,7 +75,7 @@ export const formats: readonly Format[] = [
 /** Generates the output in chunks. Keeps only a few batches of rows in memory. */
 type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
-/** The tables to write. Formats that are not multi-table receive only one. */
+/** The tables to write. Formats that cannot contain several tables receive only one. */
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
 export interface FormatOptions {
@@ -92,7 +92,7 @@ export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export interface Chunk {
   data: Uint8Array | string;
-  /** The number of rows that end in this chunk, and their table. Both are omitted if there are none. */
+  /** The number of rows in this chunk, and the name of their table. Both are omitted if the chunk contains no rows. */
   rows?: number;
   table?: string;
 }

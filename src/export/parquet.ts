@@ -69,7 +69,7 @@ const integerType: ColumnType = {
   revert: Number,
 };
 
-/** All files use the same scale, because readers combine them into one table. */
+/** The same for all decimal columns in all files, because readers combine the files into one table. */
 const [precision, scale] = [18, 6];
 
 const decimalType: ColumnType = {
@@ -121,10 +121,13 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 /** Finds the first candidate type that fits all values in each column. */
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
-  /** False for a column of a query result that has contained only nulls so far. The column is then stored as text. */
+  /**
+   * False for a query result's column that has contained only nulls so far. If that does not change, the column is
+   * stored as text.
+   */
   readonly #isKnown: boolean[];
 
-  /** @param currentType returns a column's type in existing files; a type can be widened but not narrowed */
+  /** @param currentType returns a column's type in existing files, which can be widened but not narrowed */
   constructor(columns: readonly ReadableColumn[], currentType?: (column: string) => ColumnType | undefined) {
     this.#isKnown = columns.map(({ type }) => type !== "any");
     this.#candidates = columns.map(({ name, type }) => {
@@ -161,7 +164,7 @@ export function* write([source]: RowSources): Iterable<Chunk> {
 
 const digestKey = "brandapi.digest";
 
-/** Reads the digest in a file's footer. Returns undefined if the file or its digest is missing. */
+/** Reads the digest of the rows from a file's footer. Returns undefined if the file or its digest is missing. */
 export async function readDigest(path: string): Promise<string | undefined> {
   const file = await asyncBufferFromFile(path).catch(() => undefined);
   const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
@@ -175,7 +178,7 @@ const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && d
 export interface ParquetFile {
   columns: readonly string[];
   /**
-   * Reads the stored form of the values; a timestamp, for example, is a number of microseconds.
+   * Reads the values in their stored form. For example, a timestamp is a number of microseconds.
    * @throws an error if a page is damaged
    */
   rowGroups(): AsyncIterable<unknown[][]>;
@@ -217,7 +220,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
 
 /**
  * Writes a Parquet file.
- * @param digest is stored in the file's footer
+ * @param digest a digest of the rows to store in the file's footer
  */
 export function* writeParquetFile(
   source: { name: string; columns: readonly { name: string }[] },
@@ -294,7 +297,7 @@ export class ParquetEncoder {
   }
 }
 
-/** Returns the bytes written since the previous call. */
+/** Returns the bytes that were written since the previous call. */
 function takeBytes(bytes: ByteWriter): Uint8Array {
   const taken = bytes.getBytes().slice();
   bytes.index = 0;

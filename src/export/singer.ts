@@ -19,7 +19,8 @@ import {
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Reads the state that a Singer target printed: either a STATE message or only its value. The initial state is `{}`.
+ * Reads the state that a Singer target printed, which is either a STATE message or only the message's value. The
+ * initial state is `{}`.
  * @param path an absolute path
  * @throws ConfigurationError if the file is missing, empty or invalid; an empty file usually means that the last run
  * failed
@@ -107,7 +108,7 @@ interface SingerStream {
   shape: TableShape;
   columns: readonly ReadableColumn[];
   keys: readonly string[];
-  /** The key properties that are not columns in the table. */
+  /** Key properties that are not columns of the table. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }
@@ -148,7 +149,7 @@ function openStream({ name, columns, selection }: RowSource): SingerStream {
     });
   const idColumns = findIdColumns(shape);
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(shape.list ? ["position"] : [])];
-  // An undocumented column may have the same name as a key but a different meaning.
+  // A column for an undocumented field may have the same name as a key but a different meaning.
   const declared = columns.filter(({ isDiscovered }) => !isDiscovered).map((column) => column.name);
   const addedKeys = keys.filter((key) => !declared.includes(key));
   const properties = Object.fromEntries([
@@ -180,7 +181,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // Singer targets need the key even if its value does not fit the column.
+        // Singer targets need a key, even if the key's value does not fit the column's type.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;

@@ -50,8 +50,8 @@ export async function writeAll(
 }
 
 /**
- * Creates a sink for stdout. On a terminal, control characters in the data are escaped. `main.ts` handles the errors of
- * stdout, such as a pipe that its reader has closed.
+ * Creates a sink for stdout. On a terminal, control characters in the data are escaped. Errors of stdout, such as a
+ * pipe that its reader has closed, are handled in `main.ts`.
  */
 export function createStdoutSink(stdout: OutputStream): Sink {
   return {
@@ -66,8 +66,8 @@ export function createStdoutSink(stdout: OutputStream): Sink {
 }
 
 /**
- * Opens a file that replaces the existing file at its path once it is complete. Devices and pipes are written to
- * directly.
+ * Opens a sink for a file. Once the new file is complete, it replaces any existing file at the path. Devices and pipes
+ * are written to directly.
  *
  * A signal ends the process immediately (`signals.ts`), which leaves no time to delete a temporary file. The data is
  * therefore written to a file that is unlinked as soon as it is open, so that the operating system always frees its
@@ -83,7 +83,7 @@ export async function openFileSink(
   const fail = (cause: unknown): never => {
     throw errorCode(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
-  // For `>(…)`, a shell passes a link such as `/dev/fd/63`, which points to a pipe and cannot be resolved.
+  // For `>(…)`, the shell passes a link such as `/dev/fd/63`, which points to a pipe and cannot be resolved.
   const previous = existsSync(path) ? statSync(path) : undefined;
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
@@ -138,7 +138,7 @@ async function openUnnamedFile(target: string, random: () => number): Promise<Fi
 }
 
 /**
- * Flushes a folder to disk so that new file names survive a power failure. Does nothing on systems that do not support
+ * Flushes a folder to disk so that new file names survive a power failure. Does nothing on systems without support for
  * this.
  */
 export async function syncFolder(folder: string): Promise<void> {

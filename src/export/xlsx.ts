@@ -9,12 +9,12 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /** The maximum number of rows in a sheet, including the header row. */
 const maxSheetRows = 1_048_576;
-/** The number of characters to collect before compressing them. */
+/** The number of characters of XML to collect before compressing them. */
 const flushLength = 256 * 1_024;
 
 /**
- * Writes a workbook with one sheet per table, each with a frozen header row and a filter. Strings are stored in the
- * cells, because a shared string table would have to be kept in memory.
+ * Writes a workbook with one sheet per table. Each sheet has a frozen header row and a filter. Strings are stored in
+ * their cells, because a table of shared strings would have to be kept in memory.
  * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
@@ -133,7 +133,7 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
   return day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / dayMs, styles.time) : undefined);
 }
 
-/** Returns undefined for integers with 16 digits or more, because spreadsheets would round them. */
+/** Returns undefined for integers with 16 or more digits, because spreadsheets would round them. */
 function numberCell(value: number | bigint, isAmount: boolean): string | undefined {
   const number = Number(value);
   const fits = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
@@ -149,7 +149,7 @@ function booleanCell(value: number | bigint): string | undefined {
 }
 
 /**
- * Spreadsheets count days from the end of 1899, disagree about dates before March 1900, and support no dates after
+ * Spreadsheets count days from the end of 1899. They disagree about dates before March 1900, and support none after
  * 9999.
  */
 function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
@@ -224,7 +224,7 @@ const packages = "http://schemas.openxmlformats.org/package/2006";
 const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml";
 
-/** The index of each cell style in the workbook's style sheet. */
+/** The index of each cell style in `xl/styles.xml`. */
 const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
 
 /** A sheet and the range that its filter covers, such as `A1:K10`. */
@@ -256,7 +256,7 @@ function workbookXml(sheets: readonly Sheet[]): string {
 }
 
 /**
- * Returns the other files that a workbook must contain (ECMA-376).
+ * Returns the remaining files that a workbook must contain (ECMA-376).
  * @param sheets the names of the tables
  */
 function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {

@@ -18,7 +18,10 @@ import { views } from "../views/all-views.js";
 import { storedTables, typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads } from "./statement-reads.js";
 
-/** The system tables that views select from, each with an SQL expression for the time at which a row was added. */
+/**
+ * The system tables that views select from. For each of them, an SQL expression gives the time at which a row was
+ * added.
+ */
 const systemRowTimes: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -68,13 +71,14 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
 /** The data that the mirror cannot reconstruct for an earlier time. */
 export interface AsOfLimits {
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** Tables without a history. Rows in these tables that have changed since the requested time are missing. */
+  /** Tables without a history, in which rows that have changed since the requested time are missing. */
   withoutHistory: string[];
 }
 
 /**
  * Creates temporary tables and views that contain the data as of an earlier time. On this connection, they shadow the
- * named tables and views, and the tables that those views select from. Must be called inside `withReadTransaction`.
+ * named tables and views, as well as the tables that these views select from. Must be called inside
+ * `withReadTransaction`.
  * @param at milliseconds since the Unix epoch
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
@@ -122,9 +126,9 @@ function selectEarlierRows(name: string, time: string): string {
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
 }
 
-/** Creates temporary typed tables with the versions of records at a given time (ISO 8601). */
+/** Creates temporary typed tables with the records as they were at a given time (ISO 8601). */
 function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: string): void {
-  // Limit the memory for the cached pages of both databases to 4 MB each.
+  // Limit the page caches of both databases to 4 MB each.
   mirror.db.pragma("temp.cache_size = -4000");
   mirror.db.pragma("main.cache_size = -4000");
   const names = new Set(shapes.map(({ resource }) => resource.name));
@@ -138,10 +142,10 @@ function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], a
 }
 
 /**
- * Creates a view `records` with the versions that were current at the given time, and the table `past` on which the
- * view is based. A version is current from its `since_at` until the `since_at` of the next version. A removal counts as
- * a version. A null `version_id` refers to the record's current version. If versions overlap because a clock was set
- * back, the version that was stored last is used.
+ * Creates a view `records` with the versions that were current at the given time. The view is based on a table `past`.
+ * A version is current from its `since_at` until the next version's `since_at`. A removal counts as a version. A null
+ * `version_id` stands for the record's current version. If versions overlap because a clock was set back, the version
+ * that was stored last is used.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;

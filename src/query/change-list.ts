@@ -26,7 +26,7 @@ export interface ChangeFilter {
 /** The fields that can serve as a record's label, in order of preference. */
 const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
-/** Returns the newest matching changes, sorted oldest first, and the total number of matching changes. */
+/** Returns the newest matching changes, oldest first, and the total number of matching changes. */
 export function listChanges(
   { db }: Mirror,
   filter: ChangeFilter,
@@ -43,7 +43,9 @@ export function listChanges(
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
-/** Returns an SQL condition on `changes`. If there is a limit, the condition selects only the newest changes. */
+/**
+ * Returns an SQL condition on `changes`. If the selection has a limit, the condition matches only the newest changes.
+ */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${sqlText(since)}`,

@@ -8,7 +8,7 @@ import { isUtcTime } from "../views/view.js";
 export interface DateColumn {
   /** An SQL expression for a row's date. Rows in child tables use their parent record's date. */
   sql: string;
-  /** The date format: `utc` is written by `formatUtc`, and `iso` by `formatInstant`. */
+  /** The format of the dates: `utc` as written by `formatUtc`, `iso` as written by `formatInstant`. */
   form: "month" | "day" | "utc" | "iso";
 }
 

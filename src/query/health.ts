@@ -32,7 +32,7 @@ export interface ResourceHealth {
   resource: string;
   rows: number;
   removed: number;
-  /** The number of records without a readable date, which is 0 if the resource is not read by date. */
+  /** The number of records without a readable date. Always 0 if the resource is not read by date. */
   undated: number;
   /**
    * The date ranges that have been read completely. Like `gaps`, this list is empty if the resource is not read by
@@ -96,15 +96,15 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
   };
 }
 
-/** Returns the start time (ISO 8601) of the oldest run among the resources' last successful syncs. */
+/** Returns the start time (ISO 8601) of the least recent among all resources' last successful syncs. */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = allResources.flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;
 }
 
 /**
- * Returns the last sync that read all of a resource. For lists and dated records, an unverified run counts as well,
- * because a complete read remains unverified if it contains unreadable dates or duplicate IDs.
+ * Returns the last sync that read all of a resource. For lists and dated records, the sync may be unverified, because
+ * unreadable dates or duplicate IDs prevent the verification of a complete read.
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
@@ -125,7 +125,7 @@ export function readResourceHealth(
   const isRefused = refused !== null || readFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // The coverage describes only the list of records. Their details may not have been read yet.
+  // The coverage does not include the records' details, which may not have been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);
@@ -148,12 +148,12 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
-    // A last success in the future means that the clock was wrong at that time.
+    // A success in the future also counts as stale, because the clock was wrong at that time.
     stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 
-/** Marks a run as killed if it is stored as `running` but does not hold the lock. */
+/** Marks a run as killed if its stored outcome is `running` although it does not hold the lock. */
 function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === findNewestRunId(mirror)

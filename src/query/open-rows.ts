@@ -29,7 +29,7 @@ export interface RowSource {
   columns: readonly ReadableColumn[];
   /** Reads the rows in batches, in a stable order. Can be called more than once. */
   batches(): Iterable<readonly Row[]>;
-  /** What the rows were selected from, or undefined for a query result. */
+  /** The table and the filters that the rows come from. Undefined for a query result. */
   selection?: RowSelection;
 }
 
@@ -74,7 +74,10 @@ export function countRows(selection: RowSelection): number {
   return Math.min(total, limit ?? total);
 }
 
-/** Applies the conditions in a subquery, so that they cannot refer to columns of other tables. */
+/**
+ * Returns the FROM clause for the selected rows. The conditions are in a subquery, so that they cannot refer to columns
+ * of other tables.
+ */
 function fromSql({ table, where, since, until }: RowSelection, source: string): string {
   const conditions = [
     ...(where === undefined ? [] : [`(${where}\n)`]),

@@ -29,12 +29,12 @@ const exportedSystemTables: readonly SystemTable[] = [
   { name: "content_downloads", date: "downloaded_at", key: ["source", "id"] },
 ];
 
-/** Returns the declarations of all typed tables, which are derived from the API's records. */
+/** Returns the declarations of all typed tables, which are built from the API's records. */
 export function typedTables(): readonly TableShape[] {
   return allResources.flatMap((resource) => listTableShapes(resource));
 }
 
-/** Returns the names of the tables that a view reads. For a table, returns its own name. */
+/** Returns the names of the tables that a view reads. For a table, returns only the table's name. */
 export function storedTables(name: string): readonly string[] {
   return views.find((view) => view.name === name)?.reads ?? [name];
 }
@@ -58,7 +58,7 @@ export function knownTableNames(): readonly string[] {
   ];
 }
 
-/** Returns the names of all tables and views, without helper views and tables for removed records. */
+/** Returns the names of all tables and views, except for helper views and tables for removed records. */
 export function mainTableNames(): readonly string[] {
   const helpers = views.filter(({ isHelper }) => isHelper).map(({ name }) => name);
   const others = new Set([...helpers, ...removedTableNames()]);
@@ -77,7 +77,7 @@ export interface ReadableColumn {
   isComputed?: true;
 }
 
-/** A table or view in the mirror, described for commands that read it. */
+/** The description of a table or view in the mirror, for commands that read it. */
 export interface ReadableTable {
   name: string;
   about: string;
@@ -88,7 +88,7 @@ export interface ReadableTable {
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
-  /** What to select from, as SQL: the table, followed by the table for removed records if they are included. */
+  /** The SQL names to select from: the table and, if removed records are included, the table for these. */
   sources: readonly [string, ...string[]];
 }
 

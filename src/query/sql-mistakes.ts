@@ -5,7 +5,7 @@ import { closestName, findOwnColumn } from "../util/suggestions.js";
 import { knownTableNames, mainTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
-/** An explanation that replaces SQLite's error message, and a hint. */
+/** A hint and, if it is clearer than SQLite's error message, a reason that replaces that message. */
 interface Mistake {
   reason?: string;
   hint?: string | undefined;
@@ -13,7 +13,7 @@ interface Mistake {
 
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
-/** Syntax from other SQL dialects, with hints for SQLite. */
+/** Syntax from other SQL dialects, with hints on what to write in SQLite. */
 const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/::\s*\w+/, "SQLite has no `::`; use `CAST(id AS text)`"],
   [/\bwhere\s*\(\s*where\b/i, "omit WHERE: `--where` takes only the condition"],
@@ -77,7 +77,7 @@ function explainNumberOfStatements(error: string): Mistake | undefined {
   return undefined;
 }
 
-/** Finds quotes and syntax that other programs accept, whatever SQLite reports about them. */
+/** Finds quotes and syntax that other programs accept, no matter which error SQLite reports for them. */
 function explainOtherDialect(sql: string, error: string): Mistake | undefined {
   const code = sql.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\//g, "''");
   if (/[‘’“”]/.test(code)) return { hint: "replace the curly quotes (`‘’“”`) with straight ones: `'text'`" };
@@ -133,7 +133,10 @@ function explainName(db: Database, sql: string, error: string): Mistake | undefi
   return column === undefined ? undefined : { hint: columnHint(db, sql, column, error) };
 }
 
-/** Matches the end of a text after an apostrophe. A keyword is not part of the text. */
+/**
+ * Matches the rest of a string literal after an unescaped apostrophe. A keyword at the start means that the literal has
+ * already ended.
+ */
 const restOfText =
   /^(?!(?:and|as|asc|between|collate|desc|else|end|from|in|is|like|or|order|then|union|when)\b)\w[^'\n]*'/i;
 
@@ -162,7 +165,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   if (/^now$/i.test(written)) return "write the current time in single quotes: `'now'`";
   return withEmptyTables(db, (tables) => {
     const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
-    // The alias can refer to a subquery. The columns of subqueries are unknown.
+    // The alias may refer to a subquery, whose columns are unknown.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
     const withRemoved = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
@@ -189,7 +192,9 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   });
 }
 
-/** True if SQLite looked for the column in this table, that is, if adding the column to the table changes the error. */
+/**
+ * True if SQLite looked for the column in this table. In that case, adding the column to the table changes the error.
+ */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
   db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);
@@ -239,8 +244,8 @@ function sortByLength(names: Iterable<string>): string[] {
 }
 
 /**
- * Returns up to three names that contain `typed`. Names that start with `typed` come first, then shorter names. If
- * there are no matches, returns names that are a suffix of `typed`, such as `username` for `host_username`.
+ * Returns up to three names that contain `typed`. Names that start with `typed` come first, then shorter names. If no
+ * name contains it, returns names with which `typed` ends, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
   const all = sortByLength(names);

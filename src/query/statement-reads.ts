@@ -4,21 +4,19 @@ import { views } from "../views/all-views.js";
 import { isUtcTime } from "../views/view.js";
 import { typedTables } from "./readable-tables.js";
 
-/**
- * The values of named parameters. Integers are passed as `bigint`, because better-sqlite3 binds every `number` as REAL.
- */
+/** The values of named parameters. Integers are bigints, because better-sqlite3 binds every `number` as REAL. */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
 export interface StatementReads {
   /**
-   * The tables and built-in views that the statement reads. A user-defined view is resolved to the tables and built-in
-   * views on which it is based.
+   * The tables and built-in views that the statement reads. A user-defined view is replaced with the tables and
+   * built-in views that it reads.
    */
   names: string[];
-  /** The tables that the statement qualifies with their schema, as in `main.orders`. */
+  /** The tables that the statement qualifies with the schema `main`, as in `main.orders`. */
   qualified: string[];
   /**
-   * The timestamp columns in the API's format that the statement compares with `datetime()`, which uses a different
+   * Timestamp columns in the API's format that the statement compares with `datetime()`, whose results have a different
    * format.
    */
   datetimeComparisons: string[];
@@ -40,9 +38,9 @@ export interface SchemaTable {
 }
 
 /**
- * Finds the tables and views that a user's statement reads. `EXPLAIN` lists an instruction `OpenRead` for each table,
- * with the table's root page, but replaces views with the tables that they read. SQLite therefore compiles the statement
- * while empty temporary tables shadow all tables and views.
+ * Finds the tables and views that a user's statement reads. `EXPLAIN` lists an `OpenRead` instruction with the root
+ * page of each table, but not the views, which it replaces with the tables that they read. The statement is therefore
+ * compiled while empty temporary tables shadow all tables and views.
  * @param sql a statement that compiles
  * @returns undefined if SQLite cannot explain the statement, as with `EXPLAIN …`, `INDEXED BY` or `main.orders.id`
  */
@@ -111,7 +109,7 @@ function findDatetimeComparisons(
 ): string[] {
   const registers = new Map<number, string>();
   const compared = new Set<string>();
-  // `EXPLAIN` lists constants last although SQLite computes them first, so two passes are needed.
+  // Two passes are needed, because `EXPLAIN` lists constants last although SQLite computes them first.
   for (const { opcode, p1, p2, p3, p4 } of [...instructions, ...instructions]) {
     if (opcode === "Column") registers.set(p3, cursors.get(p1)?.columns[p2] ?? "");
     else if (/Func|Function/.test(opcode))
@@ -155,7 +153,7 @@ function schemaTables(db: Database): SchemaTable[] {
       try {
         return [{ name, columns: columns.all(name) as string[] }];
       } catch {
-        // The columns of a virtual table cannot be listed if its module is not loaded.
+        // If a virtual table's module is not loaded, its columns cannot be listed.
         return [];
       }
     });
@@ -180,7 +178,7 @@ export function emptyTableSql({ name, columns }: SchemaTable, more: readonly str
   return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }
 
-/** Returns the columns with timestamps in the API's format, which contains `T` and `Z`. */
+/** Returns a table's columns with timestamps in the API's format, which contains `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
   const { columns = [] } =
     typedTables().find((shape) => recordStates.some((state) => tableName(shape, state) === table)) ??

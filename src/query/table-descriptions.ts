@@ -15,7 +15,7 @@ export interface TableDescription {
   name: string;
   kind: "table" | "view";
   about: string;
-  /** The number of rows, or null if the resource has never been read or the rows were not counted. */
+  /** The number of rows. Null if the rows were not counted, or if the resource has never been read. */
   rows: number | null;
   columns: ColumnDescription[];
   example: string;

@@ -10,14 +10,14 @@ import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
 /**
- * Matches leading comments and the first keyword. Checking `statement.readonly` is not enough, because SQLite considers
- * ATTACH read-only.
+ * Matches leading comments followed by the first keyword of a read-only statement. Checking `statement.readonly` is not
+ * enough, because SQLite considers ATTACH read-only.
  */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
 /**
- * Matches statements that change data. They are rejected before they are compiled, because an error about a column
- * would suggest that a corrected statement works.
+ * Matches statements that change data. They are rejected before they are compiled, because an error about an unknown
+ * column would suggest that the corrected statement would run.
  */
 const writingStatement =
   /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:(?:insert|update|delete|replace|merge|drop|create|alter|truncate)\b|with\b[\s\S]*\)\s*(?:(?:insert|replace)\s+into|update|delete\s+from)\b)/i;
@@ -71,8 +71,8 @@ function createNotReadOnlyError(
 }
 
 /**
- * Returns the name of a parameter that has no value. Binds a copy of the statement, because a statement can be bound only
- * once.
+ * Returns the name of a parameter that has no value. Binds the values to a copy of the statement, because a statement
+ * can be bound only once.
  */
 function findMissingParameter(db: Database, sql: string, values: SqlParameters): string | undefined {
   try {
@@ -104,7 +104,9 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
   }
 }
 
-/** Returns a statement that tests a condition. The line break ends a comment at the end of the condition. */
+/**
+ * Returns a statement that tests a condition. The line break terminates any `--` comment at the end of the condition.
+ */
 export function conditionSql({ sources }: ReadableTable, condition: string): string {
   return `SELECT 1 FROM ${sources[0]} WHERE (${condition}\n)`;
 }
@@ -139,7 +141,7 @@ function readErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Opens a query result for an export. Values have SQLite types: booleans are 0 or 1, and JSON is text. */
+/** Opens a query result for an export. Values have SQLite's types: booleans are 0 or 1, and JSON is text. */
 export function openQueryResult(statement: Statement, limit?: number): RowSource {
   const columns = statement.columns();
   const names = uniqueNames(columns.map(({ name }) => name));

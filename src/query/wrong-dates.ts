@@ -1,4 +1,4 @@
-/** Matches comments, strings, quoted names, unquoted dates, words and operators. */
+/** Matches an SQL token: a comment, a string, a quoted name, an unquoted date, a word or an operator. */
 const sqlToken =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?:19|20|21)\d\d([-/])\d\d?(?:\1\d\d?)?(?![\w.])|[\w.]+|[<>=!]+|\S/g;
 const comparison = /^(?:[<>]=?|={1,2}|!=|<>|is|not|between|in|like|glob)$/i;
@@ -16,7 +16,10 @@ export function findWrongDates(sql: string): string[] {
 
 const unquotedDate = /^\d{4}[-/]\d\d?(?:[-/]\d\d?)?$/;
 
-/** Finds a date that SQLite evaluates as a subtraction or division, if the statement uses the result as a date. */
+/**
+ * Finds an unquoted date, which SQLite evaluates as a subtraction or division, if the statement uses the result as a
+ * date.
+ */
 function findUnquotedDate(tokens: readonly string[]): string | undefined {
   for (const [index, written] of tokens.entries()) {
     if (!unquotedDate.test(written)) continue;
@@ -42,7 +45,7 @@ const isoDate = /^'\d{4}-\d\d(?:-\d\d(?:[ T][^']*)?)?'$/;
 /** Functions that can return dates in formats other than ISO 8601. */
 const textFunction = /^(?:format|printf|replace|strftime|substr|substring)$/i;
 
-/** Finds a date in a different format than in the mirror, if it is compared with a date column, which is text. */
+/** Finds a date that is not in the mirror's format but is compared with a date column. Date columns contain text. */
 function findMisformattedDate(tokens: readonly string[]): string | undefined {
   if (tokens.some((token) => textFunction.test(token))) return undefined;
   for (const [index, written] of tokens.entries()) {
@@ -51,7 +54,7 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
     if (!isDate || isoDate.test(written)) continue;
     const column = leftColumn(tokens.slice(0, index)) ?? rightColumn(tokens.slice(index + 1));
     if (column === undefined) continue;
-    // If the day or month comes first, their order is unknown, so the warning contains only an example.
+    // If the year comes last, the order of day and month is unknown, so the warning contains only an example.
     const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
     const iso = year === undefined ? "'2026-10-01'" : `'${parts.join("-")}'`;
     return `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result: write dates as \`${iso}\``;
@@ -67,8 +70,8 @@ function tokenize(sql: string): string[] {
 }
 
 /**
- * Describes how a value between these tokens is used as a date. The value can be compared with a date column or passed
- * to a date function.
+ * Describes how the value between the given tokens is used as a date: it is compared with a date column or passed to a
+ * date function. Returns undefined for any other use.
  */
 function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
   const column = leftColumn(before) ?? rightColumn(after);
@@ -77,7 +80,10 @@ function describeUse(before: readonly string[], after: readonly string[]): strin
   return dateFunction.test(called) ? `\`${called}()\` receives` : undefined;
 }
 
-/** Returns the date column if the tokens end with `column >`, `f(column) =`, `column BETWEEN` or `column IN (`. */
+/**
+ * Returns the date column to the left of a comparison: the tokens end with `column >`, `f(column) =`, `column BETWEEN`
+ * or `column IN (`.
+ */
 function leftColumn(tokens: readonly string[]): string | undefined {
   let end = tokens.at(-1) === "(" ? tokens.length - 1 : tokens.length;
   if (!comparison.test(tokens[end - 1] ?? "")) return undefined;
@@ -86,7 +92,7 @@ function leftColumn(tokens: readonly string[]): string | undefined {
   return firstDateColumn(tokens.slice(Math.max(0, start), end));
 }
 
-/** Returns the date column if the tokens start with `< column` or `= function(column)`. */
+/** Returns the date column to the right of a comparison: the tokens start with `< column` or `= function(column)`. */
 function rightColumn(tokens: readonly string[]): string | undefined {
   if (!comparison.test(tokens[0] ?? "")) return undefined;
   return firstDateColumn(tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2));

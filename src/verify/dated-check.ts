@@ -42,14 +42,14 @@ import {
 
 const maxRequests = 100;
 
-/** The API's current daily totals, compared with the totals at the time when each day was last read. */
+/** The result of comparing the API's current daily totals with the totals stored when each day was last read. */
 interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
   changed: string[];
-  /** The days that have no stored totals because an interrupted run read only part of them. */
+  /** The days without stored totals, because an interrupted run read only part of them. */
   unknown: string[];
-  /** The drift that made it impossible to compare amounts, or null if amounts were compared. */
+  /** The drift that prevented a comparison of amounts, or null if amounts were compared. */
   drift: AmountDrift | null;
 }
 
@@ -64,12 +64,12 @@ export interface DatedComparison {
   filters: string[];
   dailyTotals: TotalsComparison | null;
   dayDifferences: DayDifference[];
-  /** The smallest ranges with different counts. No range is shorter than a day. */
+  /** The smallest ranges whose counts differ. They are at least a day long. */
   differingParts: CountComparison[];
   unread: CountComparison[];
   future: FutureRecords | null;
   allDates: CountComparison;
-  /** The number of records that the API does not return in any date range (A11), or 0 if there are marked slices. */
+  /** The number of records that the API does not return for any date range (A11), or 0 if there are marked slices. */
   unreachable: number;
   sums: CountSums;
 }
@@ -135,7 +135,10 @@ function findMissingRecords({ state }: DatedSession): DayDifference[] {
   return dates.map((date) => createDayDifference(utcDay(date), "the API no longer returns a record"));
 }
 
-/** Splits a range whose counts differ until each part is a day or has the same counts, or the budget is used up. */
+/**
+ * Splits a range whose counts differ. Stops at parts that are one day long or whose counts agree, or when the budget is
+ * used up.
+ */
 async function findDifferingParts(
   session: DatedSession,
   count: CountComparison,
@@ -245,7 +248,7 @@ function verifyMonths(
       return { state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, month)))
       return { state: "unproven", why: "contains records with unexpected dates or IDs" };
-    // If there are no newer records, the last month is complete even though it is covered only up to the newest date
+    // If there are no newer records, the last month counts as read even though it is covered only up to the newest date
     // read.
     const toCover = hasNewer ? month : { from: month.from, to: Math.min(month.to, newestRead) };
     if (!contains(covered, toCover)) return { state: "unproven", why: "not read completely" };

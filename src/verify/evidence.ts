@@ -16,8 +16,8 @@ import type { DatedComparison } from "./dated-check.js";
 const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
- * Returns a curl command that prints one number. The command refers to the key and the base URL as shell variables, and
- * passes the key on stdin, because other users can see a process's arguments.
+ * Returns a curl command that prints one number. The key and the base URL are shell variables. The key is passed on
+ * stdin, because other users can see a process's arguments.
  */
 function formatCurlLine(path: string, query: QueryParameters, filter: string): string {
   const parameters = new URLSearchParams();
@@ -46,7 +46,7 @@ function countingSql(
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of all checks, except for the count of each filter. */
+/** The names of the checks. The count for a filter is not listed, because it is named after the filter. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
@@ -83,7 +83,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** @param known the non-null fields; `sql` contains the SQL statement without the shell command */
+/** @param known the fields that are not null; `sql` is the SQL statement, without the shell command around it */
 export function createEvidence(
   session: ResourceSession,
   check: string,
@@ -118,7 +118,7 @@ export function restatedEvidence(session: ResourceSession): Evidence {
   return createEvidence(session, checks.restated, allTime, { mirror, sql, note });
 }
 
-/** The number of records that one audit request reads, excluding the overlap between adjacent pages. */
+/** The number of records per audit request, not counting the overlap between adjacent pages. */
 const recordsPerRequest = 98;
 
 export function datedEvidence(session: DatedSession, comparison: DatedComparison): Evidence[] {
@@ -142,7 +142,7 @@ export function datedEvidence(session: DatedSession, comparison: DatedComparison
     ...(future
       ? [countEvidence(session, future.count, { note: "dated in the future, so not due yet" })]
       : []),
-    // If everything has been read, a difference means that some records have no date.
+    // If everything has been read, a difference in this count means that some records have no date.
     countEvidence(session, allDates, {
       check: checks.allDates,
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
@@ -170,7 +170,7 @@ function filterSql({ resource, state }: DatedSession, range: TimeRange, filter?:
   return countingSql(resource, range, conditions);
 }
 
-/** Returns the number of days with totals in the API and in the mirror, for each range of complete days. */
+/** For each range of complete days, returns how many days have totals in the API and how many in the mirror. */
 function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = session;
   const { totalsSource } = resource.strategy;
@@ -205,9 +205,9 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
 }
 
 /**
- * Returns the dates by which all records will have been re-read, which bounds the time until an otherwise undetectable
- * change is found. Assumes one sync per day. The next sync re-reads the window. The audit re-reads older records from
- * its cursor down to the oldest date, and then from the window down to the cursor.
+ * Returns the dates by which all records will have been re-read, assuming one sync per day. An otherwise undetectable
+ * change is found by then at the latest. The next sync re-reads the window. The audit re-reads older records from its
+ * cursor down to the oldest date, and then from the window down to the cursor.
  */
 function undetectedEvidence(session: DatedSession): Evidence[] {
   const { clock, mirror, resource, state } = session;
@@ -222,8 +222,8 @@ function undetectedEvidence(session: DatedSession): Evidence[] {
   const above = { from: cursor + 1, to: since - 1 };
   const daysFor = (records: number) => Math.ceil(records / (options.audit * recordsPerRequest));
   const daysBelow = daysFor(state.count(below));
-  // While the audit moves down to the oldest date, more records leave the window. The audit reads those before it reads
-  // the records above the cursor.
+  // While the audit moves down to the oldest date, more records leave the window. When the audit starts over, it reads
+  // these first.
   const leaving = (state.count(window) * daysBelow * dayMs) / Math.max(options.windowMs, 1);
   const daysAbove = daysBelow + daysFor(state.count(above)) + daysFor(leaving);
   const parts = [{ ...window, days: 1 }];

@@ -5,18 +5,18 @@ import { pluralize } from "../util/format-text.js";
 import type { Evidence } from "./evidence.js";
 
 /**
- * What a part of a result covers:
+ * The kind of a result's part:
  * - `month`: the records in a calendar month
  * - `list`: a complete list without dates
  * - `unread`: a date range that has never been read
- * - `undated`: records that the API counts but does not return in any date range
+ * - `undated`: records that the API counts but does not return for any date range
  * - `unexpected-dates`: records with unreadable dates or dates outside the requested range
  */
 type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
 
 export interface PartResult {
   kind: PartKind;
-  /** A month (`2026-01`), a date range, `all`, `undated` or `dates`. */
+  /** The name of the part: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
   part: string;
   state: "proven" | "unproven" | "different";
   why: string;
@@ -41,7 +41,7 @@ export interface RecordsResult extends CountSums {
 
 export interface TablesResult {
   state: "proven" | "different" | "repaired";
-  /** The tables that differed from the records, even if they have been rebuilt. */
+  /** The tables that differed from the records, including those that have been rebuilt. */
   differences: (TableDifference & { why: string })[];
 }
 
@@ -56,7 +56,7 @@ export interface VerificationResult extends RecordsResult {
   problems: Problem[];
 }
 
-/** A result in the format of `verify --json`, in which the field that identifies a part is called `month`. */
+/** A result as printed by `verify --json`, where the name of a part is called `month`. */
 export interface PrintedResult extends Omit<VerificationResult, "months" | "problems" | "readEvidence"> {
   months: (Omit<PartResult, "part"> & { month: string })[];
   found: string[];

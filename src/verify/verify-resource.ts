@@ -31,7 +31,7 @@ import {
 } from "./verification-result.js";
 
 /**
- * Compares a resource's tables with its records, and the records with the API. Records the run in `sync_runs`.
+ * Compares a resource's tables with its records, and the records with the API. Stores the run in `sync_runs`.
  * @param repair true to re-read records and rebuild tables that differ
  * @returns the result, and the error that ended the verification, or null
  * @throws errors that affect every resource, such as a rejected key
@@ -50,7 +50,7 @@ export async function verifyResource(
     verified instanceof Error
       ? createUnprovenResult(resource.name, hideKeys(errorReason(verified), session.keys))
       : verified;
-  // After a repair, the repair's sync has already printed this warning.
+  // Print this warning only if there was no repair, whose sync would already have printed it.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
   const problems = listProblems(records, tableError);
@@ -99,7 +99,7 @@ async function verifyRecords(
   if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
-  // The repair and the second verification request the current daily totals instead of using cached ones.
+  // Do not cache the daily totals, because the repair and the second verification need the current ones.
   const repairSession = { ...session, options, cachedPoints: new Map() };
   const { run, error } = await syncResource(repairSession, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
@@ -113,7 +113,7 @@ async function verifyRecords(
 }
 
 /**
- * Compares the records with the API and records the run.
+ * Compares the records with the API and stores the run.
  * @throws the error that ended the verification
  */
 async function recordVerification(

@@ -16,7 +16,8 @@ import {
 } from "./log-files.js";
 
 /**
- * The footer key for the states of all brands. They come from `commitInfo` actions, which a checkpoint cannot contain.
+ * The footer key for the states of all brands' mirrors. The log contains them in `commitInfo` actions, which a
+ * checkpoint cannot contain.
  */
 const brandsKey = "brandapi.brands";
 
@@ -27,7 +28,7 @@ interface Checkpoint {
 }
 
 /**
- * Reads the newest undamaged checkpoint in a log, if there is one.
+ * Reads a log's newest undamaged checkpoint, if there is one.
  * @param names the names of the files in the log
  * @throws ConfigurationError if the checkpoint was written by another program
  */

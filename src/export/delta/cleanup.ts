@@ -10,7 +10,8 @@ import { brandFolder, listLog, logPath, parseVersions, readLogVersion, versionNa
 const checkpointInterval = 50;
 
 /**
- * Deletes a brand's unused files and a table's old versions after an export, and writes a checkpoint if one is due.
+ * Cleans up a table after an export. Deletes the brand's unused files and old versions of the table, and writes a
+ * checkpoint if one is due.
  * @param since milliseconds since the Unix epoch; newer versions stay readable
  */
 export async function cleanUpTable(
@@ -28,7 +29,10 @@ export async function cleanUpTable(
 const ownFile =
   /^(_delta_log\/\..+\.part|(brand_id=[\w-]+\/)?(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
 
-/** Deletes the brand's files that no version since `since` uses, including files that killed exports left behind. */
+/**
+ * Deletes the brand's files that have not been part of any version since `since`, including files that killed exports
+ * left behind.
+ */
 function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): void {
   const { files, folder, removedFiles } = log;
   const subfolders = hasManyBrands(log) ? ["_delta_log/", `${brandFolder(brand)}/`] : [""];

@@ -23,10 +23,10 @@ export interface DeltaField {
 
 /** The result of comparing a table in the mirror with the brand's files in the newest version of the Delta table. */
 export interface DeltaComparison {
-  /** The mirror's columns, under the names that they have in the Delta table. */
+  /** The mirror's columns, with the names that they have in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
-  /** The number of rows in the mirror and their digest, keyed by month. */
+  /** The number of rows in the mirror and a digest of them, keyed by month. */
   months: ReadonlyMap<string, { rows: number; digest: string }>;
   /** The columns of the Delta table before and after the export. */
   oldFields: readonly DeltaField[];
@@ -44,7 +44,7 @@ export interface DeltaComparison {
 export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<DeltaComparison> {
   checkBrand(source, log);
   const oldFields = readFields(log);
-  // The other brands' files keep their column types, and their values may not fit a narrower type.
+  // Other brands' files keep their column types, and their values may not fit into a narrower type.
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
   );
@@ -106,7 +106,7 @@ function readFields({ metaData }: DeltaLog): DeltaField[] {
 }
 
 /**
- * Returns the fields of `current`, followed by any new fields. The types come from `own` if `own` contains the field.
+ * Returns the fields of `current`, followed by any new fields of `own`. For fields in both, the type comes from `own`.
  */
 function mergeFields(current: readonly DeltaField[], own: readonly DeltaField[]): DeltaField[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));

@@ -32,8 +32,9 @@ import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 const maxAttempts = 10;
 
 /**
- * Adds a version that contains the changed months. Returns a summary.
- * @param log must be read before the mirror is opened, so that the mirror cannot be older than the log
+ * Adds a version with the changed months to a Delta table. Returns a summary.
+ * @param log the table's log, which must have been read before the mirror was opened, so that the mirror cannot be
+ * older than the log
  * @throws ConfigurationError, MirrorBusy
  */
 export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string> {
@@ -91,7 +92,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { manyBrands, mirrorState } = source;
     version = await commitVersion(log, actions, { brand: mirrorState.brand, manyBrands }, deps);
   } finally {
-    // If the files of a failed export stayed on a full disk, the next export would fail as well.
+    // Delete the new files, because the next export would fail as well if they stayed on a full disk.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
@@ -139,7 +140,7 @@ async function writeMonth(
   return await writeFile({ partitionValues, stats }, encode, context);
 }
 
-/** Returns the files of other brands that must be converted because a column's type changes. */
+/** Returns other brands' files that must be converted because a column's type changes. */
 function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: DeltaComparison): DataFile[] {
   if (findRetyped(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));
@@ -148,7 +149,7 @@ function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: DeltaCompari
 
 /**
  * Rewrites another brand's file, because a column must have the same type in all files of a Delta table. The new file
- * has no digest, so that brand's next export replaces it.
+ * has no digest, so the next export of that brand replaces it.
  * @returns undefined if no column in the file changes its type
  */
 async function convertFile(
@@ -189,7 +190,8 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
 
 /**
  * Writes a Parquet file under a unique name.
- * @param encode is called only after the file has been opened, because its SQLite statement blocks the connection
+ * @param encode called only after the file has been opened, because the SQLite statement that it runs blocks the
+ * connection
  */
 async function writeFile(
   { partitionValues, stats }: Pick<DataFile, "partitionValues" | "stats">,

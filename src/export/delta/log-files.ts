@@ -36,9 +36,9 @@ export interface DataFile {
   stats: string;
 }
 
-/** The state of a brand's mirror at its last export to the table. */
+/** The state of a brand's mirror when the brand was last exported to the table. */
 export interface BrandState extends MirrorState {
-  /** The newest version that was added by an export of this brand. */
+  /** The newest version that an export of this brand has added. */
   version: number;
   rows: number;
 }
@@ -47,9 +47,7 @@ export function brandFolder(brand: string | null): string {
   return partitionFolder(brandColumn, brand ?? "");
 }
 
-/**
- * Returns the name of a partition's folder. Readers ignore this name, because the log contains the partition's values.
- */
+/** Returns the name of a partition's folder. Readers ignore this name and take the partition's values from the log. */
 export function partitionFolder(column: string, value: string): string {
   return `${column}=${value.replace(/[^\w-]/g, "_")}`;
 }

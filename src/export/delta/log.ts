@@ -25,18 +25,18 @@ import { brandColumn } from "./monthly-rows.js";
 /** The state of a Delta table, as recorded in its log. */
 export interface DeltaLog {
   folder: string;
-  /** The name of the table in the mirror. */
+  /** The table's name in the mirror. */
   table: string;
   /** The newest version, or -1 if the table does not exist. */
   version: number;
   /** The version of the newest checkpoint, or -1 if there is none. */
   checkpointVersion: number;
   metaData: MetaData | undefined;
-  /** The state of each brand's mirror, keyed by brand ID and ordered by version. */
+  /** The state of each brand's mirror at its last export, keyed by brand ID and ordered by version. */
   brands: Map<string | null, BrandState>;
   /** The data files in the newest version, keyed by path. */
   files: Map<string, DataFile>;
-  /** The removal times of files that only older versions use, keyed by path. */
+  /** When each file that only older versions use was removed, keyed by path. */
   removedFiles: Map<string, number>;
 }
 
@@ -105,12 +105,14 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
   }
 }
 
-/** How many times to wait, and for how many milliseconds each, if another process is creating the same version. */
+/**
+ * If another process is creating the same version, the number of times to wait for it, and the milliseconds per wait.
+ */
 const [maxWaits, waitMs] = [100, 50];
 
 /**
  * Adds a version to the log. If another brand has added this version to a multi-brand table, tries the next version.
- * @returns the version, or undefined if the schema has changed and the actions therefore no longer apply
+ * @returns the number of the version, or undefined if the schema has changed, so that the actions no longer apply
  * @throws MirrorBusy if an export of the same brand, or any export to a single-brand table, has added the version first
  */
 export async function commitVersion(
@@ -144,8 +146,8 @@ export async function commitVersion(
 }
 
 /**
- * Creates a version's file. Returns an error if another process has created the file or is about to create it. The
- * contents are compared first, because a network file system may report that a file exists even though this process has
+ * Creates a version's file. Returns an error if another process has created the file or is about to create it. Compares
+ * the file's contents first, because a network file system may report that the file exists even though this process has
  * just created it.
  */
 async function addVersion(
@@ -190,8 +192,8 @@ async function linkExclusive(from: string, to: string, now: number): Promise<voi
 }
 
 /**
- * Renames a file if no file exists at the target path. In the meantime, a lock file keeps other processes from creating
- * that file.
+ * Renames a file if nothing exists at the target path. A lock file keeps other processes from creating the target in
+ * the meantime.
  */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);

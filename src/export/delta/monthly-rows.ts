@@ -9,7 +9,7 @@ import { quote } from "../../store/table-sql.js";
 export interface MonthlyRows {
   name: string;
   columns: readonly ReadableColumn[];
-  /** `brand_id` if the table has several brands, followed by `month` if rows have a date. */
+  /** `brand_id` if the table can contain several brands, followed by `month` if rows have a date. */
   partitionColumns: readonly string[];
   manyBrands: boolean;
   mirrorState: MirrorState;
@@ -20,7 +20,7 @@ export interface MonthlyRows {
   batches(month?: string): Iterable<Row[]>;
 }
 
-/** The partition column for the brand's ID. If a record has a field with this name, the field is omitted. */
+/** The partition column for the brand's ID. A table's own column with this name is left out. */
 export const brandColumn = "brand_id";
 
 /** The state of the mirror at the time of an export. The field names are part of the file format. */
