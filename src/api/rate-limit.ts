@@ -5,7 +5,7 @@ import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { createFolder } from "../util/files.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
-import { damageKind, errorCode, errorReason } from "../util/system-errors.js";
+import { errorCode, errorReason, isDamaged } from "../util/system-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { createRetryAfterError } from "./request-errors.js";
@@ -142,7 +142,7 @@ export class RateLimiter {
   #repair(path: string, error: unknown): void {
     // The file was deleted while it was open. The next attempt recreates it.
     if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
-    if (damageKind(error) !== null) {
+    if (isDamaged(error)) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
       this.#hadFile = true;
       return;

@@ -4,10 +4,10 @@ import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable } from "../errors.js";
 import { lastBackupHint } from "../store/backups.js";
-import { asMirrorError, type Mirror, withMirror, withReadTransaction } from "../store/database.js";
+import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
 import { openMirrorForReading } from "../store/open.js";
 import { pathExists } from "../util/files.js";
-import { damageKind, explainSqlite } from "../util/system-errors.js";
+import { explainOpenError, explainSqlite, isDamaged } from "../util/system-errors.js";
 import { createStyle, type Style, terminalWidth } from "../util/terminal.js";
 import { TerminalReporter } from "./progress.js";
 
@@ -64,10 +64,9 @@ function missingMirrorHint({ key, missingReason, output }: Settings, { cwd }: Pi
  * newest backup. Returns other errors unchanged.
  */
 export async function explainMirrorError(error: unknown, path: string): Promise<unknown> {
-  const cause = error instanceof MirrorUnusable ? error.cause : error;
-  if (damageKind(cause) === null) return explainSqlite(error, path) ?? error;
-  const mirrorError = asMirrorError(error, path);
+  const explained = isDamaged(error) ? explainOpenError(error, path) : (explainSqlite(error, path) ?? error);
+  if (!(explained instanceof MirrorUnusable) || !isDamaged(explained.cause)) return explained;
+  const { message, cause } = explained;
   const hint = await lastBackupHint(path);
-  if (hint === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;
-  return new MirrorUnusable(mirrorError.message, { hint, cause });
+  return hint === null ? explained : new MirrorUnusable(message, { hint, cause });
 }

@@ -25,6 +25,7 @@ import { connect, type Mirror, readInfo, withMirror, writeInfo } from "../store/
 import { fileIdentity, isWritable, resolveMirrorPath } from "../store/mirror-files.js";
 import { lockMirror } from "../store/mirror-lock.js";
 import { openMirror } from "../store/open.js";
+import { readOwner } from "../store/owner.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
 import { createFolder, pathExists } from "../util/files.js";
@@ -224,7 +225,7 @@ interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
 async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirror(connect(path), (mirror) => {
-      const brandId = readInfo(mirror, "brand_id");
+      const brandId = readOwner(mirror)?.id ?? null;
       return { brandId, lastBackup: readInfo(mirror, "last_backup"), ...readRedactionRules(mirror) };
     });
     return { ...current, origin: await withMirror(connect(path), readOrigin).catch(() => null) };
@@ -246,7 +247,7 @@ function checkBackupBrand(
   brand: Settings["brand"],
   { warn }: TerminalReporter,
 ): void {
-  const [id, name] = [readInfo(copy, "brand_id"), readInfo(copy, "brand_name")];
+  const { id, name } = readOwner(copy) ?? { id: null, name: null };
   if (id !== (current?.brandId ?? brand?.id ?? id))
     throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
       hint: "choose a different backup, or use that brand's profile: `--profile NAME`",

@@ -13,7 +13,7 @@ import { typedTables } from "../query/readable-tables.js";
 import { allResources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { findLastBackup, lastBackupHint } from "../store/backups.js";
-import { findDamage, type Mirror, readInfo, withReadTransaction } from "../store/database.js";
+import { findDamage, type Mirror, withReadTransaction } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { checkOwner, readOwner } from "../store/owner.js";
 import { hasOutdatedColumns } from "../store/rebuild.js";
@@ -157,7 +157,7 @@ async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, {
         hint: (await lastBackupHint(dbPath)) ?? damagedHint,
       });
-    const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
+    const brand = readOwner(mirror)?.name ?? "no brand yet";
     return { text: `${dbPath}: undamaged, ${brand}`, value: mirror };
   } catch (error) {
     mirror.db.close();

@@ -1,8 +1,9 @@
 import { allResources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
-import { type Mirror, readInfo } from "../store/database.js";
+import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
+import { type OwnerBrand, readOwner } from "../store/owner.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
   type FailedCommand,
@@ -58,7 +59,7 @@ export interface ResourceHealth {
 
 export interface Health {
   db: string;
-  brand: { id: string; name: string } | null;
+  brand: OwnerBrand | null;
   checked_at: string;
   max_age_seconds: number | null;
   stale: string[];
@@ -81,11 +82,10 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
   const { now, maxAgeMs, underWay } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
   const found = all.flatMap((resource) => readResourceHealth(mirror, resource, options) ?? []);
-  const id = readInfo(mirror, "brand_id");
   const read = new Set(found.map(({ resource }) => resource));
   return {
     db: mirror.path,
-    brand: id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? "" },
+    brand: readOwner(mirror),
     checked_at: formatInstant(now),
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
     stale: found.filter(({ stale }) => stale).map(({ resource }) => resource),

@@ -1,7 +1,8 @@
 import { ConfigurationError } from "../errors.js";
 import { readCoverage, readMarkedSlices } from "../store/coverage.js";
-import { type Mirror, readInfo } from "../store/database.js";
+import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
+import { readOwner } from "../store/owner.js";
 import { mergeRanges } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
@@ -57,7 +58,7 @@ export function createReport(
     createProofSection(proof, readUntil, reached),
   ];
   return {
-    brand: readInfo(mirror, "brand_name") ?? "Brand",
+    brand: readOwner(mirror)?.name ?? "Brand",
     period,
     summary: summarizeNet(data),
     is_proven: isProven(proof),

@@ -12,7 +12,7 @@ import { dirname, join, parse } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import { quoteShellWord } from "../util/format-text.js";
-import { damageKind, errorCode, errorReason, writeHint } from "../util/system-errors.js";
+import { errorReason, sqliteProblemKind, writeHint } from "../util/system-errors.js";
 import { connect, findDamage, type Mirror, readInfo, readJsonInfo, withMirror } from "./database.js";
 import { isWritable, moveLogFiles } from "./mirror-files.js";
 import { readFirstReadAt } from "./runs.js";
@@ -87,9 +87,9 @@ function createEmptyFile(path: string): void {
 
 export function explainCopyError(error: unknown, from: string, folder: string): unknown {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (damageKind(cause) === "content")
-    return createCopyError(from, errorReason(cause), "run `brandapi doctor`", cause);
-  if (!/^SQLITE_(FULL|IOERR)/.test(errorCode(cause))) return error;
+  const problem = sqliteProblemKind(cause);
+  if (problem === "damaged") return createCopyError(from, errorReason(cause), "run `brandapi doctor`", cause);
+  if (problem !== "full" && problem !== "disk") return error;
   return new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
     hint: "free some space on that disk, or choose a different folder",
     cause,

@@ -1,7 +1,7 @@
 import type { Database, RunResult, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { damagedHint, damageKind, errorCode } from "../util/system-errors.js";
+import { damagedHint, errorCode, explainOpenError } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 import { checkIdentity } from "./schema.js";
@@ -63,35 +63,17 @@ export class Mirror {
    */
   transaction<T>(work: () => T): T {
     const { db } = this;
-    if (db.inTransaction) {
-      db.exec("SAVEPOINT nested");
-      return rollBackOnError(db, "ROLLBACK TO nested; RELEASE nested", () => {
-        const result = work();
-        db.exec("RELEASE nested");
-        return result;
-      });
-    }
-    db.exec("BEGIN IMMEDIATE");
-    return rollBackOnError(db, "ROLLBACK", () => {
+    if (db.inTransaction) return db.transaction(work)();
+    const commitSafely = db.transaction(() => {
       const result = work();
       checkNotReplaced(this);
-      db.exec("COMMIT");
       return result;
     });
+    return commitSafely.immediate();
   }
 }
 
-function rollBackOnError<T>(db: Database, rollBackSql: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    // If the disk is full, SQLite has already rolled back the transaction.
-    if (db.inTransaction) db.exec(rollBackSql);
-    throw error;
-  }
-}
-
-/** Runs `work` in a transaction that holds the write lock from the start. Rolls back if `work` throws. */
+/** Runs asynchronous work in a transaction that makes other writers wait. Rolls back if `work` throws. */
 export async function withWriteTransaction<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
   const { db } = mirror;
   db.exec("BEGIN IMMEDIATE");
@@ -114,11 +96,46 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
   }
 }
 
-export function readInfo(mirror: Mirror, name: string): string | null {
+/** The names in the table `mirror_info`. RESOURCE is a resource's name. */
+export type InfoName =
+  // The brand that owns the mirror.
+  | "brand_id"
+  | "brand_name"
+  // The date (UTC) of the last check for damage.
+  | "checked_on"
+  // The last backup: `{"at", "path"}`.
+  | "last_backup"
+  // The progress of the command that has locked the mirror, as JSON.
+  | "under_way"
+  // The last command, as JSON, if it failed before it started a run or because the API rejected the key.
+  | "failed_run"
+  // The error with which the API denied access to a resource in its last sync, as JSON.
+  | `refused:${string}`
+  // The ID of a `verify` run that found only problems that the API must correct.
+  | `unrepairable:${string}`
+  // The last comparison of a resource's tables with its records, as JSON.
+  | `tables:${string}`
+  // The fingerprint of the columns of a resource's table; if it differs from the program's, the table is rebuilt.
+  | `shape:${string}`
+  // The version of the rules for the table `host_names`; if it differs from the program's, the table is rebuilt.
+  | "host_names"
+  // `separate` once removed records have separate tables.
+  | "removed_tables"
+  // Fields that are omitted, and fields that are no longer omitted but may be missing from old records: JSON arrays.
+  | "omit"
+  | "no_longer_omitted"
+  // The IDs of forgotten hosts: a JSON array.
+  | "forgotten"
+  // Present until erased data has been removed from the file's free pages and its log.
+  | "to_scrub"
+  // The ID of the newest run at the time of the last redaction.
+  | "redacted_after_run";
+
+export function readInfo(mirror: Mirror, name: InfoName): string | null {
   return mirror.selectValue<string>("SELECT value FROM mirror_info WHERE name = ?", name) ?? null;
 }
 
-export function writeInfo(mirror: Mirror, name: string, value: string): void {
+export function writeInfo(mirror: Mirror, name: InfoName, value: string): void {
   mirror.run(
     `INSERT INTO mirror_info (name, value) VALUES (?, ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
@@ -127,11 +144,11 @@ export function writeInfo(mirror: Mirror, name: string, value: string): void {
   );
 }
 
-export function deleteInfo(mirror: Mirror, name: string): void {
+export function deleteInfo(mirror: Mirror, name: InfoName): void {
   mirror.run("DELETE FROM mirror_info WHERE name = ?", name);
 }
 
-export function readJsonInfo<T>(mirror: Mirror, name: string): T | null {
+export function readJsonInfo<T>(mirror: Mirror, name: InfoName): T | null {
   const json = readInfo(mirror, name);
   return json === null ? null : parseStoredJson<T>(mirror, json, `\`${name}\` in \`mirror_info\``);
 }
@@ -149,7 +166,7 @@ export function parseStoredJson<T>({ path }: Mirror, json: string, what: string)
   }
 }
 
-export function writeJsonInfo(mirror: Mirror, name: string, value: object | null): void {
+export function writeJsonInfo(mirror: Mirror, name: InfoName, value: object | null): void {
   if (value) writeInfo(mirror, name, JSON.stringify(value));
   else deleteInfo(mirror, name);
 }
@@ -184,13 +201,14 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
   try {
     return open(path);
   } catch (error) {
-    if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
+    if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error)))
+      throw explainOpenError(error, path);
   }
   // In WAL mode, SQLite needs `-wal` and `-shm` files, which it cannot create in a read-only folder.
   try {
     return open(readIntoMemory(path));
   } catch (error) {
-    throw asMirrorError(error, path);
+    throw explainOpenError(error, path);
   }
 }
 
@@ -229,21 +247,6 @@ export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
 }
 
-export function asMirrorError(error: unknown, path: string): unknown {
-  const code = errorCode(error);
-  const create = (problem: string, hint: string) =>
-    new MirrorUnusable(`The mirror ${problem}: ${path}.`, { hint, cause: error });
-  const damage = damageKind(error);
-  if (damage === "header") return create("is not an SQLite database", damagedHeaderHint);
-  if (damage === "content") return create("is damaged", damagedHint);
-  if (code === "SQLITE_CANTOPEN") return create("cannot be opened", "check the path and its permissions");
-  if (code.startsWith("SQLITE_READONLY")) return create("cannot be written", "check its permissions");
-  return error;
-}
-
-const damagedHeaderHint =
-  "choose another file with `--db`, or, if this file was a mirror, move it away and run `brandapi sync`";
-
 function damageError(path: string, reason: string, cause: unknown): MirrorUnusable {
   return new MirrorUnusable(`The mirror is damaged (${reason}): ${path}.`, { hint: damagedHint, cause });
 }
@@ -263,13 +266,11 @@ export function findDamage({ db }: Pick<Mirror, "db">): string | null {
  */
 export function checkForDamage(mirror: Mirror, now: number): void {
   const today = formatInstant(now).slice(0, 10);
-  if (readInfo(mirror, checkedOn) === today) return;
+  if (readInfo(mirror, "checked_on") === today) return;
   const first = String(mirror.db.pragma("quick_check(1)", { simple: true }));
   if (first !== "ok") {
     const cause = Object.assign(new Error(first), { code: "SQLITE_CORRUPT" });
     throw damageError(mirror.path, first.replace(/\s+/g, " "), cause);
   }
-  writeInfo(mirror, checkedOn, today);
+  writeInfo(mirror, "checked_on", today);
 }
-
-const checkedOn = "checked_on";

@@ -6,11 +6,10 @@ import { listTableShapes } from "../resources/table-shape.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { errorReason } from "../util/system-errors.js";
+import { errorReason, explainOpenError } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
 import {
-  asMirrorError,
   busyMs,
   connect,
   Mirror,
@@ -57,7 +56,7 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
     return mirror;
   } catch (error) {
     mirror.db.close();
-    throw asMirrorError(error, path);
+    throw explainOpenError(error, path);
   }
 }
 

@@ -79,7 +79,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   }
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
-  writeInfo(mirror, fingerprintName(resource), fingerprint(resource));
+  writeInfo(mirror, `shape:${resource.table}`, fingerprint(resource));
   // Restore user-defined triggers last, so that they do not fire while rows are rebuilt.
   return restoreUserObjects(mirror, userObjects);
 }
@@ -108,12 +108,7 @@ function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
 }
 
 function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
-  return readInfo(mirror, fingerprintName(resource)) === fingerprint(resource);
-}
-
-/** Returns the name under which `mirror_info` stores the fingerprint of a resource's tables. */
-function fingerprintName({ table }: Resource): string {
-  return `shape:${table}`;
+  return readInfo(mirror, `shape:${resource.table}`) === fingerprint(resource);
 }
 
 /** Increment this number when rows or discovered columns are derived differently. All tables are then rebuilt. */

@@ -3,6 +3,7 @@ import type { Json } from "../util/json-value.js";
 import { errorCode } from "../util/system-errors.js";
 import {
   deleteInfo,
+  type InfoName,
   type Mirror,
   parseStoredJson,
   readInfo,
@@ -55,8 +56,8 @@ export function redactMirror(
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     if (records.length > 0) {
-      writeInfo(mirror, toScrub, "1");
-      writeInfo(mirror, redactedAfterRun, String(findNewestRunId(mirror)));
+      writeInfo(mirror, "to_scrub", "1");
+      writeInfo(mirror, "redacted_after_run", String(findNewestRunId(mirror)));
     }
     const changed = allResources.filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);
@@ -74,7 +75,8 @@ function replaceRules(
   const before = readRedactionRules(mirror);
   const now = omit ?? before.omit;
   const uncovered = (rules: readonly string[]) => rules.filter((rule) => !isCovered(rule, now));
-  const write = (name: string, values: Iterable<string>) => writeJsonInfo(mirror, name, [...new Set(values)]);
+  const write = (name: InfoName, values: Iterable<string>) =>
+    writeJsonInfo(mirror, name, [...new Set(values)]);
   write("omit", now);
   write("no_longer_omitted", uncovered([...before.restored, ...before.omit]));
   write("forgotten", [...before.forgotten, ...hosts]);
@@ -94,7 +96,7 @@ export function scrubFile(mirror: Mirror): boolean {
     throw error;
   }
   if (!truncateLog(mirror)) return false;
-  mirror.transaction(() => deleteInfo(mirror, toScrub));
+  mirror.transaction(() => deleteInfo(mirror, "to_scrub"));
   return true;
 }
 
@@ -103,12 +105,12 @@ export function scrubFile(mirror: Mirror): boolean {
  * made before that may still contain the removed data.
  */
 export function readRedactedAfterRun(mirror: Mirror): number | null {
-  const runId = readInfo(mirror, redactedAfterRun);
+  const runId = readInfo(mirror, "redacted_after_run");
   return runId === null ? null : Number(runId);
 }
 
 export function mustBeScrubbed(mirror: Mirror): boolean {
-  return readInfo(mirror, toScrub) !== null;
+  return readInfo(mirror, "to_scrub") !== null;
 }
 
 /** Returns the records whose current or earlier versions still contain data that must be redacted. */
@@ -152,7 +154,3 @@ const redactRecord = [
 const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
-
-/** The key in `mirror_info` that is set until the file has been rewritten. */
-const toScrub = "to_scrub";
-const redactedAfterRun = "redacted_after_run";

@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../util/json-value.js";
-import { type Mirror, readJsonInfo } from "./database.js";
+import { type InfoName, type Mirror, readJsonInfo } from "./database.js";
 
 export interface RedactionRules {
   /**
@@ -14,7 +14,7 @@ export interface RedactionRules {
 }
 
 export function readRedactionRules(mirror: Mirror): RedactionRules {
-  const read = (name: string) => readJsonInfo<string[]>(mirror, name) ?? [];
+  const read = (name: InfoName) => readJsonInfo<string[]>(mirror, name) ?? [];
   return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 

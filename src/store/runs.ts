@@ -261,7 +261,7 @@ export function readFailedCommand(mirror: Mirror): FailedCommand | null {
  * dates. Pass null to clear it.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
-  const name = `unrepairable:${resource}`;
+  const name = `unrepairable:${resource}` as const;
   if (runId === null) deleteInfo(mirror, name);
   else writeInfo(mirror, name, String(runId));
 }

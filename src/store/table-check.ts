@@ -151,14 +151,10 @@ export function saveTableCheck(
   const texts = differences.map((difference) => `${difference.table}: ${describeDifference(difference)}`);
   const check =
     differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
-  mirror.transaction(() => writeJsonInfo(mirror, checkInfoName(resource), check));
+  mirror.transaction(() => writeJsonInfo(mirror, `tables:${resource}`, check));
   return check;
 }
 
 export function readTableCheck(mirror: Mirror, resource: string): TableCheck | null {
-  return readJsonInfo(mirror, checkInfoName(resource));
-}
-
-function checkInfoName(resource: string): string {
-  return `tables:${resource}`;
+  return readJsonInfo(mirror, `tables:${resource}`);
 }

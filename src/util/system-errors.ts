@@ -21,34 +21,109 @@ export function asBrandapiError(error: unknown): BrandapiError {
 export const damagedHint =
   "restore a backup with `brandapi backup --restore FILE`, or move the file out of the way and run `brandapi sync --full`";
 const thenRetry = "then run the same command again; data that was already read is kept";
-const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
-  [/^SQLITE_FULL/, `free some space, ${thenRetry}`],
-  [/^SQLITE_ERROR: (malformed JSON|unsupported file format)/, damagedHint],
-  [
-    /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
-    "check the permissions of the file and its folder, or choose a different file with --db",
-  ],
-  [/^SQLITE_(TOOBIG|NOMEM)/, "select fewer rows or columns"],
-  [/^SQLITE_IOERR/, `check the disk and its free space, ${thenRetry}`],
+const permissionsHint =
+  "check the permissions of the file and its folder, or choose a different file with --db";
+
+/** A problem of an SQLite file that the user can solve. */
+interface SqliteProblem {
+  kind:
+    | "busy"
+    | "no-database"
+    | "damaged"
+    | "invalid"
+    | "full"
+    | "disk"
+    | "read-only"
+    | "no-access"
+    | "large";
+  /** Matches SQLite's result code, or the result code and the message. */
+  pattern: RegExp;
+  hint: string;
+  /** The message and the hint if the problem prevents a mirror from being opened, in place of SQLite's message. */
+  opening?: { problem: string; hint: string };
+}
+
+const sqliteProblems: readonly SqliteProblem[] = [
+  {
+    kind: "busy",
+    pattern: /^SQLITE_(BUSY|LOCKED|PROTOCOL)/,
+    hint: "close the program that has the file open, then run the same command again",
+  },
+  {
+    kind: "no-database",
+    pattern: /^SQLITE_NOTADB/,
+    hint: damagedHint,
+    opening: {
+      problem: "is not an SQLite database",
+      hint: "choose another file with `--db`, or, if this file was a mirror, move it away and run `brandapi sync`",
+    },
+  },
+  {
+    kind: "damaged",
+    pattern: /^SQLITE_CORRUPT/,
+    hint: damagedHint,
+    opening: { problem: "is damaged", hint: damagedHint },
+  },
+  {
+    kind: "read-only",
+    pattern: /^SQLITE_READONLY/,
+    hint: permissionsHint,
+    opening: { problem: "cannot be written", hint: "check its permissions" },
+  },
+  {
+    kind: "no-access",
+    pattern: /^SQLITE_CANTOPEN/,
+    hint: permissionsHint,
+    opening: { problem: "cannot be opened", hint: "check the path and its permissions" },
+  },
+  { kind: "no-access", pattern: /^SQLITE_(PERM|AUTH)/, hint: permissionsHint },
+  { kind: "full", pattern: /^SQLITE_FULL/, hint: `free some space, ${thenRetry}` },
+  { kind: "disk", pattern: /^SQLITE_IOERR/, hint: `check the disk and its free space, ${thenRetry}` },
+  { kind: "large", pattern: /^SQLITE_(TOOBIG|NOMEM)/, hint: "select fewer rows or columns" },
+  {
+    kind: "invalid",
+    pattern: /^SQLITE_ERROR: (malformed JSON|unsupported file format)/,
+    hint: damagedHint,
+  },
 ];
 
+function findSqliteProblem(error: unknown): SqliteProblem | undefined {
+  const text = `${errorCode(error)}: ${errorReason(error)}`;
+  return sqliteProblems.find(({ pattern }) => pattern.test(text));
+}
+
+/** Returns the kind of problem that SQLite reports, or undefined for other errors. */
+export function sqliteProblemKind(error: unknown): SqliteProblem["kind"] | undefined {
+  return findSqliteProblem(error)?.kind;
+}
+
+/** True if SQLite reports that the file is damaged, including its header. */
+export function isDamaged(error: unknown): boolean {
+  const kind = sqliteProblemKind(error);
+  return kind === "damaged" || kind === "no-database";
+}
+
 /**
- * Explains an error thrown by SQLite. Returns undefined for other errors.
+ * Explains an error that SQLite threw while a mirror was being used. Returns undefined for other errors.
  * @param path the mirror's path, if it is known
  */
 export function explainSqlite(cause: unknown, path?: string): BrandapiError | undefined {
-  const code = errorCode(cause);
-  const place = path === undefined ? "" : `: ${path}`;
-  if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
-    return new MirrorBusy(`The mirror is locked by another program${place}.`, {
-      hint: "close the program that has the file open, then run the same command again",
-      cause,
-    });
-  const text = `${code}: ${errorReason(cause)}`;
-  const hint = damageKind(cause) ? damagedHint : sqliteFailures.find(([pattern]) => pattern.test(text))?.[1];
-  if (hint === undefined) return undefined;
+  const found = findSqliteProblem(cause);
+  if (found === undefined) return undefined;
+  const { kind, hint } = found;
+  if (kind === "busy") {
+    const place = path === undefined ? "" : `: ${path}`;
+    return new MirrorBusy(`The mirror is locked by another program${place}.`, { hint, cause });
+  }
   const mirror = path === undefined ? "the mirror" : `the mirror ${path}`;
   return new MirrorUnusable(`Cannot use ${mirror}: ${errorReason(cause)}`, { hint, cause });
+}
+
+/** Explains an error that SQLite threw while a mirror was being opened. Returns other errors unchanged. */
+export function explainOpenError(error: unknown, path: string): unknown {
+  const opening = findSqliteProblem(error)?.opening;
+  if (opening === undefined) return error;
+  return new MirrorUnusable(`The mirror ${opening.problem}: ${path}.`, { hint: opening.hint, cause: error });
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -137,13 +212,6 @@ function isFile(path: string): boolean {
 /** Like `systemReason`, but falls back to the error's message. */
 export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
-}
-
-/** Returns the part of an SQLite file that an error reports as damaged, or null for other errors. */
-export function damageKind(error: unknown): "header" | "content" | null {
-  const code = errorCode(error);
-  if (code === "SQLITE_NOTADB") return "header";
-  return code.startsWith("SQLITE_CORRUPT") ? "content" : null;
 }
 
 export function errorCode(error: unknown): string {

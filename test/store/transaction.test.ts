@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MirrorUnusable } from "../../src/errors.js";
-import { closeMirror, type Mirror, writeInfo } from "../../src/store/database.js";
+import { closeMirror, type Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
@@ -18,13 +18,17 @@ function notes(path: string): unknown[] {
   }
 }
 
+function addNote(mirror: Mirror, name: string): void {
+  mirror.run("INSERT INTO mirror_info VALUES (?, '1')", name);
+}
+
 function fails(): never {
   throw new Error("enough");
 }
 
 test("a transaction is committed completely or not at all, even if it is nested", async () => {
   const mirror = await makeMirror();
-  const note = (name: string) => writeInfo(mirror, name, "1");
+  const note = (name: string) => addNote(mirror, name);
   mirror.transaction(() => {
     note("note 1");
     mirror.transaction(() => note("note 2"));
@@ -54,7 +58,7 @@ const waysToCommit: [string, (mirror: Mirror, path: string, replaceFile: (path: 
       "a transaction",
       (mirror, path, replaceFile) =>
         mirror.transaction(() => {
-          writeInfo(mirror, "note 2", "1");
+          addNote(mirror, "note 2");
           replaceFile(path);
         }),
     ],
@@ -77,7 +81,7 @@ test.each(cases)(
     const path = join(makeHome(), "mirror.sqlite");
     (await openMirror(`${path}.other`)).db.close();
     const mirror = await openMirror(path);
-    mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
+    mirror.transaction(() => addNote(mirror, "note 1"));
     expect(() => commit(mirror, path, replaceFile)).toThrow(message);
     expect(mirror.db.open && mirror.db.inTransaction).toBe(false);
     if (mirror.db.open) expect(() => closeMirror(mirror)).toThrow(MirrorUnusable);
@@ -95,7 +99,7 @@ test("a commit fails if the symbolic link to the mirror now points to a differen
   const mirror = await openMirror(link);
   rmSync(link);
   symlinkSync(other, link);
-  expect(() => mirror.transaction(() => writeInfo(mirror, "note 1", "1"))).toThrow(/was replaced/);
+  expect(() => mirror.transaction(() => addNote(mirror, "note 1"))).toThrow(/was replaced/);
   expect(() => closeMirror(mirror)).toThrow(/was replaced/);
   expect(notes(other)).toEqual([]);
 });

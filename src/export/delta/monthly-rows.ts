@@ -1,7 +1,8 @@
 import { type Row, readRows } from "../../query/open-rows.js";
 import { findTypedTables, type ReadableColumn, type ReadableTable } from "../../query/readable-tables.js";
 import { syncingResource } from "../../resources/registry.js";
-import { type Mirror, readInfo } from "../../store/database.js";
+import type { Mirror } from "../../store/database.js";
+import { readOwner } from "../../store/owner.js";
 import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
 import { quote } from "../../store/table-sql.js";
 
@@ -72,5 +73,5 @@ function readMirrorState(mirror: Mirror, table: string): MirrorState {
   const run = Math.max(0, ...runs.map(({ run_id }) => run_id));
   const through = names.map((name) => findLastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
   const verified = through !== null && runs.every((one) => one.verified && one.error === null);
-  return { brand: readInfo(mirror, "brand_id"), run, verified, through };
+  return { brand: readOwner(mirror)?.id ?? null, run, verified, through };
 }
