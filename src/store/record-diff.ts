@@ -59,6 +59,8 @@ function findSignedUrls(fields: readonly Field[]): SignedUrls | undefined {
 /** A field in a record that has changed. A missing value counts as null. */
 export interface FieldChange {
   field: string;
+  /** The record's attribute that contains the field, such as `payment` for `payment_flatFee`. */
+  attribute: string;
   old: string | null;
   new: string | null;
 }
@@ -77,25 +79,27 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
   function compare(
     oldValue: Json | undefined,
     newValue: Json | undefined,
-    { name, separator, signed }: { name: string; separator: string; signed: SignedUrls | undefined },
+    field: { name: string; attribute: string; separator: string; signed: SignedUrls | undefined },
   ): void {
+    const { attribute, name, signed } = field;
     if (isSameJson(oldValue ?? null, newValue ?? null, signed)) return;
     const members = jsonColumns.has(name) ? undefined : pairMembers(oldValue, newValue);
     if (!members) {
-      changes.push({ field: name, old: formatValue(oldValue), new: formatValue(newValue) });
+      changes.push({ field: name, attribute, old: formatValue(oldValue), new: formatValue(newValue) });
       return;
     }
-    for (const member of new Set([...Object.keys(members.before), ...Object.keys(members.after)])) {
-      const nextSeparator = members.areItems ? "." : separator;
+    const separator = members.areItems ? "." : field.separator;
+    for (const member of new Set([...Object.keys(members.before), ...Object.keys(members.after)]))
       compare(members.before[member], members.after[member], {
-        name: name === "" ? member : `${name}${nextSeparator}${member}`,
-        separator: nextSeparator,
+        name: name === "" ? member : `${name}${separator}${member}`,
+        attribute: name === "" ? member : attribute,
+        separator,
         signed: members.areItems ? signed : signedUrlsBelow(signed, member),
       });
-    }
   }
 
-  compare(before, after, { name: "", separator: "_", signed: resource && findSignedUrls(resource.fields) });
+  const signed = resource && findSignedUrls(resource.fields);
+  compare(before, after, { name: "", attribute: "", separator: "_", signed });
   return changes;
 }
 

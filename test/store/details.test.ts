@@ -52,6 +52,19 @@ test("a record's first details are not logged as a change, but later changes to 
   ]);
 });
 
+test("a change in a nested object that the list returns was last seen when the list was read", async () => {
+  const { mirror, write } = await campaigns();
+  const withFee = (flatFee: number) => ({ ...listed, payment: { flatFee } });
+  write(withFee(100), 1);
+  write({ ...detailed, ...withFee(100) }, 2, true);
+  write({ ...withFee(100), title: "Summer" }, 3);
+  write({ ...detailed, ...withFee(200), title: "Summer" }, 4, true);
+  expect(changes(mirror)).toEqual([
+    { field: "title", old: "Spring", new: "Summer", since: at(2) },
+    { field: "payment_flatFee", old: "100", new: "200", since: at(3) },
+  ]);
+});
+
 test("a newer list item overwrites fields in the details, and removes fields that the list no longer returns", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);

@@ -29,25 +29,25 @@ const cases: [string, Json, Json, object[]][] = [
     "a changed amount is one difference",
     before,
     { ...before, refund_amount: 4.5 },
-    [{ field: "refund_amount", old: "0", new: "4.5" }],
+    [{ field: "refund_amount", attribute: "refund_amount", old: "0", new: "4.5" }],
   ],
   [
     "a difference in a nested object is reported with the name of the nested field's column",
     before,
     { ...before, host: { id: "h1", username: "bo" } },
-    [{ field: "host_username", old: "ada", new: "bo" }],
+    [{ field: "host_username", attribute: "host", old: "ada", new: "bo" }],
   ],
   [
     "a removed object is one difference",
     { host: { id: "h1" } },
     { host: null },
-    [{ field: "host", old: '{"id":"h1"}', new: null }],
+    [{ field: "host", attribute: "host", old: '{"id":"h1"}', new: null }],
   ],
   [
     "a changed list of items without IDs is one difference",
     { line_items: [{ sku: "a" }] },
     { line_items: [{ sku: "b" }] },
-    [{ field: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
+    [{ field: "line_items", attribute: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
   ],
 ];
 test.each(cases)("diffRecords compares two versions: %s", (_, old, now, changes) => {
@@ -63,16 +63,16 @@ test("list items are matched by ID in any order, and an added or removed item co
       opportunities,
     ),
   ).toEqual([
-    { field: "assignments.a.status", old: "ACTIVE", new: "COMPLETED" },
-    { field: "assignments.b", old: '{"id":"b","status":"ACTIVE"}', new: null },
-    { field: "assignments.c", old: null, new: '{"id":"c","status":"READY"}' },
+    { field: "assignments.a.status", attribute: "assignments", old: "ACTIVE", new: "COMPLETED" },
+    { field: "assignments.b", attribute: "assignments", old: '{"id":"b","status":"ACTIVE"}', new: null },
+    { field: "assignments.c", attribute: "assignments", old: null, new: '{"id":"c","status":"READY"}' },
   ]);
 });
 
 test("a changed JSON column counts as one difference", () => {
   expect(
     diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
-  ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
+  ).toEqual([{ field: "host_socials", attribute: "host", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
 });
 
 const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: text } });
@@ -104,7 +104,9 @@ test.each([
 ])("%s is a difference", (_, old, now) => {
   const before = order("o1", { product: { id: "p", cover_photo: old } });
   const after = order("o1", { product: { id: "p", cover_photo: now } });
-  expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
+  expect(diffRecords(before, after, orders)).toEqual([
+    { field: "product_cover_photo", attribute: "product", old, new: now },
+  ]);
 });
 
 test("a change to a list item is logged with the item's new URL signature", () => {
@@ -115,6 +117,7 @@ test("a change to a list item is logged with the item's new URL signature", () =
   expect(diffRecords(before, after, opportunities)).toEqual([
     {
       field: "attachments",
+      attribute: "attachments",
       old: JSON.stringify(before.attachments),
       new: JSON.stringify(after.attachments),
     },
