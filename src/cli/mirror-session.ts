@@ -80,8 +80,8 @@ export async function withMirrorSession(
       writeFailedCommand(mirror, null);
       if (name !== "verify") applyOmit(mirror, command, reporter);
 
-      const cachedPoints = new Map();
-      const session = { cachedPoints, api, clock, keys, reporter, identity, settings, options, mirror };
+      const cachedTotals = new Map();
+      const session = { cachedTotals, api, clock, keys, reporter, identity, settings, options, mirror };
       reporter.onProgress((progress) => saveProgress(session.mirror, name, progress, clock.now()));
       isWorking = true;
       await deps.runGracefully(() => work(session), stopHint);
@@ -114,8 +114,8 @@ export async function withPlanSession(
       await deps.runGracefully(async () => {
         const identity = await checkApiIdentity(api, command, reporter);
         checkOwner(readOwner(mirror), identity.brand, settings.brand);
-        const cachedPoints = new Map();
-        await work({ cachedPoints, api, clock, keys, reporter, identity, settings, options, mirror });
+        const cachedTotals = new Map();
+        await work({ cachedTotals, api, clock, keys, reporter, identity, settings, options, mirror });
       });
     });
   });

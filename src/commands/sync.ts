@@ -258,9 +258,9 @@ function selectAllowed(
     .map((resource) => ({
       resource,
       why: `the key lacks the scope ${resource.scope}`,
-      isLost: hasBeenRead(mirror, resource),
+      wasReadBefore: hasBeenRead(mirror, resource),
     }));
-  if (allowed.length === 0 && !withoutScope.some(({ isLost }) => isLost))
+  if (allowed.length === 0 && !withoutScope.some(({ wasReadBefore }) => wasReadBefore))
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {
       hint: "in the brand's console (Settings > Integrations > Brand API), create a key that has scopes",
     });

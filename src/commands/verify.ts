@@ -10,7 +10,7 @@ import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
 import { hasBeenRead } from "../store/runs.js";
 import { describeFuture } from "../sync/counts.js";
-import { createLostAccessError, forEachResource, throwIfFailed } from "../sync/each-resource.js";
+import { createAccessDeniedError, forEachResource, throwIfFailed } from "../sync/each-resource.js";
 import { defaultOptions } from "../sync/run.js";
 import { formatCount, pluralize, quoteShellWord } from "../util/format-text.js";
 import { escapeText, printJson, terminalWidth, wrapIndented } from "../util/terminal.js";
@@ -106,8 +106,8 @@ async function verifyResources(
       printVerification(result, flags, settings, deps);
     // Without names, only resources that have been read before are verified, so denied access means that access was
     // lost.
-    const isLost = !named && error instanceof Forbidden;
-    return { error: isLost ? createLostAccessError(resource, error) : error };
+    const wasReadBefore = !named && error instanceof Forbidden;
+    return { error: wasReadBefore ? createAccessDeniedError(resource, error) : error };
   });
   const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
   if (!json && withBlindSpot.length > 0)
@@ -123,12 +123,19 @@ function printVerification(
   settings: Settings,
   { stdout }: Deps,
 ): void {
-  const { readEvidence, problems, ...printed } = result;
+  const { parts, problems, readEvidence, resource, state, ...printed } = result;
   const numbers = evidence ? readEvidence?.() : undefined;
   const found = problems.map(({ text }) => text);
   if (json) {
-    const months = result.months.map(({ kind, part, ...rest }) => ({ kind, month: part, ...rest }));
-    printJson(stdout, { ...printed, months, found, evidence: numbers } satisfies PrintedResult);
+    const months = parts.map(({ kind, part, ...rest }) => ({ kind, month: part, ...rest }));
+    printJson(stdout, {
+      resource,
+      state,
+      months,
+      ...printed,
+      found,
+      evidence: numbers,
+    } satisfies PrintedResult);
   } else
     stdout.write(
       formatResult(result, settings, terminalWidth(stdout)) + (numbers ? formatEvidence(numbers) : ""),
@@ -151,7 +158,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
 
 /** Formats a result. Adjacent months with the same state and reason share a line. */
 function formatResult(result: VerificationResult, { output }: Settings, width: number | undefined): string {
-  const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
+  const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, parts, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
     ? `, ${formatCount(apiTotal)} in the API and ${formatCount(mirrorTotal)} in the mirror`
@@ -163,7 +170,7 @@ function formatResult(result: VerificationResult, { output }: Settings, width: n
     const command = completeHint(`\`brandapi changes ${resource} --run ${run_id}\``, output);
     lines.push(`  repaired: ${rows}: ${command}`);
   }
-  for (const { first, part, state, why, read_at } of groupMonths(months)) {
+  for (const { first, part, state, why, read_at } of groupParts(parts)) {
     const span = first === part ? first : `${first} to ${part}`;
     const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
@@ -216,9 +223,9 @@ function formatEvidence(evidence: readonly Evidence[]): string {
 type MonthSpan = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The oldest `read_at` is kept. */
-function groupMonths(months: readonly PartResult[]): MonthSpan[] {
+function groupParts(parts: readonly PartResult[]): MonthSpan[] {
   const spans: MonthSpan[] = [];
-  for (const result of months) {
+  for (const result of parts) {
     const last = spans.at(-1);
     if (last?.state !== result.state || last.why !== result.why)
       spans.push({ ...result, first: result.part });

@@ -1,11 +1,12 @@
 import { allResources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
-import { readCoverage, readMarkedSlices } from "../store/coverage.js";
+import { readCoverage, readFaultySlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import { type OwnerBrand, readOwner } from "../store/owner.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
+  type AccessDenial,
   type FailedCommand,
   findLastRun,
   findLastUpToDateSync,
@@ -14,10 +15,9 @@ import {
   findUnresolvedVerify,
   hasBeenRead,
   isUnrepairableRun,
-  type Refusal,
   type RunRow,
+  readAccessDenial,
   readFailedCommand,
-  readRefusal,
 } from "../store/runs.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
 import { readTableCheck } from "../store/table-check.js";
@@ -49,7 +49,7 @@ export interface ResourceHealth {
   /** The problems that the last `verify` found. `repairable` is false if only the API can correct them. */
   found: { at: string; error: string; repairable: boolean } | null;
   /** The last run's error, if the key or plan no longer allows this resource. */
-  refused: Refusal | null;
+  refused: AccessDenial | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
   /** The time at which the oldest part of the covered range was read, or null if the resource is not read by date. */
@@ -120,7 +120,7 @@ export function readResourceHealth(
   const { name, table, strategy } = resource;
   const { now, maxAgeMs, underWay } = options;
   const last = resolveKilledRun(mirror, findLastRun(mirror, name), underWay !== null);
-  const refused = readRefusal(mirror, name);
+  const refused = readAccessDenial(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
   const isRefused = refused !== null || readFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
@@ -128,7 +128,7 @@ export function readResourceHealth(
   // The coverage does not include the records' details, which may not have been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
-  const marked = readMarkedSlices(mirror, name);
+  const faultySlices = readFaultySlices(mirror, name);
   const [oldest] = coverage.toSorted((a, b) => a.readAt - b.readAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
@@ -138,7 +138,7 @@ export function readResourceHealth(
     removed: countRemoved(mirror, name),
     covered: covered.map(toDateRange),
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
-    gaps: findGaps([...covered, ...marked]).map(toDateRange),
+    gaps: findGaps([...covered, ...faultySlices]).map(toDateRange),
     last_success_at: success?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },

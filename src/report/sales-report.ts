@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.js";
-import { readCoverage, readMarkedSlices } from "../store/coverage.js";
+import { readCoverage, readFaultySlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import { readOwner } from "../store/owner.js";
@@ -44,7 +44,7 @@ export function createReport(
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
-  const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
+  const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readFaultySlices(mirror, "orders")]);
   const period = choosePeriod(requested, Date.parse(reached), ranges, firstDay);
   checkPeriod(period, reached.slice(0, 10), firstDay);
   const proof = readProof(mirror, runningCommand);

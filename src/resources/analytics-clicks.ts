@@ -43,7 +43,7 @@ const parentKeyOfHosts = [period, bucket, { column: "asked_host_id", from: "host
 export const analyticsTotals: TotalsSource = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },
-  pointsField: "timeseries",
+  totalsField: "timeseries",
   dayField: "date",
   countField: "orders",
   amountFields: ["revenue", "subtotal_revenue"],

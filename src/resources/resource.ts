@@ -108,7 +108,7 @@ export interface TotalsSource {
   path: string;
   query: QueryParameters;
   /** The response field with one point per day. `dayField`, `countField` and `amountFields` belong to a point. */
-  pointsField: string;
+  totalsField: string;
   dayField: string;
   countField: string;
   amountFields: readonly string[];

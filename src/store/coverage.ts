@@ -101,12 +101,12 @@ function possibleDates(date: number): TimeRange {
  * A date range that was read by page number because it contains records with unreadable dates, dates outside the range,
  * or duplicate IDs.
  */
-export interface MarkedSlice extends CoveredRange {
+export interface FaultySlice extends CoveredRange {
   recordIds: readonly number[];
   fault: string;
 }
 
-export function readMarkedSlices(mirror: Mirror, resource: string): MarkedSlice[] {
+export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[] {
   const select = "SELECT * FROM marked_slices WHERE resource = ? ORDER BY from_at";
   type Row = CoverageRow & { record_ids: string; fault: string };
   return mirror.selectRows<Row>(select, resource).map((row) => ({
@@ -116,7 +116,7 @@ export function readMarkedSlices(mirror: Mirror, resource: string): MarkedSlice[
   }));
 }
 
-export function writeMarkedSlices(mirror: Mirror, resource: string, slices: readonly MarkedSlice[]): void {
+export function writeFaultySlices(mirror: Mirror, resource: string, slices: readonly FaultySlice[]): void {
   mirror.run("DELETE FROM marked_slices WHERE resource = ?", resource);
   const insert = `INSERT INTO marked_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;

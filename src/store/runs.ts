@@ -224,17 +224,17 @@ export function readFinishedUntil(mirror: Mirror, resource: string): number | nu
   return until === null ? null : Date.parse(until);
 }
 
-export interface Refusal {
+export interface AccessDenial {
   at: string;
   error: string;
   hint: string | null;
 }
 
-export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
+export function writeAccessDenial(mirror: Mirror, resource: string, refusal: AccessDenial | null): void {
   mirror.transaction(() => writeJsonInfo(mirror, `refused:${resource}`, refusal));
 }
 
-export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
+export function readAccessDenial(mirror: Mirror, resource: string): AccessDenial | null {
   return readJsonInfo(mirror, `refused:${resource}`);
 }
 

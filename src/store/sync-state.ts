@@ -13,13 +13,13 @@ import { dayMs } from "../util/timestamps.js";
 import {
   addCoverage,
   type CoveredRange,
+  type FaultySlice,
   findLastReadAt,
-  type MarkedSlice,
   readCoverage,
-  readMarkedSlices,
+  readFaultySlices,
   withoutRange,
   writeCoverage,
-  writeMarkedSlices,
+  writeFaultySlices,
   writeRunCoverage,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
@@ -54,22 +54,22 @@ interface StateRow {
 
 /**
  * The sync state of a resource that is stored between runs: the dates read, the missing records and some options. A
- * date is either covered, in a marked slice, or unread. Methods that write must be called in a transaction. The
- * coverage and the marked slices are cached in memory, where a rollback does not undo changes, so a run must end if its
+ * date is either covered, in a faulty slice, or unread. Methods that write must be called in a transaction. The
+ * coverage and the faulty slices are cached in memory, where a rollback does not undo changes, so a run must end if its
  * transaction fails.
  */
 export class SyncState {
   readonly missing: MissingRecords;
   readonly storedTotals: StoredTotals;
   #coverage: readonly CoveredRange[];
-  #marked: readonly MarkedSlice[];
+  #faultySlices: readonly FaultySlice[];
 
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
   ) {
     this.#coverage = readCoverage(mirror, resource);
-    this.#marked = readMarkedSlices(mirror, resource);
+    this.#faultySlices = readFaultySlices(mirror, resource);
     this.missing = new MissingRecords(mirror, resource);
     this.storedTotals = new StoredTotals(mirror, resource);
   }
@@ -78,22 +78,22 @@ export class SyncState {
     return this.#coverage;
   }
 
-  markedSlices(): readonly MarkedSlice[] {
-    return this.#marked;
+  faultySlices(): readonly FaultySlice[] {
+    return this.#faultySlices;
   }
 
-  /** Returns the faulty records in all marked slices. */
-  markedIds(): ReadonlySet<number> {
-    return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
+  /** Returns the faulty records in all faulty slices. */
+  faultyIds(): ReadonlySet<number> {
+    return new Set(this.#faultySlices.flatMap(({ recordIds }) => recordIds));
   }
 
   /**
-   * Returns the missing records that the API may have removed. Faulty records in marked slices are excluded: they still
+   * Returns the missing records that the API may have removed. Faulty records in faulty slices are excluded: they still
    * exist, even if the API does not return them for their own dates.
    */
   removableRecords(): MissingRecord[] {
-    const markedIds = this.markedIds();
-    return this.missing.all().filter(({ id }) => !markedIds.has(id));
+    const faultyIds = this.faultyIds();
+    return this.missing.all().filter(({ id }) => !faultyIds.has(id));
   }
 
   isCovered(dated: number | null): boolean {
@@ -133,7 +133,7 @@ export class SyncState {
     const absent = current.filter((id) => !ids.has(id));
     this.missing.add(absent, this.#coverage);
     const covered = { ...range, readAt: requestedAt, runId };
-    this.#replace(runId, addCoverage(this.#coverage, covered), withoutRange(this.#marked, range), ids);
+    this.#replace(runId, addCoverage(this.#coverage, covered), withoutRange(this.#faultySlices, range), ids);
     return absent.length;
   }
 
@@ -141,8 +141,8 @@ export class SyncState {
    * Marks a range that contains faulty records. The new slice replaces the slices that it overlaps. If the range was
    * not read completely, their undated records remain faulty records, so that they are not marked as missing.
    */
-  markSlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
-    const replaced = ids ? [] : this.#marked.filter((slice) => overlaps(slice, range));
+  addFaultySlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
+    const replaced = ids ? [] : this.#faultySlices.filter((slice) => overlaps(slice, range));
     const undated = replaced.flatMap((slice) => slice.recordIds).filter((id) => this.#isUndated(id));
     const slice = {
       ...range,
@@ -151,28 +151,28 @@ export class SyncState {
       recordIds: [...new Set([...faultyIds, ...undated])],
       fault,
     };
-    const marked = [...withoutRange(this.#marked, range), slice];
+    const marked = [...withoutRange(this.#faultySlices, range), slice];
     this.#replace(runId, withoutRange(this.#coverage, range), marked, ids ?? new Set());
   }
 
   /**
-   * Stores the new coverage and marked slices. Undated records that are no longer in a marked slice are marked as
+   * Stores the new coverage and faulty slices. Undated records that are no longer in a faulty slice are marked as
    * missing, unless the API has just returned them (`returned`).
    */
   #replace(
     runId: number,
     coverage: readonly CoveredRange[],
-    marked: readonly MarkedSlice[],
+    marked: readonly FaultySlice[],
     returned: ReadonlySet<number>,
   ): void {
     const { mirror, resource } = this;
-    const before = this.markedIds();
+    const before = this.faultyIds();
     this.#coverage = coverage;
-    this.#marked = [...marked].sort((a, b) => a.from - b.from);
+    this.#faultySlices = [...marked].sort((a, b) => a.from - b.from);
     writeCoverage(mirror, resource, this.#coverage);
     writeRunCoverage(mirror, runId, this.#coverage);
-    writeMarkedSlices(mirror, resource, this.#marked);
-    const after = this.markedIds();
+    writeFaultySlices(mirror, resource, this.#faultySlices);
+    const after = this.faultyIds();
     const unmarked = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
     this.missing.add(unmarked);
   }

@@ -1,4 +1,4 @@
-import type { CoveredRange, MarkedSlice } from "../store/coverage.js";
+import type { CoveredRange, FaultySlice } from "../store/coverage.js";
 import { clipRanges, mergeRanges, type TimeRange } from "../util/time-ranges.js";
 import { hourMs } from "../util/timestamps.js";
 import { readByPage } from "./read-by-page.js";
@@ -21,10 +21,10 @@ export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
   const budget = new Budget(api, options.audit);
   const reasons: IncompleteReason[] = [];
   const cursor = state.cursor() ?? readUntil;
-  const parts = planAudit(coverage, state.markedSlices(), cursor, readUntil - restMs);
-  for (const { isMarked, ...range } of parts) {
+  const parts = planAudit(coverage, state.faultySlices(), cursor, readUntil - restMs);
+  for (const { isFaulty, ...range } of parts) {
     if (budget.remaining <= 0) break;
-    if (isMarked) {
+    if (isFaulty) {
       reasons.push(...(await readByPage(run, range, budget)).reasons);
       continue;
     }
@@ -38,19 +38,19 @@ export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
 }
 
 interface AuditedPart extends TimeRange {
-  isMarked: boolean;
+  isFaulty: boolean;
 }
 
 /**
  * Returns the ranges to audit, in this order: the dates before the cursor, newest first, and then the dates after it.
- * Marked slices come first if their last read is older than that of the first date to audit, and last otherwise.
+ * Faulty slices come first if their last read is older than that of the first date to audit, and last otherwise.
  * Adjacent dates are merged into one range, even if earlier runs read them separately, so that every request returns a
  * full page.
  * @param staleBefore only dates and slices last read before this time are audited
  */
 export function planAudit(
   coverage: readonly CoveredRange[],
-  markedSlices: readonly MarkedSlice[],
+  faultySlices: readonly FaultySlice[],
   cursor: number,
   staleBefore: number,
 ): AuditedPart[] {
@@ -62,11 +62,11 @@ export function planAudit(
     mergeRanges(clipRanges(stale, dates)).toReversed(),
   );
   const first = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
-  const slices = markedSlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
+  const slices = faultySlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
   const isOverdue = ({ readAt }: CoveredRange) => !first || readAt < first.readAt;
   return [
-    ...slices.filter(isOverdue).map((slice) => ({ ...slice, isMarked: true })),
-    ...ranges.map((range) => ({ ...range, isMarked: false })),
-    ...slices.filter((slice) => !isOverdue(slice)).map((slice) => ({ ...slice, isMarked: true })),
+    ...slices.filter(isOverdue).map((slice) => ({ ...slice, isFaulty: true })),
+    ...ranges.map((range) => ({ ...range, isFaulty: false })),
+    ...slices.filter((slice) => !isOverdue(slice)).map((slice) => ({ ...slice, isFaulty: true })),
   ];
 }

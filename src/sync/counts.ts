@@ -130,14 +130,14 @@ function subtractCount(total: CountComparison, part: CountComparison, rest: Time
 }
 
 /**
- * Compares the counts for date ranges that have never been read, oldest first. Marked slices have been read, so they
+ * Compares the counts for date ranges that have never been read, oldest first. Faulty slices have been read, so they
  * are excluded.
  */
 export async function compareUnread(session: DatedSession): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of subtractRanges(
     [allTime],
-    [...session.state.coverage(), ...session.state.markedSlices()],
+    [...session.state.coverage(), ...session.state.faultySlices()],
   ))
     counts.push(await compareCount(session, range));
   return counts;

@@ -6,7 +6,7 @@ import { type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
 import { contains, dayRange, mergeRanges, overlaps, type TimeRange } from "../util/time-ranges.js";
 import { daysSince1970, formatInstant } from "../util/timestamps.js";
-import type { DatedSession, PointsByDay, ResourceSession } from "./run.js";
+import type { DatedSession, RawTotalsByDay, ResourceSession } from "./run.js";
 
 interface DailyTotalsResponse {
   apiTotals: TotalsByDay | null;
@@ -21,7 +21,7 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
   const { totalsSource } = session.resource.strategy;
   if (!totalsSource) return { apiTotals: null, error: null };
   try {
-    const totals = [...(await requestPoints(session, totalsSource))].map(
+    const totals = [...(await requestRawTotals(session, totalsSource))].map(
       ([day, point]): [string, DayTotals] => [day, readTotals(point, totalsSource)],
     );
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
@@ -55,25 +55,25 @@ export function warnOfMissingTotals(
 }
 
 /** Requests the API's daily points, or returns them from the session's cache. */
-export async function requestPoints(
-  { api, cachedPoints, readUntil, resource }: ResourceSession,
+export async function requestRawTotals(
+  { api, cachedTotals, readUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,
-): Promise<PointsByDay> {
-  const cached = cachedPoints.get(totalsSource);
+): Promise<RawTotalsByDay> {
+  const cached = cachedTotals.get(totalsSource);
   if (cached) return cached;
-  const { path, pointsField } = totalsSource;
+  const { path, totalsField } = totalsSource;
   const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
   const { data } = await api.get(path, query, resource.scope);
-  const list = valueAt(data, [pointsField]);
+  const list = valueAt(data, [totalsField]);
   if (!Array.isArray(list))
-    throw new UnexpectedResponse(`The API's response to ${path} has no \`${pointsField}\`.`);
-  const days = list.map((point: Json): [string, Json] => [readPointDay(point, totalsSource), point]);
+    throw new UnexpectedResponse(`The API's response to ${path} has no \`${totalsField}\`.`);
+  const days = list.map((point: Json): [string, Json] => [readDay(point, totalsSource), point]);
   const points = new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
-  cachedPoints.set(totalsSource, points);
+  cachedTotals.set(totalsSource, points);
   return points;
 }
 
-export function readPointDay(point: Json, { dayField }: TotalsSource): string {
+export function readDay(point: Json, { dayField }: TotalsSource): string {
   return String(valueAt(point, [dayField])).slice(0, "2026-01-31".length);
 }
 

@@ -8,19 +8,19 @@ import { findAmountDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
 import { compareCount, listCountFilters } from "./counts.js";
 import { requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
-import { describeMarked } from "./marked-slices.js";
 import { planDated, readPlanState } from "./plan.js";
 import { readByPage } from "./read-by-page.js";
 import { readRanges } from "./read-range.js";
 import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } from "./run.js";
+import { describeFaultySlices } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
   const { options, readUntil, resource } = session;
-  const { markedSlices, ranges } = planDated(readPlanState(session), options, readUntil);
+  const { faultySlices, ranges } = planDated(readPlanState(session), options, readUntil);
   const steps: RequestEstimate[] = [];
-  for (const range of [...ranges, ...markedSlices]) {
+  for (const range of [...ranges, ...faultySlices]) {
     const { apiCount } = await compareCount(session, range);
     steps.push({
       what: `${describeRange(range)}: ${pluralize(apiCount, "record")}`,
@@ -38,7 +38,7 @@ export async function estimateDated(session: DatedSession): Promise<RequestEstim
 /** Reads a resource with dates (orders and content). The steps are described in `README.md`. */
 export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncResult> {
   const { mirror, options, readUntil, reporter, resource, runId, state } = syncRun;
-  const { floor, gaps, isResumed, markedSlices, ranges } = planDated(
+  const { floor, gaps, isResumed, faultySlices, ranges } = planDated(
     readPlanState(syncRun),
     options,
     readUntil,
@@ -47,7 +47,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     const mirrored = pluralize(state.count(allTime), "record");
     reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
   }
-  const due = mergeRanges([...ranges, ...markedSlices]);
+  const due = mergeRanges([...ranges, ...faultySlices]);
   // The plan is stored before the first request, so that it survives if the run is killed. If there is nothing to read,
   // `until` is the floor, so that no newer date counts as read by this run.
   const since = formatInstantOrNull(due[0]?.from ?? floor);
@@ -64,7 +64,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   const drift = findAmountDrift(state, apiTotals);
   const run: DatedRun = { ...syncRun, apiTotals };
   const readReasons = await readRanges(run, ranges);
-  for (const slice of markedSlices) readReasons.push(...(await readByPage(run, slice)).reasons);
+  for (const slice of faultySlices) readReasons.push(...(await readByPage(run, slice)).reasons);
   readReasons.push(...(await audit(run)));
   // If the API is down, the reads below fail as well, and the run reports that error instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
@@ -77,15 +77,15 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     reporter.warn(
       `${resource.name}: ${describeRange(gap)} has never been read and is not covered: run \`brandapi sync ${resource.name}\``,
     );
-  const markedText = describeMarked(run);
-  if (markedText !== null)
+  const faultText = describeFaultySlices(run);
+  if (faultText !== null)
     reporter.warn(
-      `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
+      `${resource.name}: ${faultText}: all records are kept, no records near these dates are removed, and the run is not verified`,
     );
   const coveredFrom = Math.max(floor, ...gaps.map(({ to }) => to + 1));
   return {
     incompleteReasons,
-    isVerified: !hasUnreachable && markedText === null,
+    isVerified: !hasUnreachable && faultText === null,
     columns: { ...sums, covered_from: formatInstantOrNull(coveredFrom) },
     comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
   };

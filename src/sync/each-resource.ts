@@ -80,7 +80,7 @@ function describeFailure({ resource, error }: Failure, all: readonly Failure[]):
   return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
 }
 
-export function createLostAccessError({ name }: Resource, cause: Forbidden): Incomplete {
+export function createAccessDeniedError({ name }: Resource, cause: Forbidden): Incomplete {
   const message = `${name} was read before, but is now refused: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
 }

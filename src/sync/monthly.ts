@@ -17,10 +17,10 @@ import {
   utcDay,
 } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
-import { readPointDay, requestPoints } from "./daily-totals.js";
+import { readDay, requestRawTotals } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
 import type {
-  PointsByDay,
+  RawTotalsByDay,
   RequestEstimate,
   ResourceSession,
   SyncOptions,
@@ -36,7 +36,7 @@ interface Month extends TimeRange {
 }
 
 export async function estimateMonthly(session: MonthlySession): Promise<RequestEstimate[]> {
-  const points = await requestPoints(session, session.resource.strategy.totalsSource);
+  const points = await requestRawTotals(session, session.resource.strategy.totalsSource);
   const requests = findDueMonths(session, points).length;
   const days = { what: "daily clicks, to find the months that changed", requests: 1 };
   return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
@@ -48,7 +48,7 @@ export async function estimateMonthly(session: MonthlySession): Promise<RequestE
  */
 export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncResult> {
   const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
-  const due = findDueMonths(run, await requestPoints(run, resource.strategy.totalsSource));
+  const due = findDueMonths(run, await requestRawTotals(run, resource.strategy.totalsSource));
   const requested = findRequestedRange(run);
   const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
   const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
@@ -77,7 +77,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncOptions): boolean {
  * Returns the months to read: the current month and every month with clicks. Skips unchanged months that were last read
  * after their window had ended, unless `--full`, `--since` or an option that changes the requested data is given.
  */
-function findDueMonths(session: MonthlySession, points: PointsByDay): Month[] {
+function findDueMonths(session: MonthlySession, points: RawTotalsByDay): Month[] {
   const { readUntil, options, state } = session;
   const { full, groupBy, since, windowMs } = options;
   const requested = findRequestedRange(session);
@@ -131,12 +131,12 @@ function selectHosts({ mirror, options, resource }: MonthlySession): (string | n
  * Returns the months with at least one day whose point differs from the mirrored point. The API may omit the points of
  * idle days.
  */
-function findChangedMonths({ mirror, resource }: MonthlySession, points: PointsByDay): Set<string> {
+function findChangedMonths({ mirror, resource }: MonthlySession, points: RawTotalsByDay): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
     for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
-      mirrored.set(readPointDay(point, totalsSource), point);
+      mirrored.set(readDay(point, totalsSource), point);
   const isChanged = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
     return isIdle(was) ? !isIdle(is) : !isSamePoint(was, is, totalsSource.amountFields);

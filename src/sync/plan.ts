@@ -18,41 +18,41 @@ export const resumableMs = hourMs;
 
 export interface PlanState {
   coverage: readonly CoveredRange[];
-  markedSlices: readonly TimeRange[];
+  faultySlices: readonly TimeRange[];
   /** The oldest date that any run has requested, or null before the first run. */
   floor: number | null;
   /** The newest date up to which a finished run has read, or null if no run has finished. */
   finishedUntil: number | null;
   /** The ranges that an unfinished sync has read since the last finished run. */
   interrupted: readonly CoveredRange[];
-  missingDays: readonly TimeRange[];
+  missingDates: readonly TimeRange[];
 }
 
 interface DatedPlan {
   /** The ranges to read, newest first. */
   ranges: TimeRange[];
-  /** The marked slices to re-read, newest first. */
-  markedSlices: TimeRange[];
+  /** The faulty slices to re-read, newest first. */
+  faultySlices: TimeRange[];
   floor: number;
   /** The ranges, between the floor and the newest date read, that will still be unread after this run. */
   gaps: TimeRange[];
   isResumed: boolean;
 }
 
-type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs" | "allMarked">;
+type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs" | "allFaulty">;
 
 export function readPlanState({ mirror, resource, state }: DatedSession): PlanState {
   const coverage = state.coverage();
-  const markedSlices = state.markedSlices();
+  const faultySlices = state.faultySlices();
   const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
   const missing = state.removableRecords();
   return {
     coverage,
-    markedSlices,
+    faultySlices,
     floor: state.floor(),
     finishedUntil: readFinishedUntil(mirror, resource.name),
-    interrupted: [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedRunId),
-    missingDays: missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated)))),
+    interrupted: [...coverage, ...faultySlices].filter(({ runId }) => runId > finishedRunId),
+    missingDates: missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated)))),
   };
 }
 
@@ -61,19 +61,19 @@ export function readPlanState({ mirror, resource, state }: DatedSession): PlanSt
  * of missing records. Dates before the floor are never read.
  */
 export function planDated(input: PlanState, options: PlanOptions, readUntil: number): DatedPlan {
-  const { coverage, interrupted, markedSlices, missingDays } = input;
+  const { coverage, interrupted, faultySlices, missingDates } = input;
   const floor = findFloor(options, input.floor);
   const justRead = interrupted.filter(({ readAt }) => readAt >= readUntil - resumableMs);
   const requested = subtractRanges(findRequestedRanges(input, options, floor, readUntil), justRead);
-  const due = mergeRanges(clipRanges([...requested, ...missingDays], { from: floor, to: readUntil }));
-  const dueSlices = markedSlices.filter(
-    (slice) => options.allMarked || due.some((range) => overlaps(range, slice)),
+  const due = mergeRanges(clipRanges([...requested, ...missingDates], { from: floor, to: readUntil }));
+  const dueSlices = faultySlices.filter(
+    (slice) => options.allFaulty || due.some((range) => overlaps(range, slice)),
   );
-  const ranges = subtractRanges(due, markedSlices);
-  const read = mergeRanges([...coverage, ...markedSlices, ...ranges]);
+  const ranges = subtractRanges(due, faultySlices);
+  const read = mergeRanges([...coverage, ...faultySlices, ...ranges]);
   return {
     ranges: ranges.toReversed(),
-    markedSlices: mergeRanges(dueSlices).toReversed(),
+    faultySlices: mergeRanges(dueSlices).toReversed(),
     floor,
     gaps: subtractRanges([{ from: floor, to: read.at(-1)?.to ?? floor }], read),
     isResumed: interrupted.length > 0,
@@ -103,7 +103,7 @@ export function subtractWindow(ms: number, spanMs: number): number {
  * the gaps in the coverage, the dates after the last finished run, and the window before each of these ranges.
  */
 function findRequestedRanges(
-  { coverage, finishedUntil, markedSlices }: PlanState,
+  { coverage, finishedUntil, faultySlices }: PlanState,
   options: PlanOptions,
   floor: number,
   readUntil: number,
@@ -113,7 +113,7 @@ function findRequestedRanges(
   if (full) return [{ from: floor, to }];
   if (since !== undefined) return [{ from: since, to }];
 
-  const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
+  const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...faultySlices]);
   const withWindows = unread.map((range) => ({
     from: subtractWindow(range.from, windowMs),
     to: range.to,

@@ -3,14 +3,14 @@ import { findNthDate, recordDate } from "../store/records.js";
 import { startOfDay, type TimeRange } from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
 import { compareCount } from "./counts.js";
-import { readSlice, type SliceReading, storeSlice } from "./marked-slices.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
+import { readSlice, type SliceReading, storeSlice } from "./slices.js";
 
 /** Slices are split until the API counts at most this many records in each, or until they are one day long. */
 const maxSliceRecords = 2_000;
 /** A range without a start is treated as starting here when it is first split in the middle. */
 const openRangeStart = Date.UTC(2006, 0, 1);
-/** If a slice has more faulty records than this, all of its days are marked, even those without faulty records. */
+/** If a slice has more faulty records than this, all of its days count as faulty. */
 const maxFaultsToLocate = 10;
 /** The request budget for locating the days with faulty records in a slice. */
 const maxLocateRequests = 100;
@@ -95,7 +95,7 @@ async function countHalves(run: DatedRun, { from, to }: TimeRange, middle: numbe
 
 /**
  * Reads and stores a slice. If only a few records are faulty and the budget allows it, bisects the slice first to find
- * the days that must be marked.
+ * the days that contain the faulty records.
  */
 async function readAndStore(run: DatedRun, slice: TimeRange, budget: Budget): Promise<IncompleteReason[]> {
   const reading = await readSlice(run, slice);

@@ -2,9 +2,9 @@ import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
 import { rangeQuery, readSortedDates } from "./check-dates.js";
-import { readSlice, resolveCopies, storeSlice } from "./marked-slices.js";
 import { type RangeResult, readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
+import { readSlice, resolveCopies, storeSlice } from "./slices.js";
 
 /** A response with all the records in `range`. */
 interface CompletePage {

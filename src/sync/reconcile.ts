@@ -107,7 +107,7 @@ function describeUnreadDays({ length }: readonly string[]): IncompleteReason[] {
 function isAllCovered(state: SyncState): boolean {
   const [first, ...others] = mergeRanges(state.coverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;
-  return isContinuous && state.markedSlices().length === 0;
+  return isContinuous && state.faultySlices().length === 0;
 }
 
 async function requestUnreachableCount(run: DatedRun, sums: CountSums): Promise<number> {

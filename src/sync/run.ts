@@ -11,7 +11,7 @@ import {
   type RunRow,
   readRun,
   updateRun,
-  writeRefusal,
+  writeAccessDenial,
 } from "../store/runs.js";
 import { SyncState, type TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
@@ -36,8 +36,8 @@ export interface SyncOptions {
   /** The maximum number of requests for re-reading dates whose totals or counts differ. */
   budget: number;
   audit: number;
-  /** True to re-read all marked slices, not only those in the requested ranges. */
-  allMarked: boolean;
+  /** True to re-read all faulty slices, not only those in the requested ranges. */
+  allFaulty: boolean;
   details: "all" | "changed" | "none";
   groupBy: string;
   hosts: readonly string[];
@@ -50,7 +50,7 @@ export const defaultOptions: SyncOptions = {
   acceptRemovals: false,
   budget: 100,
   audit: 5,
-  allMarked: false,
+  allFaulty: false,
   details: "changed",
   groupBy: "day",
   hosts: [],
@@ -58,7 +58,7 @@ export const defaultOptions: SyncOptions = {
 };
 
 /** A point is an object in the API's daily analytics with the totals of one day (`2026-01-31`). */
-export type PointsByDay = ReadonlyMap<string, Json>;
+export type RawTotalsByDay = ReadonlyMap<string, Json>;
 
 /** The parts of a sync that all resources share. */
 export interface SyncSession {
@@ -69,7 +69,7 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  cachedPoints: Map<TotalsSource, PointsByDay>;
+  cachedTotals: Map<TotalsSource, RawTotalsByDay>;
 }
 
 /** A session for planning, counting and comparing one resource without writing anything. */
@@ -224,11 +224,11 @@ export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): Ru
       });
       if (refusal) {
         const { hint = null, message } = refusal;
-        writeRefusal(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
+        writeAccessDenial(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
       } else if (outcome !== "failed" && outcome !== "stopped") {
         // A run that failed or was stopped may never have received a response, so it does not clear an earlier denial
         // of access.
-        writeRefusal(mirror, resource.name, null);
+        writeAccessDenial(mirror, resource.name, null);
       }
     });
   } catch (writeError) {

@@ -9,7 +9,7 @@ import { silentReporter } from "../util/reporter.js";
 import { formatDuration, formatInstant, formatInstantOrNull } from "../util/timestamps.js";
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
-import { createLostAccessError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
+import { createAccessDeniedError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
 import { countList, estimateList, readCompleteList, readRanking } from "./list-strategies.js";
 import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
@@ -36,7 +36,7 @@ interface ResourceWithoutScope {
   resource: Resource;
   why: string;
   /** True if an earlier run read the resource, so its data in the mirror is now outdated. */
-  isLost: boolean;
+  wasReadBefore: boolean;
 }
 
 /**
@@ -56,9 +56,9 @@ export async function syncResources(
     onRunEnd(run);
     return { error, isSkipped: run.outcome === "skipped" };
   });
-  for (const { isLost, resource, why } of withoutScope) {
-    if (isLost) {
-      const { run, error } = recordLostScope(session, resource, why);
+  for (const { wasReadBefore, resource, why } of withoutScope) {
+    if (wasReadBefore) {
+      const { run, error } = recordMissingScope(session, resource, why);
       onRunEnd(run);
       results.failures.push({ resource, error });
       continue;
@@ -67,19 +67,19 @@ export async function syncResources(
     const at = formatInstant(clock.now());
     onRunEnd({ ...createRunRow(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
-  throwIfFailed(results, due.length + withoutScope.filter(({ isLost }) => isLost).length);
+  throwIfFailed(results, due.length + withoutScope.filter(({ wasReadBefore }) => wasReadBefore).length);
 }
 
 /**
  * Records an incomplete run for a resource that was read before but whose scope the key has lost. Sends no requests.
  */
-function recordLostScope(
+function recordMissingScope(
   session: SyncSession,
   resource: Resource,
   why: string,
 ): { run: RunRow; error: Error } {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
-  const error = createLostAccessError(resource, new Forbidden(`${why}.`, { hint }));
+  const error = createAccessDeniedError(resource, new Forbidden(`${why}.`, { hint }));
   const task = silentReporter.begin({ name: resource.name });
   const run = finishRun(startRun(session, resource, task), { outcome: "incomplete", error });
   return { run, error };
@@ -159,7 +159,7 @@ function decideEnd(
   if (result instanceof Forbidden) {
     const isOutdated = wasReadBefore || (isOptional && progress.hasResponses());
     if (isOutdated && failureScope(result) !== "command")
-      return { outcome: "incomplete", error: createLostAccessError(resource, result) };
+      return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
     if (isOptional) return { outcome: "skipped", error: result };
   }
   if (result instanceof Stopped) return { outcome: "stopped", error: result };

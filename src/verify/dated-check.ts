@@ -17,8 +17,8 @@ import {
   sumCounts,
 } from "../sync/counts.js";
 import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
-import { describeMarked } from "../sync/marked-slices.js";
 import { Budget, type CountSums, type DatedSession, type SyncRun } from "../sync/run.js";
+import { describeFaultySlices } from "../sync/slices.js";
 import { pluralize } from "../util/format-text.js";
 import {
   allTime,
@@ -69,7 +69,7 @@ export interface DatedComparison {
   unread: CountComparison[];
   future: FutureRecords | null;
   allDates: CountComparison;
-  /** The number of records that the API does not return for any date range (A11), or 0 if there are marked slices. */
+  /** The number of records that the API does not return for any date range (A11), or 0 if there are faulty slices. */
   unreachable: number;
   sums: CountSums;
 }
@@ -91,8 +91,8 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
   const sums = sumCounts(counts, differing.length);
-  // Marked slices are not covered, so the sums exclude their records.
-  const hasMarked = state.markedSlices().length > 0;
+  // Faulty slices are not covered, so the sums exclude their records.
+  const hasFaulty = state.faultySlices().length > 0;
   const allTotals = {
     api_total: allDates.apiCount,
     mirror_total: countCurrent(run.mirror, run.resource.name),
@@ -106,8 +106,8 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
     unread: findDifferingCounts(unread),
     future,
     allDates,
-    unreachable: hasMarked ? 0 : countUnreachable(allDates, sums, allUnread),
-    sums: hasMarked ? { ...sums, ...allTotals } : sums,
+    unreachable: hasFaulty ? 0 : countUnreachable(allDates, sums, allUnread),
+    sums: hasFaulty ? { ...sums, ...allTotals } : sums,
   };
 }
 
@@ -186,27 +186,26 @@ export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsR
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const comparison = await compareWithApi(run);
   const { dailyTotals, future, unreachable, unread } = comparison;
-  const marked = describeMarked(run);
-  const months = [
+  const faultText = describeFaultySlices(run);
+  const parts = [
     ...verifyMonths(run, comparison),
     ...unread.map((range) => createUnreadPart(resource.name, range, floor)),
   ];
-  if (unreachable > 0)
-    months.push(createUnprovenPart("undated", "undated", describeUnreachable(unreachable)));
-  if (marked !== null) months.push(createUnprovenPart("unexpected-dates", "dates", marked));
+  if (unreachable > 0) parts.push(createUnprovenPart("undated", "undated", describeUnreachable(unreachable)));
+  if (faultText !== null) parts.push(createUnprovenPart("unexpected-dates", "dates", faultText));
   const wanted = unread.filter(({ to }) => to >= floor);
   const comparesTotals =
     !resource.strategy.totalsSource || (dailyTotals !== null && dailyTotals.drift === null);
   return {
     resource: resource.name,
     ...comparison.sums,
-    state: combineParts(months),
-    months,
+    state: combineParts(parts),
+    parts,
     blind_spot: `changes to old records that affect ${comparesTotals ? "neither a count nor a daily total" : "no count"}`,
     future: future && { records: future.records, until: future.until },
     unread: wanted.reduce((sum, { apiCount, mirrorCount }) => sum + Math.max(0, apiCount - mirrorCount), 0),
     undated: countUndated(mirror, resource.name),
-    unsettled: unreachable > 0 || marked !== null,
+    unsettled: unreachable > 0 || faultText !== null,
     readEvidence: () => datedEvidence(run, comparison),
   };
 }
@@ -246,7 +245,7 @@ function verifyMonths(
       return { state: "different", why: summarizeDifferences(days, counts) };
     if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), month)))
       return { state: "unproven", why: "not read completely" };
-    if (state.markedSlices().some((slice) => overlaps(slice, month)))
+    if (state.faultySlices().some((slice) => overlaps(slice, month)))
       return { state: "unproven", why: "contains records with unexpected dates or IDs" };
     // If there are no newer records, the last month counts as read even though it is covered only up to the newest date
     // read.

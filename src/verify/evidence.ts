@@ -178,7 +178,7 @@ function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedCompar
   const members = [totalsSource.countField, ...totalsSource.amountFields]
     .map((name) => `.${name}`)
     .join(", ");
-  const filter = `jq '[.data.${totalsSource.pointsField}[] | select(any(${members}; (. // 0) != 0))] | length'`;
+  const filter = `jq '[.data.${totalsSource.totalsField}[] | select(any(${members}; (. // 0) != 0))] | length'`;
   const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
   const completeDays = ranges.filter(({ from, to }) => from < to);
   return completeDays.map((range) => {

@@ -41,7 +41,7 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   return {
     resource: resource.name,
     state,
-    months: [{ kind: "list", part: "all", state, why, read_at: formatInstant(clock.now()) }],
+    parts: [{ kind: "list", part: "all", state, why, read_at: formatInstant(clock.now()) }],
     blind_spot,
     api_total: list.total,
     mirror_total: mirrorTotal,

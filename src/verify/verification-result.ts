@@ -27,7 +27,7 @@ export interface PartResult {
 export interface RecordsResult extends CountSums {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
-  months: PartResult[];
+  parts: PartResult[];
   blind_spot: string;
   /** The number of unread records, excluding those dated before the floor. */
   unread?: number;
@@ -57,7 +57,7 @@ export interface VerificationResult extends RecordsResult {
 }
 
 /** A result as printed by `verify --json`, where the name of a part is called `month`. */
-export interface PrintedResult extends Omit<VerificationResult, "months" | "problems" | "readEvidence"> {
+export interface PrintedResult extends Omit<VerificationResult, "parts" | "problems" | "readEvidence"> {
   months: (Omit<PartResult, "part"> & { month: string })[];
   found: string[];
   evidence?: Evidence[] | undefined;
@@ -68,9 +68,9 @@ export function createUnprovenPart(kind: PartKind, name: string, why: string): P
 }
 
 export function createUnprovenResult(resource: string, why: string): RecordsResult {
-  const months = [createUnprovenPart("list", "all", why)];
+  const parts = [createUnprovenPart("list", "all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
-  return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
+  return { resource, state: "unproven", parts, blind_spot: "", ...uncounted };
 }
 
 export function combineParts(parts: readonly PartResult[]): PartResult["state"] {
@@ -84,7 +84,7 @@ export function combineParts(parts: readonly PartResult[]): PartResult["state"] 
  * @param tableError a description of tables that differ from the records, or null
  */
 export function listProblems(records: RecordsResult, tableError: string | null): Problem[] {
-  const { months: parts, resource, unread, unsettled } = records;
+  const { parts, resource, unread, unsettled } = records;
   const problems: Problem[] = [];
   const differing = parts.filter(({ state }) => state === "different").map(({ part }) => part);
   const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";

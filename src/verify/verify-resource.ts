@@ -95,17 +95,17 @@ async function verifyRecords(
   const before = await recordVerification(session, resource, tableError);
   if (!repair) return before;
   const state = new SyncState(session.mirror, resource.name);
-  const isRepairable = before.state === "different" || before.unread || state.markedSlices().length > 0;
+  const isRepairable = before.state === "different" || before.unread || state.faultySlices().length > 0;
   if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
-  const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
+  const options = { ...session.options, budget, allFaulty: true, ...state.lastOptions() };
   // Do not cache the daily totals, because the repair and the second verification need the current ones.
-  const repairSession = { ...session, options, cachedPoints: new Map() };
+  const repairSession = { ...session, options, cachedTotals: new Map() };
   const { run, error } = await syncResource(repairSession, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const newSession = { ...session, cachedPoints: new Map() };
+  const newSession = { ...session, cachedTotals: new Map() };
   const after = await recordVerification(newSession, resource, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
   const repaired = { run_id, rows_new, rows_changed, rows_removed };
@@ -130,10 +130,10 @@ async function recordVerification(
     finishRun(run, { outcome: result instanceof Stopped ? "stopped" : "failed", error: result });
     throw result;
   }
-  const { api_total, mirror_total, differing, months } = result;
+  const { api_total, mirror_total, differing, parts } = result;
   const problems = listProblems(result, tableError);
   const text = problems.map((problem) => problem.text).join("; ");
-  const verified = problems.length === 0 && months.length > 0;
+  const verified = problems.length === 0 && parts.length > 0;
   mirror.transaction(() => {
     finishRun(run, {
       outcome: "verified",

@@ -222,7 +222,7 @@ function checkProvenMonths(
   { endedAt, startedAt, verdict }: RunResult,
   { records, readTimes }: MirrorClaims,
 ): string[] {
-  const months = verdict?.months.filter(({ state }) => state === "proven").map(({ part }) => part) ?? [];
+  const months = verdict?.parts.filter(({ state }) => state === "proven").map(({ part }) => part) ?? [];
   return versionHistory.at(startedAt).flatMap(({ record, second, until }) => {
     if (Number.isNaN(second) || until <= endedAt || records.get(String(record.id))?.removedAt === null)
       return [];

@@ -212,7 +212,7 @@ export class World {
       keys: deps.keys,
       reporter: silentReporter,
       options: { ...defaultOptions, ...flags },
-      cachedPoints: new Map(),
+      cachedTotals: new Map(),
     });
     client.close();
     const select = "SELECT verified FROM sync_runs WHERE resource = ? ORDER BY run_id DESC";

@@ -185,7 +185,7 @@ describe("an unreadable date", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("the audit re-reads marked slices outside the window", async () => {
+  test("the audit re-reads faulty slices outside the window", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -328,7 +328,7 @@ describe("an order that the API lists twice", () => {
     }
   });
 
-  test("the audit starts with the marked slice that was read longest ago", async () => {
+  test("the audit starts with the faulty slice that was read longest ago", async () => {
     const dateOf = (n: number) => noon - hour - n * 5 * hour;
     const brand = makeBrand({ orders: [...orders, copy("o100", dateOf(100)), copy("o150", dateOf(150))] });
     await synced(brand);

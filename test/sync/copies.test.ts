@@ -39,7 +39,7 @@ function missing(brand: TestBrand): string[] {
   return brand.sql<{ key: string }>(select).map(({ key }) => key);
 }
 
-function markedSeconds(brand: TestBrand) {
+function faultySeconds(brand: TestBrand) {
   return brand.sql(`SELECT from_at AS "from", to_at AS "to", records.key AS key FROM marked_slices
     LEFT JOIN json_each(record_ids) LEFT JOIN records ON record_id = json_each.value`);
 }
@@ -55,7 +55,7 @@ test("sync moves an order to an older date after it has checked that the API no 
   const { requests } = await brand.run(partialSync);
   expect(requests.some(readsSecondOf("o3"))).toBe(true);
   expect(mirroredDate(brand, "o3")).toBe(at(oldDay));
-  expect([missing(brand), markedSeconds(brand)]).toEqual([[], []]);
+  expect([missing(brand), faultySeconds(brand)]).toEqual([[], []]);
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1, rows_removed: 0 });
 });
 
@@ -66,7 +66,7 @@ test("sync keeps the newer of two copies that the API returns and marks the seco
   expect(requests.some(readsSecondOf("o3"))).toBe(true);
   expect(err).toContain("`o3` is listed more than once");
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
-  expect(markedSeconds(brand)).toEqual([{ from: at(oldDay), to: at(oldDay + 999), key: "o3" }]);
+  expect(faultySeconds(brand)).toEqual([{ from: at(oldDay), to: at(oldDay + 999), key: "o3" }]);
   expect(missing(brand)).toEqual([]);
 });
 
@@ -89,7 +89,7 @@ test("sync looks up at most ten moved orders per response and does not count the
     ...moved.slice(10).map(originalDate),
   ]);
   expect(missing(brand)).toEqual(moved.slice(10));
-  expect(markedSeconds(brand)).toEqual([]);
+  expect(faultySeconds(brand)).toEqual([]);
   brand.pass(day);
   await brand.run("sync orders --full");
   expect(mirroredDate(brand, "o15")).toBe(at(oldDay - 12 * minute));
@@ -97,9 +97,9 @@ test("sync looks up at most ten moved orders per response and does not count the
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_removed: 0 });
 });
 
-test("sync leaves a moved order unchanged if the limit on look-ups is reached and the order's newer date is in a marked slice", async () => {
+test("sync leaves a moved order unchanged if the limit on look-ups is reached and the order's newer date is in a faulty slice", async () => {
   const brand = await makeSyncedBrand([...orders, orderAt("o13", Date.parse(originalDate("o13")))]);
-  expect(markedSeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
+  expect(faultySeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
   moveToOldDay(
     brand,
     Array.from({ length: 11 }, (_, n) => `o${n + 3}`),
@@ -108,7 +108,7 @@ test("sync leaves a moved order unchanged if the limit on look-ups is reached an
   expect(mirroredDate(brand, "o12")).toBe(at(oldDay - 9 * minute));
   expect(mirroredDate(brand, "o13")).toBe(originalDate("o13"));
   expect(missing(brand)).toEqual([]);
-  expect(markedSeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
+  expect(faultySeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
 });
 
 test("sync replaces an order whose date has become unreadable with an older copy that has a date", async () => {

@@ -17,14 +17,14 @@ const days = (from: number, to: number) => ({ from: from === first ? first : fro
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
 const before = (given: Partial<PlanState>): PlanState => ({
   coverage: [],
-  markedSlices: [],
+  faultySlices: [],
   floor: null,
   finishedUntil: null,
   interrupted: [],
-  missingDays: [],
+  missingDates: [],
   ...given,
 });
-const defaults = { full: false, windowMs: 30 * day, allMarked: false };
+const defaults = { full: false, windowMs: 30 * day, allFaulty: false };
 
 const table: [what: string, before: PlanState, options: object, ranges: object[], gaps: object[]][] = [
   ["the first run reads all dates", before({}), {}, [days(first, 1000)], []],
@@ -117,7 +117,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
       floor: first,
       finishedUntil: 999 * day - 1,
       interrupted: [{ ...days(969, 999), readAt: now, runId: 2 }],
-      missingDays: [days(500, 501), days(980, 981)],
+      missingDates: [days(500, 501), days(980, 981)],
     }),
     {},
     [days(999, 1000), days(980, 981), days(500, 501)],
@@ -131,17 +131,17 @@ test.each(table)("planDated selects the dates to read: %s", (_, given, options, 
   expect(plan.gaps).toEqual(gaps);
 });
 
-test("planDated selects the marked slices that overlap the requested dates, or all of them if allMarked is set", () => {
+test("planDated selects the faulty slices that overlap the requested dates, or all of them if allFaulty is set", () => {
   const given = before({
     coverage: [read(first, 999)],
-    markedSlices: [days(500, 501), days(990, 991)],
+    faultySlices: [days(500, 501), days(990, 991)],
     floor: first,
     finishedUntil: 999 * day - 1,
-    missingDays: [days(700, 701)],
+    missingDates: [days(700, 701)],
   });
-  expect(planDated(given, defaults, now).markedSlices).toEqual([days(990, 991)]);
-  const all = planDated(given, { ...defaults, allMarked: true }, now);
-  expect(all.markedSlices).toEqual([days(990, 991), days(500, 501)]);
+  expect(planDated(given, defaults, now).faultySlices).toEqual([days(990, 991)]);
+  const all = planDated(given, { ...defaults, allFaulty: true }, now);
+  expect(all.faultySlices).toEqual([days(990, 991), days(500, 501)]);
 });
 
 test("`subtractWindow` returns -Infinity only if the result would be before the year 0", () => {

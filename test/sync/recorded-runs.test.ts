@@ -26,7 +26,7 @@ describe("a run's row in `sync_runs`", () => {
       reporter,
       keys: new Set(keys),
       options: defaultOptions,
-      cachedPoints: new Map(),
+      cachedTotals: new Map(),
     };
   }
 

@@ -12,14 +12,14 @@ async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
   const state = new SyncState(mirror, orders.name);
-  state.markSlice({ ...reading, range: firstDay, faultyIds: [1], ids: null });
+  state.addFaultySlice({ ...reading, range: firstDay, faultyIds: [1], ids: null });
   return state;
 }
 
 test("if a partially read slice replaces other slices, their undated records are assigned to the new slice", async () => {
   const state = await withUndatedOrder();
-  state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: null });
-  expect(state.markedSlices()).toEqual([
+  state.addFaultySlice({ ...reading, range: bothDays, faultyIds: [], ids: null });
+  expect(state.faultySlices()).toEqual([
     { ...bothDays, readAt: 1, runId: 1, fault: "a fault", recordIds: [1] },
   ]);
   expect(state.missing.all()).toEqual([]);
@@ -27,13 +27,13 @@ test("if a partially read slice replaces other slices, their undated records are
 
 test("an undated record is marked as missing if a complete slice without the record replaces its slice", async () => {
   const state = await withUndatedOrder();
-  state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set() });
-  expect(state.markedIds()).toEqual(new Set());
+  state.addFaultySlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set() });
+  expect(state.faultyIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, dated: null }]);
 });
 
 test("an undated record is not marked as missing if a complete slice contains it", async () => {
   const state = await withUndatedOrder();
-  state.markSlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set([1]) });
+  state.addFaultySlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set([1]) });
   expect(state.missing.all()).toEqual([]);
 });

@@ -61,7 +61,7 @@ function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
 }
 
 /**
- * Writes all records in a slice in one transaction. If any record is faulty, the slice is marked, so that nothing in it
+ * Writes all records in a slice in one transaction. If any record is faulty, the slice counts as faulty, so that nothing in it
  * is removed. Otherwise, a complete slice counts as covered, and mirrored records that the API did not return for it
  * are marked as missing.
  * @returns copies that are older than the mirrored records
@@ -85,7 +85,14 @@ function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceR
     const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
     const ids = new Set([...written.ids, ...faultyIds]);
     if (fault !== null)
-      state.markSlice({ runId, range: slice, faultyIds, ids: isComplete ? ids : null, fault, requestedAt });
+      state.addFaultySlice({
+        runId,
+        range: slice,
+        faultyIds,
+        ids: isComplete ? ids : null,
+        fault,
+        requestedAt,
+      });
     else if (isComplete) state.coverRange({ runId, range: slice, ids, requestedAt }, apiTotals);
     return copies;
   });
@@ -151,7 +158,7 @@ function resolveCopy(
     const range = secondRange(copyDate);
     const fault = describeRepeatedId(recordKey(resource, value, 0));
     state.storedTotals.invalidate(range);
-    state.markSlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
+    state.addFaultySlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
   }
 }
 
@@ -161,16 +168,16 @@ function secondRange(date: number): TimeRange {
 }
 
 function isReadByRun({ runId, state }: DatedRun, date: number): boolean {
-  const readings = [...state.coverage(), ...state.markedSlices()];
+  const readings = [...state.coverage(), ...state.faultySlices()];
   return readings.some((range) => range.runId === runId && containsInstant(range, date));
 }
 
-/** Describes the fault in the newest marked slice and the number of faulty records. Returns null if there are none. */
-export function describeMarked({ mirror, resource, state }: DatedSession): string | null {
-  const newest = state.markedSlices().at(-1);
+/** Describes the fault in the newest faulty slice and the number of faulty records. Returns null if there are none. */
+export function describeFaultySlices({ mirror, resource, state }: DatedSession): string | null {
+  const newest = state.faultySlices().at(-1);
   const undated = countUndated(mirror, resource.name);
   if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
-  const records = pluralize(state.markedIds().size, "such record");
+  const records = pluralize(state.faultyIds().size, "such record");
   const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
   return `${newest.fault} (${records}${unreadable})`;
 }
