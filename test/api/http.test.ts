@@ -57,7 +57,7 @@ it.each([
   expect(reasons).toHaveLength(1);
 });
 
-it("a request fails with the error from the last attempt when --max-wait expires", async () => {
+it("when --max-wait expires, a request fails with the error from the last attempt", async () => {
   const server = await serve((_request, response) => sendJson(response, "x", 503));
   const { api, clock } = retryingClient(server.baseUrl);
   const error = await rejection(api.get("/orders"));

@@ -339,7 +339,7 @@ test("backup --restore rejects a damaged backup and a backup of another brand, a
   expect(readdirSync(brand.home).filter((name) => /before/.test(name))).toEqual([]);
 });
 
-test("backup --restore warns that forget must be run again if it cannot read the IDs of forgotten hosts from the damaged mirror", async () => {
+test("backup --restore asks the user to run forget again if the IDs of forgotten hosts cannot be read from the damaged mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   damage(brand.db, "mirror_info");

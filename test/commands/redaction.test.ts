@@ -284,7 +284,8 @@ test("sync removes an omitted field from stored data and does not store it again
   expect(brand.sql("SELECT count(host_socials) > 0 AS others FROM recommendations")).toEqual([{ others: 1 }]);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
 
-  // A new list replaces the old list. Fields that are no longer in the list are stored when they are next read.
+  // `login --omit` replaces the list of omitted fields. Fields that are no longer in the list are stored when they
+  // are next read.
   expect((await brand.run("login --omit host.first_name")).err).toContain("Stored in ");
   const other = await brand.run("sync roster");
   expect(other.err).toMatch(/^omits host\.first_name: \d+ records rewritten$/m);

@@ -244,7 +244,7 @@ test.each([
   expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
 });
 
-test("each retry of a download waits first and uses a new signed URL", async () => {
+test("before each retry, a download waits and requests a new signed URL", async () => {
   const brand = await brandWithFiles({ a: {} });
   const requests = failFileRequests(brand, (_, count) =>
     count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,

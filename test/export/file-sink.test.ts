@@ -54,7 +54,7 @@ test("an export preserves the permissions of the previous file and follows symbo
   expect(readdirSync(home).sort()).toEqual(["link.csv", "real.csv"]);
 });
 
-test("an export rejects a path that cannot be written before it reads any rows", async () => {
+test("an export rejects an unwritable path before it reads any rows", async () => {
   const path = await mirrorOfOrders(1);
   const home = makeHome();
   mkdirSync(join(home, "folder.csv"));

@@ -13,9 +13,9 @@ export interface Range {
 export interface MirrorClaims {
   /** The merged date ranges that were read; empty for lists without a date filter. */
   coveredRanges: Range[];
-  /** Returns the time of the last read that covered the second; undefined if no read covered it. */
+  /** Returns the time of the last read that covered the given second; undefined if no read covered it. */
   readAt(second: number): number | undefined;
-  /** Returns the times at which parts of the range were read; null if some part was never read. */
+  /** Returns the times at which the parts of the range were read; null if any part was never read. */
   readTimes(range: Range): number[] | null;
   records: ReadonlyMap<string, MirrorRecord>;
   /** The records that have not been removed. */

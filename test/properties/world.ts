@@ -61,7 +61,7 @@ export interface WorldOptions {
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** The totals that lag behind by one request. */
+  /** The totals that lag one request behind the API's data. */
   lags?: "totals" | "dailyTotals" | undefined;
   /** True if the API violates assumption A1, A2 or A3 in src/sync/README.md, so dated lists are read page by page. */
   isReadByPage?: boolean;

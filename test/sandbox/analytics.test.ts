@@ -53,7 +53,7 @@ test("click analytics contain a point for each day, and the daily, weekly and mo
   }
 });
 
-test("click analytics are plausible: ratios are between 0 and 1, and unique counts are less than their daily sums", () => {
+test("click analytics are plausible: ratios are between 0 and 1, and unique counts are less than the sums of the daily counts", () => {
   const { summary, timeseries, top_hosts, top_products } = clicks();
   for (const row of [summary, ...timeseries, ...top_hosts]) {
     expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);

@@ -60,7 +60,7 @@ const strikes: readonly Strike[] = [
   { name: "after a version", pattern: "_delta_log/\\d{20}\\.json$" },
 ];
 
-/** These strikes apply only to exports that write a checkpoint. */
+/** These files change only during exports that write a checkpoint. */
 const checkpointStrikes: readonly Strike[] = [
   { name: "while a checkpoint is being written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
   { name: "after a checkpoint", pattern: "\\d{20}\\.checkpoint\\.parquet$" },

@@ -66,7 +66,7 @@ test.each([
     );
 });
 
-test("countCurrent and countRemoved work for resources that have no dates or no records", async () => {
+test("countCurrent and countRemoved accept resources without dates and resources without records", async () => {
   const mirror = await mirrored();
   expect(countCurrent(mirror, "roster")).toBe(2);
   expect(countCurrent(mirror, "surveys")).toBe(0);

@@ -64,7 +64,7 @@ class BrandWithApi {
   readonly requests: SentRequest[] = [];
   /** Called before each response. If it returns a fault, the API responds with the fault instead. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
-  /** The brand that records the requests: `sameApiAs`, or by default this one. */
+  /** The brand that records the requests: the one in `sameApiAs`, or by default this brand. */
   readonly #root: BrandWithApi;
   readonly #options: TestBrandOptions;
   #servedCount = 0;

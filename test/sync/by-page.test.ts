@@ -15,7 +15,7 @@ async function runNextDay(brand: TestBrand, command = "sync orders") {
   return await synced(brand, command);
 }
 
-/** Changes the dates of these orders in all responses, regardless of the requested date range. */
+/** Changes the dates of the given orders in all responses, regardless of the requested date range. */
 function showDates(brand: TestBrand, dates: Record<string, string | null>): void {
   brand.before = ({ path }) =>
     path !== "/orders"
@@ -77,7 +77,7 @@ describe("orders that are not sorted newest first", () => {
   });
 });
 
-describe("an imprecise date", () => {
+describe("orders with an imprecise date", () => {
   test("sync verifies orders whose dates are valid but have no seconds", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
@@ -86,7 +86,7 @@ describe("an imprecise date", () => {
   });
 });
 
-describe("an unreadable date", () => {
+describe("orders with an unreadable date", () => {
   test.each(["2026-02-30T11:00:00Z", "2026-11-20T24:00:00Z", "yesterday", null])(
     "sync stores an order with the unreadable date %j unchanged, warns, and leaves the orders unverified",
     async (date) => {
@@ -224,7 +224,7 @@ describe("an unreadable date", () => {
   });
 });
 
-describe("a date outside the requested range", () => {
+describe("orders dated outside the requested range", () => {
   test("sync stores an order dated before the requested range, and leaves the orders unverified", async () => {
     const brand = makeBrand({ orders, variants: { includesRecordBelow: true } });
     await brand.run("sync orders --since 10d");
@@ -352,7 +352,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("an audit request reads a page of orders even if earlier runs read these dates separately", async () => {
+test("an audit request reads a full page of orders even if several earlier runs read their dates", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   await runNextDay(brand, `sync orders --audit 0 --since ${at(noon - 5 * day)}`);

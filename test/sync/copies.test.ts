@@ -14,7 +14,7 @@ async function makeSyncedBrand(synced = orders): Promise<TestBrand> {
   return brand;
 }
 
-/** Changes the dates of these orders to the old day. The first order gets the newest date. */
+/** Moves the given orders to an older day. The first order gets the newest date on that day. */
 function moveToOldDay(brand: TestBrand, ids: readonly string[]): void {
   const dates = new Map(ids.map((id, n) => [id, at(oldDay - n * minute)]));
   brand.data.orders = newestFirst(
@@ -59,7 +59,7 @@ test("sync moves an order to an older date after it has checked that the API no 
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1, rows_removed: 0 });
 });
 
-test("sync keeps the newer of two copies that the API returns and marks the second of the older copy", async () => {
+test("if the API returns two copies of an order, sync keeps the newer copy and marks the second in which the older copy is dated", async () => {
   const brand = await makeSyncedBrand();
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay)]);
   const { err, requests } = await brand.run(partialSync);
@@ -77,7 +77,7 @@ test("sync does not look up a copied order if the same run has already read its 
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response and does not count the others until both dates have been read", async () => {
+test("sync looks up at most ten moved orders per response, and leaves the others unchanged until it has read both dates", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);

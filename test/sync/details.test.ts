@@ -38,7 +38,7 @@ const detailsOf = (requests: readonly SentRequest[]) =>
   requests.flatMap(({ path }) => path.match(/^\/\w+\/(.+?)(?:\/results)?$/)?.[1] ?? []).sort();
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
-describe("campaign details", () => {
+describe("details of campaigns", () => {
   test("the first sync reads the details of all campaigns, and later syncs read the details of changed or open campaigns", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
@@ -234,7 +234,7 @@ describe("survey results", () => {
     ]);
   });
 
-  test("sync prints a note if the API returns 404 for the results of a survey that has never had any", async () => {
+  test("sync prints a note if the API returns 404 for the results of a survey that has never had results", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
     const { code, err, last } = await runSync(brand, "sync surveys");

@@ -15,7 +15,7 @@ async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]
 const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);
 const shell = promisify(exec);
 
-/** Runs a command from the evidence and returns the number that it prints. */
+/** Runs a command that `verify --evidence` printed, and returns the number in the command's output. */
 async function printed(brand: TestBrand, line: string, env: Record<string, string>): Promise<number> {
   if (line.startsWith("sqlite3") && !installed.includes("sqlite3")) {
     const sql = line.slice(line.indexOf('"') + 1, -1).replace(/\\(.)/g, "$1");
