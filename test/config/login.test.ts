@@ -130,7 +130,7 @@ test("if the config file is a symbolic link to a missing file, login creates the
   expect((await brand.run("whoami")).code).toBe(0);
 });
 
-test("login --profile includes the profile in the command that it suggests", async () => {
+test("the command that login --profile suggests includes the profile", async () => {
   const brand = brandWithoutSettings();
   const login = await brand.run(`login --profile second --base-url ${testBaseUrl} --key-stdin`, {
     stdin: brand.key,

@@ -75,7 +75,7 @@ async function read(table: string, sql: string) {
   return await askDuckDb(`WITH t AS (${files.join(" UNION ALL BY NAME ")}) ${sql}`);
 }
 
-test("a Delta export writes a log, and one file per month with the mirror's values", async () => {
+test("a Delta export writes a log and, for each month, a file with the mirror's values", async () => {
   const { table, run } = await makeDeltaFolder();
   expect(await run("export orders")).toMatchObject({ code: 0, out: "" });
   const actions = actionsOf(table, 0);

@@ -83,8 +83,8 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
 }
 
 /**
- * Plays a scenario, but with unlimited runs that accept removals. Returns a line for each part of a verified mirror
- * that at no time during the run matched the API's data.
+ * Plays a scenario, but replaces the flags of each run with `--accept-removals`. Returns a line for each part of a
+ * verified mirror that never matched the API's data during the run.
  */
 export async function playPiecewise(
   { partsInApi, partsInMirror, name, listName }: PiecewiseResource,

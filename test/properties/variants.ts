@@ -32,7 +32,7 @@ function variant(
   return { name, listName, options, knownGap };
 }
 
-const cached = "an outdated response whose counts and totals are unchanged, until the next read";
+const cached = "an outdated response with unchanged counts and totals, until the next read";
 const lacking = "two consecutive identical wrong responses, or one for a list that has never been read";
 
 export const apiVariants: readonly ApiVariant[] = [

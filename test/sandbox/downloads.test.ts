@@ -17,7 +17,7 @@ function get(url: string, headers: SandboxRequest["headers"] = {}, now = noon, m
   return api.handleFile({ method, url: pathname + search, headers, address: "127.0.0.1" });
 }
 
-test("a download request returns a signed URL on the file host, which is valid for 300 seconds", () => {
+test("a download request returns a signed URL that points to the file host and is valid for 300 seconds", () => {
   const { one } = ask(item?.download_path ?? "");
   expect(one).toEqual({
     url: expect.stringMatching(/^https:\/\/files\.brand\.test\//),

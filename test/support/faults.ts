@@ -4,13 +4,13 @@ import { createVariantApi, type VariantApi } from "../sandbox/api-variants.js";
 
 /** A network failure or an incorrect response. */
 export type Fault =
-  /** A response with this status, from the API or a proxy. */
+  /** A response with the given status, from the API or a proxy. */
   | { status: number; headers?: Record<string, string>; body?: string }
   /** The response for different data, such as an earlier state of the brand. */
   | { from: Brand }
   /** The correct response with a modified JSON envelope. */
   | { envelope: (envelope: Record<string, unknown>) => unknown }
-  /** A response with status 200 and this body. */
+  /** A response with status 200 and the given body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }
   /** The connection is reset before the response. */
   | "reset"

@@ -151,7 +151,7 @@ describe("orders with an unreadable date", () => {
     expect((await brand.run("verify orders")).code).toBe(0);
   });
 
-  test("sync marks each day for which the API returns an order with an unreadable date", async () => {
+  test("if the API returns an order with an unreadable date for a day, sync marks that day as faulty", async () => {
     const odd = Object.fromEntries([3, 11, 40].map((days) => [`odd${days}`, "soon"]));
     const brand = makeBrand({
       orders: [...orders, ...[3, 11, 40].map((days) => orderAt(`odd${days}`, noon - days * day))],
@@ -243,7 +243,7 @@ describe("orders dated outside the requested range", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("sync marks a second that needs several pages if an order on its second page has an unexpected date", async () => {
+  test("if one second has several pages of orders, sync marks it as faulty even if only the second page has an unexpected date", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -260,7 +260,7 @@ describe("orders dated outside the requested range", () => {
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync marks the slice that contains a library file with an unexpected date", async () => {
+  test("sync marks the slice that contains a library file with an unexpected date as faulty", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({
       content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],

@@ -59,7 +59,7 @@ test("sync moves an order to an older date after it has checked that the API no 
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1, rows_removed: 0 });
 });
 
-test("if the API returns two copies of an order, sync keeps the newer copy and marks the second in which the older copy is dated", async () => {
+test("if the API returns two copies of an order, sync keeps the newer copy and marks the second of the older copy as faulty", async () => {
   const brand = await makeSyncedBrand();
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay)]);
   const { err, requests } = await brand.run(partialSync);

@@ -262,7 +262,7 @@ describe("an interrupted run", () => {
   });
 });
 
-describe("requested date ranges", () => {
+describe("syncs of a date range", () => {
   test("sync --since warns about the gap that it leaves, and the next run reads the gap", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");

@@ -131,7 +131,7 @@ test("verify --evidence prints the dates of future audits even if the window is 
   for (const { note } of blind) expect(note).toMatch(/^re-read by 2026-/);
 });
 
-test("verify --evidence reports unread dates, wrong filters and undated records as unproven", async () => {
+test("verify --evidence reports unread dates, filters with wrong counts and undated records as unproven", async () => {
   const brand = makeBrand({ orders: [orderAt("old", noon - 100 * day), orderAt("new", noon - day)] });
   await brand.run("sync orders --since 30d");
   const unproven = async () => (await evidenceOf(brand, "orders")).filter(({ agrees }) => agrees === null);
