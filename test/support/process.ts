@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { makeHome } from "./home.js";
+import { afterFile, makeHome } from "./home.js";
 
 export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.meta.url));
 
@@ -27,6 +27,8 @@ export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {
     stdio: ["pipe", "pipe", "pipe"],
     ...(uid !== undefined && { uid }),
   });
+  // A program that a failed test left running must not outlive the test file.
+  afterFile(() => child.kill("SIGKILL"));
   let out = "";
   let err = "";
   let hasEnded = false;
