@@ -419,13 +419,13 @@ test.each([
   ['{\n  "profiles": {\n    a: {}}}', "line 3: an unexpected character, or text without double quotes"],
   ["{\n  'profiles': {}}", "line 2: text is not in straight double quotes"],
   ['{\n  // brands\n  "profiles": {}}', "line 2: JSON does not allow comments"],
-  ['{"profiles":\n  {"a": {"key": "brk_secret"}\n', "line 2: the file ends too early"],
+  ['{"profiles":\n  {"a": {"key": "brk_secret"}\n', "line 2: unexpected end of file"],
   ['{"profiles": {"a": {"key": "brk_secret}}}', "line 1: a quote is not closed"],
   ['{"profiles" {}}', "line 1: a colon is missing after a name"],
   ['{"profiles": {"a": ]}', "line 1: a value is missing"],
   ['{"profiles": {"a": {}]}', "line 1: a closing bracket of the wrong kind"],
-  ['{"profiles": {}}\n}', "line 2: unexpected text after the end"],
-  ["", "line 1: the file ends too early"],
+  ['{"profiles": {}}\n}', "line 2: unexpected text after the end of the JSON"],
+  ["", "line 1: unexpected end of file"],
 ])("the error for the config file %j contains: %s", async (config, fault) => {
   const error = failure({}, world({ config }));
   expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining(`not valid JSON (${fault}`)]);
