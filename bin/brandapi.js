@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// This file must also run on Node 14, so that it can report an unsupported version of Node before it loads syntax that
-// the version does not support.
+// This file must run even on Node 14, so that it can report an unsupported Node version before it loads code whose
+// syntax that version does not understand.
 const [major, minor, patch] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1)))) {
   fail(`Node 20.18.1 or newer is required; this is Node ${process.versions.node}.`, "install a current Node");
@@ -19,7 +19,7 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
 }
 
 /**
- * Scripts often request the version, so it is printed without loading the program. If writing fails, the program is
+ * Prints the version without loading the program, because scripts often request it. If writing fails, the program is
  * loaded and reports the reason.
  */
 async function printsVersion() {

@@ -4,7 +4,7 @@ import { build } from "rolldown";
 
 /**
  * Bundles the program into a few files, because loading many small files is slow. One bundle contains everything that
- * is needed at every start, and each module that a command loads later gets its own bundle. Installed packages are not
+ * every start needs, and each module that a command loads later is in a bundle of its own. Installed packages are not
  * bundled. This script uses rolldown's API because the rolldown command prints one line per file.
  */
 const source = fileURLToPath(new URL("../src", import.meta.url));
@@ -28,8 +28,8 @@ function collect(id, context, found) {
 }
 
 /**
- * Names a bundle after its module: `src/sync/run.ts` becomes `sync-run.js`. The folder with the bundles is one level
- * below the root, like `src`, so relative paths work in both.
+ * Names a bundle after its module: `src/sync/run.ts` becomes `sync-run.js`. Like `src`, the folder with the bundles is
+ * one level below the root, so relative paths work in both.
  */
 function fileName({ name, facadeModuleId, moduleIds }) {
   const id = facadeModuleId ?? (name === "start" ? undefined : moduleIds.at(-1));

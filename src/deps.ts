@@ -18,9 +18,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/**
- * A text output stream. If the stream is a terminal, it also has some of the properties of Node's `tty.WriteStream`.
- */
+/** An output stream for text. For a terminal, it also has some of the properties of Node's `tty.WriteStream`. */
 export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;
@@ -46,7 +44,7 @@ export interface Machine {
 /**
  * The environment, streams, clock, network and random numbers, which tests replace. Only this file, `main.ts`,
  * `signals.ts`, `bin/` and the terminal code use the real ones. Files are accessed directly, in folders that tests
- * choose. A few values also come directly from Node, because no test needs to control them: the process ID and host
+ * choose. A few more values come directly from Node, because no test needs to control them: the process ID and host
  * name in the names of temporary files, the ping timeout, and the IDs in Delta tables.
  */
 export interface Deps {
@@ -65,15 +63,15 @@ export interface Deps {
   keys: Set<string>;
   /** Like `setTimeout`, but returns a function that cancels the timer. Tests omit it to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;
-  /** Opens a local web page in the browser. */
+  /** Opens a local HTML file in the browser. */
   openInBrowser(path: string): void;
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
-  /** Aborts when a signal stops work in `runGracefully`. The reason is a `Stopped` error. */
+  /** Aborts when a process signal arrives during `runGracefully`. The reason is a `Stopped` error. */
   signal: AbortSignal;
   /**
-   * Runs work that must clean up after itself if a signal arrives (see `signals.ts`). Outside, a signal ends the process
-   * at once.
+   * Runs work that must clean up after itself if a signal arrives (see `signals.ts`). At any other time, a signal ends
+   * the process at once.
    * @param hint the hint for the error that reports the stop
    * @throws Stopped if a signal arrived, even if the work succeeded
    */
@@ -92,11 +90,11 @@ export interface CommandLine {
   keyFile: string | undefined;
 }
 
-/** The input of a command, in addition to its flags and arguments. */
+/** What a command receives in addition to its flags and arguments. */
 export interface Context {
   deps: Deps;
   commandLine: CommandLine;
-  /** Set only if the command runs for all profiles. */
+  /** The current profile. Set only if the command runs for all profiles. */
   profile?: string;
   /** Runs another `brandapi` command and returns its exit code. Rethrows that command's error. */
   brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
@@ -169,7 +167,7 @@ function readOrEmpty(ask: () => string): string {
 }
 
 export interface FetchOptions {
-  /** Default: `GET`. */
+  /** The request method (default: `GET`). */
   method?: "POST";
   headers?: Record<string, string>;
   body?: string;

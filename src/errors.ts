@@ -25,7 +25,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export interface ErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
-  /** The response's HTTP status; undefined if there was no response. */
+  /** The HTTP status of the response, or undefined if there was no response. */
   status?: number | undefined;
   /** True if every other request would fail for the same reason. */
   affectsAllRequests?: boolean | undefined;
@@ -83,13 +83,13 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** Returns the `Forbidden` error if `error` or its cause is one; otherwise null. */
+/** Returns `error` or its cause if either is a `Forbidden` error; otherwise, null. */
 export function findForbidden(error: unknown): Forbidden | null {
   if (error instanceof Forbidden) return error;
   return error instanceof BrandapiError && error.cause instanceof Forbidden ? error.cause : null;
 }
 
-/** Thrown when the API was unreachable, or responded with 429 or 5xx, for longer than `--max-wait`. */
+/** Thrown when the API has been unreachable, or has responded with 429 or 5xx, for longer than `--max-wait`. */
 export class ApiUnavailable extends BrandapiError {
   override readonly exitCode = exitCodes.unavailable;
   override readonly code = "unavailable";
@@ -124,7 +124,7 @@ export class MirrorBusy extends BrandapiError {
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` if data is too old, or if the API denied access to it in the last sync. */
+/** Thrown by `status --max-age` if data is too old, or if the API denied access to the data in the last sync. */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";
@@ -150,7 +150,7 @@ export class Stopped extends BrandapiError {
   }
 }
 
-/** The scope of a failure: one resource, all further requests (an outage), or the complete command. */
+/** The scope of a failure: one resource, all further requests (an outage), or the whole command. */
 export type FailureScope = "resource" | "outage" | "command";
 
 export function failureScope(error: unknown): FailureScope {

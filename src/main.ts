@@ -33,7 +33,7 @@ export async function main(): Promise<void> {
 /** Runs a command and prints its error, if any. */
 export async function runCommandLine(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
   try {
-    // The keys in use must be known before anything is printed.
+    // Read the keys in use first, because they must be known before anything is printed.
     for (const key of readKeysInUse(commandLine, deps)) deps.keys.add(key);
     refuseKeys(commandLine.argv, deps.env, deps.keys);
     return await runProgram(commandLine, deps);
@@ -48,7 +48,7 @@ function handleOutputError(cause: NodeJS.ErrnoException, commandLine: CommandLin
     const error = new ConfigurationError(`Cannot write the output: ${errorReason(cause)}`, { hint, cause });
     exit(reportError(error, { ...commandLine, json: false }, deps));
   }
-  // The reader of stdout, such as `head`, has closed the pipe.
+  // The program that reads stdout, such as `head`, has closed the pipe.
   if (!continuesWithoutReader(commandLine.command)) exit(exitCodes.done);
 }
 
@@ -67,8 +67,8 @@ function exit(code: ExitCode): never {
     .getActiveResourcesInfo()
     .some((resource) => /^(FSReq|GetAddrInfo|GetNameInfo)/.test(resource));
   const [signalName] = Object.entries(stopCodes).find(([, stopCode]) => stopCode === code) ?? [];
-  // `process.exit` waits for a thread that is resolving a host name or opening a file. After a signal, that wait may be
-  // too long, so the same signal kills the process.
+  // `process.exit` waits for any thread that is resolving a host name or opening a file. After a signal, that may take
+  // too long, so the process kills itself with the same signal.
   if (isBlocked && signalName !== undefined) {
     process.removeAllListeners(signalName);
     process.kill(process.pid, signalName);

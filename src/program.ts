@@ -14,8 +14,8 @@ interface Entry {
   takesRequestFlags?: boolean;
   rejectsJson?: boolean;
   /**
-   * True if the command must continue after the reader has closed stdout. Its work or exit code matters more than its
-   * output.
+   * True if the command must continue after the reader has closed stdout, because its work or exit code matters more
+   * than its output.
    */
   continuesWithoutReader?: boolean;
 }
@@ -33,7 +33,7 @@ interface CommandModule {
   ): ExitCode | void | Promise<ExitCode> | Promise<void>;
 }
 
-/** The commands by group, in the order of `brandapi --help`. */
+/** The commands by group, in the order in which `brandapi --help` lists them. */
 const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Set up:": {
     login: {
@@ -82,7 +82,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     status: {
       summary: "Show how complete and up to date the mirror is",
       load: () => import("./commands/status.js"),
-      // `status` sends no requests, but crontab lines from earlier versions pass these flags.
+      // `status` sends no requests, but crontab lines from earlier versions pass it these flags.
       takesRequestFlags: true,
       continuesWithoutReader: true,
     },

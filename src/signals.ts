@@ -8,13 +8,13 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**
  * Ends the program on SIGINT, SIGTERM and SIGHUP.
  *
- * By default, the program has no signal handlers, so the operating system ends the process at once. A handler would not
- * run before the end of a long SQLite statement. Nothing is lost: SQLite rolls back an open transaction when the mirror
- * is next opened, and an export writes to a file without a name until it is complete (`export/sinks.ts`).
+ * Most of the time, the program has no signal handlers, so the operating system ends the process at once. A handler
+ * could not run until a long SQLite statement has ended. Nothing is lost: SQLite rolls back an open transaction when
+ * the mirror is next opened, and an export writes to a file without a name until it is complete (`export/sinks.ts`).
  *
  * Work that sends requests, asks a question or must remove temporary files runs in `runGracefully`. During that work,
- * the first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second signal,
- * or 1.5 seconds after the first one.
+ * the first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second
+ * signal, or 1.5 seconds after the first one.
  */
 export class GracefulStop {
   readonly #abort = new AbortController();
@@ -41,8 +41,8 @@ export class GracefulStop {
     for (const name of names) process.on(name, this.#onSignal);
     try {
       const result = await work();
-      // A signal that arrived during synchronous work is delivered when the event loop next polls, which is certain only
-      // after two turns.
+      // If a signal arrived during synchronous work, Node delivers it when the event loop next polls. Only after two
+      // turns is this certain to have happened.
       await setImmediate();
       await setImmediate();
       this.signal.throwIfAborted();

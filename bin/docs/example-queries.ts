@@ -4,7 +4,10 @@ export interface ExampleQuery {
   sql: string;
 }
 
-/** The tests in test/query compare each result with a result computed from the API's records. */
+/**
+ * The documentation's example queries. Tests in test/query compare each result with one computed from the API's
+ * records.
+ */
 export const pageQueries = [
   {
     name: "hosts",

@@ -106,7 +106,7 @@ const sections: Readonly<Record<string, () => string>> = {
   views: () =>
     table(
       ["view", "rows"],
-      // Uses only the part before the semicolon, the description of a row. `brandapi tables NAME` prints the full
+      // List only the description of a row, which ends at the first semicolon. `brandapi tables NAME` prints the full
       // description.
       views
         .filter((one) => !one.isHelper)

@@ -5,7 +5,7 @@ import { chromium, openBrowser } from "../../test/report/chromium.js";
 import { runProgram } from "./program.js";
 
 const folder = ".github/pictures";
-/** The time is fixed, so that the pictures do not depend on the current day. */
+/** A fixed time, so that the pictures do not depend on the current day. */
 const now = Date.parse("2026-11-22T18:03:00.000Z");
 
 /**
@@ -34,7 +34,7 @@ export async function makePictures(): Promise<void> {
 const [letter, line, edge] = [8.4, 19, 16];
 const colors: Readonly<Record<string, string>> = { "36": "#5bb8d6" };
 
-// Built from a string, because linters reject control characters in regular expressions.
+// The expression is built from a string, because linters reject control characters in regular expressions.
 const colorCode = new RegExp(`${String.fromCharCode(27)}\\[(\\d+)m`);
 
 function drawTerminal(command: string, lines: readonly string[]): string {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // On Node 20, npm compiles better-sqlite3 12 if it cannot download a prebuilt binary. By default, node-gyp then
-// downloads Node's headers, although most Node installations include them. In a checkout, npm runs this script, which
-// runs npm's node-gyp with the installed headers.
+// downloads Node's headers, although most Node installations include them. In a checkout, npm runs this script instead,
+// which calls npm's node-gyp with the installed headers.
 const { existsSync } = require("node:fs");
 const { dirname, join } = require("node:path");
 

@@ -13,7 +13,7 @@ const versionedRoot = "/api/brand/v1";
 /**
  * Checks a base URL and removes trailing slashes. The URL must use https, or http if the host is a loopback host. It
  * must end in `/api/brand/v1`, without user info, a query or a fragment.
- * @param source where the URL comes from, such as `--base-url`, for error messages
+ * @param source the URL's source, such as `--base-url`, for error messages
  * @throws ConfigurationError if the URL is invalid
  */
 export function checkBaseUrl(text: string, source: string): string {
@@ -44,7 +44,7 @@ export function checkBaseUrl(text: string, source: string): string {
 }
 
 /**
- * Corrects the scheme and the end of an address, such as `localhost:4010/api/brand/v1` or `https//platform.example/`.
+ * Corrects the scheme and the end of an address such as `localhost:4010/api/brand/v1` or `https//platform.example/`.
  * Returns null for text that does not look like an address, because it may be a key or contain a password.
  */
 function correctAddress(text: string): string | null {
@@ -57,8 +57,8 @@ function correctAddress(text: string): string | null {
 }
 
 /**
- * Detects a setting that the shell or an .env file did not resolve: a value that still has its quotes, or the name of a
- * variable instead of its value. Returns null for any other text.
+ * Detects a setting that the shell or .env loader did not expand: a value that is still in quotes, or a variable such
+ * as `$KEY` instead of its value. Returns null for any other text.
  */
 export function findPlaceholder(text: string): { fault: string; hint: string } | null {
   if (/^(["']).*\1$/.test(text)) return { fault: "is in quotation marks", hint: "remove the quotes" };
@@ -72,7 +72,7 @@ export function findPlaceholder(text: string): { fault: string; hint: string } |
 
 /**
  * Checks a key and removes surrounding whitespace.
- * @param source where the key comes from, for error messages, which never contain the key
+ * @param source the key's source, for error messages, which never contain the key
  * @throws ConfigurationError if the key cannot be sent in a header
  */
 export function checkKey(text: string, source: string): string {
@@ -112,8 +112,8 @@ export function readKeyFile(named: string, deps: PathDeps): string {
 }
 
 /**
- * True if the value of `--key-file` must be a path rather than the key itself, because its parent folder exists or, if
- * the path is absolute, any folder above it exists.
+ * True if the value of `--key-file` must be a path rather than the key itself. This is certain if its parent folder
+ * exists or, for an absolute path, if any folder above it exists.
  */
 function looksLikePath(named: string, path: string): boolean {
   if (!/[\\/]/.test(named)) return false;
@@ -143,8 +143,7 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // A file that contains a key is never executable, so an executable one means that the file system does not support
-  // permissions.
+  // A file with a key is never executable. If it is, the file system does not support permissions.
   const hasNoPermissions = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {
@@ -153,7 +152,7 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
 }
 
 /**
- * True if users other than the owner can read a file. Always false on Windows, which has a different permission model.
+ * True if users other than its owner can read a file. Always false on Windows, which has a different permission model.
  */
 export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {
   return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;

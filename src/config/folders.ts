@@ -5,8 +5,8 @@ import { ConfigurationError } from "../errors.js";
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /**
- * For each folder, the XDG variable, the default path on Linux, the Windows variable and the default value of that
- * variable.
+ * The places for each kind of folder: the XDG variable, the default path on Linux, the Windows variable, and that
+ * variable's default.
  */
 const locations = {
   config: ["XDG_CONFIG_HOME", ".config", "APPDATA", "AppData/Roaming"],
@@ -25,7 +25,7 @@ export function expandPath(path: string, deps: PathDeps): string {
   return resolve(deps.cwd, path);
 }
 
-/** Returns the platform's folder for the configuration, for mirrors, or for state such as the request log. */
+/** Returns this platform's folder for configuration, mirrors, or state such as the rate-limit file. */
 export function platformFolder(kind: keyof typeof locations, deps: PathDeps): string {
   const [variable, linux, windowsVariable, windows] = locations[kind];
   const xdg = deps.env[variable];

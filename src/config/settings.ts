@@ -27,7 +27,7 @@ export interface GlobalFlags {
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
-  /** False if `--no-color` is given. Otherwise, only terminals get colored output. */
+  /** False if `--no-color` is given. Even otherwise, only terminals get colored output. */
   color?: boolean;
   progress?: boolean;
 }
@@ -53,18 +53,21 @@ export interface Settings {
   /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a command rather than to a profile. */
   ping: string | undefined;
   omit: readonly string[];
-  /** Environment variables that resemble the program's variables but are not used, with the name that was meant. */
+  /**
+   * Environment variables that resemble brandapi's variables but are not used, each with the name that the user
+   * probably meant.
+   */
   misspelledVariables: readonly MisspelledVariable[];
-  /** Fields of the profile that the program does not use. */
+  /** Fields in the profile that brandapi does not use. */
   unknownFields: readonly string[];
   output: GlobalFlags;
 }
 
 /**
- * Combines the flags, the environment and the profile. The key and the base URL may be missing, which
- * `requireCredentials` checks.
- * @param purpose `ask` and `login` have a shorter default for `--max-wait`, because a user is waiting; `login` may
- * create a profile
+ * Combines the flags, the environment and the profile into settings. The key and the base URL may be missing;
+ * `requireCredentials` checks this.
+ * @param purpose `ask` and `login` shorten the default for `--max-wait`, because a user is waiting; `login` may create
+ * a profile
  * @throws ConfigurationError for an invalid value; UsageError for a misspelled profile name
  */
 export function readSettings(
@@ -125,7 +128,7 @@ function chooseKey(
 }
 
 /**
- * True if the base URL has a different origin than the profile's, in which case the profile's key must not be sent to
+ * True if the base URL has a different origin than the profile's base URL. The profile's key must then not be sent to
  * it.
  */
 function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
@@ -166,7 +169,7 @@ export function requireCredentials({ baseUrl, key, profile, missingReason }: Set
   );
 }
 
-/** @throws ConfigurationError if there is no key, and the config file has other profiles but not this one */
+/** @throws ConfigurationError if there is no key, and the config file contains profiles, but not this one */
 export function refuseUnknownProfile({
   key,
   profile,
@@ -261,7 +264,7 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
 }
 
 /**
- * Rejects an unknown profile whose name resembles a stored profile's name, because a typo would otherwise create a
+ * Rejects an unknown profile name that resembles a stored profile's name, because a typo would otherwise create a
  * second mirror. Rejects a very long name without printing it, because it may be a key.
  * @throws UsageError
  */

@@ -16,7 +16,9 @@ export interface Profile {
   baseUrl?: string;
   key?: string;
   db?: string | undefined;
-  /** `login` stores the brand and the key's expiry, so that `status` and `profiles` require no network access. */
+  /**
+   * The brand and the key's expiry date. `login` stores them so that `status` and `profiles` need no network access.
+   */
   brandId?: string;
   brandName?: string;
   keyExpiresAt?: string | undefined;
@@ -99,7 +101,7 @@ export function unknownFieldHint(field: string): string {
   return meant === undefined ? "remove it" : `rename it to \`${meant}\``;
 }
 
-/** Words in the name of an unknown field, with the field that the user probably meant. */
+/** Maps patterns in the name of an unknown field to the field that the user probably meant. */
 const fieldWords: readonly [pattern: RegExp, meant: string][] = [
   [/^(?:api|access|secret|brand)?_?(?:key|token|secret)$/i, "key"],
   [/url|host|endpoint|server/i, "baseUrl"],
@@ -111,12 +113,15 @@ function similarField(written: string, fields: readonly string[]): string | unde
   return meant !== undefined && fields.includes(meant) ? meant : closestName(written, fields);
 }
 
-/** Returns the names of fields in a profile that the program does not use. */
+/** Returns the names of the fields in a profile that brandapi does not use. */
 export function findUnknownFields(profile: Profile): string[] {
   return Object.keys(profile).filter((field) => !profileFields.includes(field));
 }
 
-/** Returns a profile's field whose name is probably a misspelling of a known field that the profile lacks. */
+/**
+ * Finds a field in a profile whose name is probably a misspelling of a known field. The profile must not also contain
+ * the known field.
+ */
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {
@@ -127,7 +132,7 @@ export function findMisspelledField(profile: Profile): { written: string; meant:
 }
 
 /**
- * Replaces the profiles in the config file atomically. Everything else in the file is preserved. The folder gets mode
+ * Replaces the profiles in the config file atomically, and preserves everything else in the file. The folder gets mode
  * 0700, and the file gets mode 0600.
  * @throws ConfigurationError if other users could read a key in the file, in which case nothing is stored
  */
@@ -182,7 +187,7 @@ export function readKeysInUse({ keyFile }: CommandLine, deps: Deps): string[] {
   const fromFile = ignoreErrors(() => {
     if (keyFile === undefined) return [];
     const path = expandPath(keyFile, deps);
-    // Skip pipes, because a pipe can be read only once.
+    // Skip pipes, which can be read only once.
     return statSync(path).isFile() ? [readFileSync(path, "utf8").trim()] : [];
   });
   return [...fromEnv, ...stored, ...fromFile];
@@ -216,8 +221,8 @@ type Expected =
   | "end of file";
 
 /**
- * Finds the first syntax error in JSON. Returns null if there is none. Unlike the messages of `JSON.parse`, which
- * depend on the Node version, the reason never quotes the text, because the text may contain a key.
+ * Finds the first syntax error in JSON. Returns null if there is none. The reason never quotes the text, which may
+ * contain a key. The messages of `JSON.parse` quote it and depend on the Node version.
  */
 export function findJsonFault(text: string): JsonFault | null {
   const open: string[] = [];

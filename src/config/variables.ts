@@ -5,8 +5,8 @@ import { findPlaceholder } from "./credentials.js";
 import type { GlobalFlags, Settings } from "./settings.js";
 
 /**
- * Returns the environment variables that apply. If `--profile` is given, variables that may belong to a different brand
- * are ignored.
+ * Returns the environment variables that apply to a command. If `--profile` is given, variables that may belong to a
+ * different brand are ignored.
  */
 export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
   if (profile === undefined) return env;
@@ -40,7 +40,7 @@ export function checkVariables(flags: GlobalFlags, env: Env): void {
 
 const suffixes = ["base_url", "config_dir", "db", "key", "ping", "profile", "rate_limit"];
 const variables = suffixes.map((suffix) => `BRANDAPI_${suffix.toUpperCase()}`);
-/** Words in the name of an unknown variable, with the variable that the user probably meant. */
+/** Maps patterns in the name of an unknown variable to the variable that the user probably meant. */
 const variableWords: readonly [pattern: RegExp, meant: string][] = [
   [/KEY|TOKEN|SECRET/, "BRANDAPI_KEY"],
   [/URL|HOST|ENDPOINT|SERVER/, "BRANDAPI_BASE_URL"],
@@ -54,8 +54,8 @@ export interface MisspelledVariable {
 }
 
 /**
- * Finds variables such as `BRANDAPI_API_KEY`, unless the variable that was meant is also set or a flag overrides it. A
- * script may pass its own variable to a flag, as in `--key-file "$BRANDAPI_KEY_FILE"`.
+ * Finds misspelled variables such as `BRANDAPI_API_KEY`. Ignores one if the correct variable is also set or is
+ * overridden by a flag, because a script may pass its own variable to a flag, as in `--key-file "$BRANDAPI_KEY_FILE"`.
  */
 export function findMisspelledVariables(flags: GlobalFlags, env: Env): MisspelledVariable[] {
   if (flags.profile !== undefined) return [];
@@ -71,7 +71,10 @@ export function findMisspelledVariables(flags: GlobalFlags, env: Env): Misspelle
     });
 }
 
-/** Prints a note for each misspelled variable. If the key or the base URL is missing, the error names the variables. */
+/**
+ * Prints a note for each misspelled variable. Prints nothing if the key or the base URL is missing, because the error
+ * names the variables.
+ */
 export function noteMisspelledVariables(
   { misspelledVariables }: Pick<Settings, "misspelledVariables">,
   note: (text: string) => void,

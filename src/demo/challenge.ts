@@ -19,10 +19,7 @@ interface ScriptCopy {
   roster: Map<string, object>;
 }
 
-/**
- * Reads orders like a typical script: all orders in the first run, and the orders of the last 30 days in every other
- * run.
- */
+/** Reads orders like a typical script: all orders in the first run, and the last 30 days' orders in every later run. */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
     for (let page = 1, hasNext = true; hasNext; page += 1) {
@@ -51,13 +48,13 @@ interface SilentChange {
   name: string;
   id: string;
   date: string;
-  /** The check that can detect the change, as named in the output of `verify --evidence`. */
+  /** The check that can detect the change, by its name in the output of `verify --evidence`. */
   check: string;
 }
 
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  /** `change` returns the ID of the changed record if it is not the order itself. */
+  /** The kinds of change. `change` returns the changed record's ID if it is not the order itself. */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {
       name: "host left",
@@ -103,11 +100,13 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   });
 }
 
-/** Changes seven records and prints, for each day, the changes that a typical script and a sync find. */
+/**
+ * Changes seven records, and prints for each day which changes a typical script has found and which a sync has found.
+ */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // The simulated days must end before the present. A daily sync re-reads 490 orders, so re-reading all of them takes
-  // `orders / 490` days.
+  // The simulated days must end before the present. A daily sync re-reads 490 orders, so it takes `orders / 490` days
+  // to re-read them all.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);

@@ -20,7 +20,7 @@ export interface DemoFlags extends GlobalFlags {
 }
 
 /**
- * Starts a sandbox with a new brand. Creates the folder, or deletes the mirror that an earlier demo left in it.
+ * Starts a sandbox with a new brand. Creates the output folder, or deletes the mirror that an earlier demo left in it.
  * @throws ConfigurationError if SQLite is not installed
  * @throws UsageError if the folder contains files and was not created by a demo
  */
@@ -28,7 +28,7 @@ export async function startDemo(out: string, options: BrandOptions, deps: Deps) 
   await loadSqlite();
   const folder = expandPath(out, deps);
   const db = join(folder, "demo.sqlite");
-  // Marks the folder as created by a demo, so that the next demo can delete its mirror.
+  // Mark the folder as created by a demo, so that the next demo can delete the mirror in it.
   const marker = join(folder, ".brandapi-demo");
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(marker))
     throw new UsageError(`This folder contains files that the demo did not create: ${out}.`, {
@@ -44,7 +44,7 @@ export async function startDemo(out: string, options: BrandOptions, deps: Deps) 
   );
   const close = async () => {
     await closeSandbox();
-    // Truncates the write-ahead log, because a command that opens the mirror read-only cannot do so.
+    // Truncate the write-ahead log, because a command that opens the mirror read-only cannot do so.
     if (existsSync(db)) await withMirror(connect(db), truncateLog);
   };
   const env = {

@@ -45,12 +45,12 @@ export interface DownloadFileOptions extends TransferOptions, Pick<Deps, "clock"
 }
 
 const maxAttempts = 3;
-/** The delays in milliseconds before the second and third attempts, without jitter. */
+/** The delays before the second and third attempts, in milliseconds and without jitter. */
 const retryDelays = [1_000, 5_000];
 
 /**
- * Downloads a file in up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
- * has the same version.
+ * Downloads a file in up to three attempts, each with a new signed URL. Resumes an earlier partial download if the file
+ * host still has the same version.
  * @throws DownloadFailure; file system and API errors; the signal's abort reason
  */
 export async function downloadFile(
@@ -61,7 +61,7 @@ export async function downloadFile(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.length === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
-  // The partial file is complete, but its size no longer matches the library's.
+  // An earlier download is complete, but its size no longer matches the library's.
   if (hasAllBytes && !isDownloaded) await partial.restart();
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {
@@ -92,7 +92,7 @@ const maxUrlLength = 16_384;
 /**
  * Requests a signed URL for a file (see "8. GET /content/{source}/{item_id}/download" in the API documentation). The
  * URL is never stored, because it expires soon.
- * @throws DownloadFailure if the API returns no usable URL; other API errors
+ * @throws DownloadFailure if the API returns no usable URL; also throws other API errors
  */
 async function requestFileUrl(
   file: LibraryFile,
@@ -115,7 +115,7 @@ async function requestFileUrl(
 
 /**
  * Returns the API path for requesting a file's signed URL, or null if the ID cannot be part of a URL. The item's
- * `download_path` is not used, because it could point to a different place.
+ * `download_path` is not used, because it could point to something else.
  */
 export function downloadPath(file: { source: string; id: string }): string | null {
   const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];
@@ -124,7 +124,7 @@ export function downloadPath(file: { source: string; id: string }): string | nul
 
 /**
  * Returns a URL that is safe to request: an https URL without a user name or password, or an http URL if both the URL
- * and the base URL are on loopback. Otherwise, returns the problem without quoting the URL.
+ * and the base URL are on loopback. For any other URL, returns the problem without quoting the URL.
  */
 export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
   if (typeof text !== "string") return { problem: "is missing" };
@@ -139,7 +139,7 @@ export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: st
 
 /** The maximum file size in bytes, unless the library reports a larger size. */
 const maxBytes = 16 * 2 ** 30;
-/** The minimum download speed. An attempt may take `--max-wait` plus the time that the file needs at this speed. */
+/** The minimum download speed. An attempt may take `--max-wait` plus the time that the file takes at this speed. */
 const minBytesPerMs = 64;
 const maxTimeoutMs = dayMs;
 const maxRedirects = 3;
@@ -219,7 +219,7 @@ async function requestFile(url: URL, file: PartialFile, options: TransferOptions
     const signal = AbortSignal.any([options.signal, abort.signal]);
     const response = await rejectOnAbort(options.fetch(target, { headers, signal }), signal);
     if (![301, 302, 303, 307, 308].includes(response.status)) return response;
-    // Closes the connection. The body of a redirect is not needed.
+    // Close the connection, because the body of a redirect is not needed.
     abort.abort();
     if (redirects === maxRedirects)
       throw new DownloadFailure(`the file host redirected more than ${maxRedirects} times`);
@@ -237,7 +237,7 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
 }
 
 /**
- * True if a response continues the partial file, false if it contains the complete file.
+ * True if a response continues the partial file. False if it contains the whole file.
  * @throws DownloadFailure if the transfer cannot be resumed
  */
 function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
@@ -268,7 +268,9 @@ function requireOk({ status, headers }: HttpResponse): void {
   );
 }
 
-/** Returns the length in bytes, or null if the file host does not report it or compresses the body. */
+/**
+ * Returns the length of a response's body in bytes, or null if the file host does not report it or compresses the body.
+ */
 function contentLength({ headers }: HttpResponse): number | null {
   const length = headers.get("content-length")?.trim() ?? "";
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;

@@ -11,7 +11,7 @@ export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeTy
  */
 const maxNameBytes = 200;
 const maxIdBytes = 64;
-/** The number of characters that are kept at the start and end of a long file name. */
+/** The number of characters to keep at the start and end of a long file name. */
 const [maxStart, maxEnd] = [900, 100];
 
 /**
@@ -67,7 +67,7 @@ function sanitize(text: string, maxBytes: number, extension = ""): string {
   if (Buffer.byteLength(name) <= maxBytes) return name;
   const suffix = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? "";
   const stem = Buffer.from(name.slice(0, name.length - suffix.length));
-  // A truncated character is decoded as U+FFFD.
+  // A character that was cut in half is decoded as U+FFFD, so remove it.
   const cut = stem.toString("utf8", 0, maxBytes - Buffer.byteLength(suffix)).replace(/\ufffd+$/, "");
   return trimEnd(cut) + suffix;
 }

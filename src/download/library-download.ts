@@ -39,7 +39,7 @@ export interface LibraryFile {
 export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {
   const { where = "1", since = null, until = null } = selection;
   checkCondition(mirror, table, where);
-  // The column is null if the API sends a number as the ID, so the ID is then taken from the record's key (`source/id`).
+  // If the API sends a number as the ID, the column is null, so the ID is taken from the record's key (`source/id`).
   const select = `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt
@@ -61,14 +61,14 @@ interface DownloadOptions extends DownloadFileOptions {
   task: Pick<Task, "update" | "waiting">;
 }
 
-/** The result for a single file, as printed by `--json`. */
+/** The result of downloading a file, as printed by `--json`. */
 interface FileResult {
   source: string;
   id: string;
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
-  /** The size in bytes that the library reports. It can differ from the size of the file. */
+  /** The size in bytes according to the library, which can differ from the file's actual size. */
   library_bytes: number | null;
   sha256: string | null;
   /** The number of bytes that an earlier run had already downloaded, or null if the download failed. */
@@ -76,7 +76,7 @@ interface FileResult {
   error: string | null;
 }
 
-/** The number of files by result, as printed by `--json`. */
+/** The number of files with each result, as printed by `--json`. */
 export interface DownloadSummary {
   folder: string;
   selected: number;
@@ -95,7 +95,7 @@ const maxHostFailures = 4;
 /**
  * Downloads the files that are not yet complete, four at a time.
  * @param onFile called after each file
- * @returns the summary, and whether the library no longer has some of the files
+ * @returns the summary; `hasMissing` is true if the library no longer has some of the files
  * @throws errors that affect all files, such as a full disk or denied access to the API; the signal's abort reason
  */
 export async function downloadFiles(
@@ -112,7 +112,7 @@ export async function downloadFiles(
     const download = downloads.get(fileKey(file));
     const path = download && findCompleteFile(file, download, folder);
     if (!download || path === undefined) incomplete.push(file);
-    // The folder has been moved since the file was downloaded.
+    // Update the path, because the folder has been moved since the file was downloaded.
     else if (path !== download.path) saveDownload(mirror, { ...download, path });
   }
   const targets = assignPaths(incomplete.slice(0, limit), folder, downloads);
@@ -121,7 +121,7 @@ export async function downloadFiles(
   let hostFailures = 0;
   task.update({ done: 0, total: targets.length });
 
-  // An error that affects all files stops the transfers that are in progress.
+  // An error that affects all files aborts the transfers in progress.
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const queue = targets.values();
@@ -153,8 +153,8 @@ export async function downloadFiles(
 }
 
 /**
- * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. If the size
- * differs from the one in the library, the file is considered complete until the library's record changes.
+ * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. A file whose
+ * size differs from the library's counts as complete until the library's record changes.
  */
 function findCompleteFile(
   { size, sinceAt }: LibraryFile,
@@ -215,7 +215,7 @@ async function downloadOne(
   }
 }
 
-/** System error codes for problems that affect only one file. */
+/** Codes of system errors that affect only one file. */
 const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",

@@ -4,10 +4,10 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/
 import { parseJson } from "../util/json-value.js";
 
 export const partSuffix = ".part";
-/** The suffix for the file that stores the version. It must not be longer than `partSuffix`. */
+/** The suffix of the file with the version. It must not be longer than `partSuffix`. */
 const versionSuffix = ".etag";
 
-/** The version of a file on the file host. Bytes from different versions must never be combined. */
+/** Identifies a version of a file on the file host. Bytes from different versions must never be combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
   /** The header's value, which is sent in `If-Range` to resume the download. */
@@ -16,9 +16,8 @@ export interface FileVersion {
 }
 
 /**
- * An incomplete download. Its bytes are stored in `<path>.part`, and their version is stored in `<path>.etag`. If the
- * version is unknown, the download cannot be resumed, so the bytes are deleted when the partial file is opened or
- * closed.
+ * An incomplete download. Its bytes are in `<path>.part`, and their version is in `<path>.etag`. If the version is
+ * unknown, the download cannot be resumed, so the bytes are deleted when the partial file is opened or closed.
  */
 export class PartialFile {
   length = 0;
@@ -48,8 +47,8 @@ export class PartialFile {
   }
 
   /**
-   * Deletes all bytes in order to start over.
-   * @param version the version that the file host is about to send, if it is known
+   * Deletes the bytes downloaded so far, in order to start over.
+   * @param version the version that the file host is about to send, if known
    */
   async restart(version?: FileVersion): Promise<void> {
     if (this.length > 0) {

@@ -19,7 +19,7 @@ export interface ReportDocument {
 export interface Section {
   id: string;
   title: string;
-  /** The sentence below the heading, or an empty string. Command names are in backticks. */
+  /** The sentence below the section's heading, or an empty string. Command names are in backticks. */
   lead: string;
   blocks: Block[];
 }
@@ -48,14 +48,14 @@ export interface KeyFigure {
 export interface ReportTable {
   kind: "table";
   title: string;
-  /** The name of the view or table that contains all rows. */
+  /** The view or table that contains all of the rows, some of which may be left out of the report. */
   source: string;
   /** Columns with `is_spare` are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }
 
-/** The layout of a column: text that wraps, text that does not wrap, or right-aligned numbers. */
+/** The layout of a table column: text that wraps, text that does not wrap, or right-aligned numbers. */
 type ColumnKind = "name" | "short" | "number";
 
 export interface Chart {

@@ -51,7 +51,7 @@ export function formatDifference(value: number, currency: string | null): Format
   return new FormattedValue(value, writeAmount(value, currency, signed));
 }
 
-/** Formats a change as `+12.3%`, or as empty text if the earlier amount is missing, zero or negative. */
+/** Formats a change as `+12.3%`. The text is empty if the earlier amount is missing, zero or negative. */
 export function formatChange(now: number | null, before: number | null): FormattedValue {
   if (now === null || before === null || before <= 0) return new FormattedValue(null);
   const ratio = (now - before) / before;
@@ -75,7 +75,10 @@ export function formatCurrencyTitle(currency: string | null): string {
   return currency === null ? "No currency" : formatCurrency(currency);
 }
 
-/** Formats an amount with its currency's number of decimal places, or with at least two if it is not an integer. */
+/**
+ * Formats an amount with the number of decimal places that its currency uses, or with at least two if it is not an
+ * integer.
+ */
 function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
   const places = Math.max(decimalPlaces(currency), Number.isInteger(value) ? 0 : 2);
   return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });

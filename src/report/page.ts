@@ -11,7 +11,7 @@ import {
 } from "./document.js";
 import { formatCompact, formatDay, formatTime } from "./formatting.js";
 
-/** A table with at most this many rows is kept on one printed page. */
+/** When printing, a table with at most this many rows is kept on one page. */
 const maxRowsKept = 14;
 
 /** Renders the report as a single HTML file. Its Content-Security-Policy forbids scripts and external resources. */
@@ -131,7 +131,7 @@ function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Ht
   return new Html(strings.reduce((text, string, index) => text + textOf(values[index - 1] ?? "") + string));
 }
 
-/** Renders text from the API, and isolates it so that its writing direction does not affect the rest of the page. */
+/** Renders text from the API. Isolates it, so that its writing direction does not affect the rest of the page. */
 function renderName(text: string): Html {
   return html`<bdi>${escapeText(text)}</bdi>`;
 }
@@ -148,9 +148,9 @@ function textOf(value: HtmlPart): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The maximum number of labels. On narrow screens, every second label is hidden. */
+/** The maximum number of labels below a chart. On narrow screens, every second one is hidden. */
 const maxLabels = 7;
-/** The minimum number of bar positions. Without a minimum, a single bar would fill the chart. */
+/** The minimum number of bar positions in a chart. Without it, a single bar would fill the chart. */
 const minSlots = 7;
 
 /**
@@ -175,7 +175,7 @@ ${grid}${drawLabels(labels, step)}${bars}</svg>
 `;
 }
 
-/** Aligns the first and last labels with the outer edges of their bars. Centered labels could be cut off. */
+/** Aligns the first and last labels with the outer edges of their bars, because centered labels could be cut off. */
 function drawLabels(labels: readonly string[], step: number): Html {
   const interval = Math.ceil(labels.length / maxLabels);
   const texts = labels.map((label, index) => {
@@ -203,7 +203,7 @@ function drawStack(
   return html`${boxes}\n`;
 }
 
-/** Returns about five round numbers whose range includes zero and all values. */
+/** Returns about five round numbers to label the axis. Their range includes zero and all values. */
 function chooseTicks({ series, labels }: Chart): number[] {
   const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const values = [0, ...sums, ...series.flatMap((one) => one.values.map((value) => value ?? 0))];

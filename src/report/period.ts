@@ -18,15 +18,15 @@ export interface Period extends DayRange {
   name: string;
   /** The part of a file name that identifies the period, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last complete day in the period, or the first day if no day is complete. */
+  /** The last complete day in the period, or the period's first day if none is complete. */
   through: string;
-  /** True if any day in the period is not over or has not been read completely. */
+  /** True if any day in the period is not over, or has not been read completely. */
   is_partial: boolean;
-  /** The days before the period, or null if any day in the comparison has not been read completely. */
+  /** The days just before the period, for comparison. Null if any of them has not been read completely. */
   before: Comparison | null;
   /**
-   * The same days a year earlier, or null if the period is not a month or any day in the comparison has not been read
-   * completely.
+   * The same days a year earlier, for comparison. Null if the period is not a month, or if any of these days has not
+   * been read completely.
    */
   year_ago: Comparison | null;
 }
@@ -36,7 +36,7 @@ export interface Period extends DayRange {
  * an unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since the Unix epoch
  * @param reached the time up to which orders have been read, in milliseconds since the Unix epoch
- * @param read the ranges that have been read completely
+ * @param read the date ranges that have been read completely
  * @param firstDay the day of the first order; earlier days are not used for comparisons
  */
 export function choosePeriod(
@@ -79,13 +79,13 @@ function chooseUntil(
   return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
 }
 
-/** Returns the end of the range that contains the start of the day, in milliseconds since the Unix epoch. */
+/** Returns the end of the range in which the day starts, in milliseconds since the Unix epoch. */
 function endOfRangeAt(read: readonly TimeRange[], day: string): number | undefined {
   const { from: start } = dayRange(day);
   return read.find((range) => containsInstant(range, start))?.to;
 }
 
-/** True if all days have been read completely, up to `until` or `reached`, whichever is earlier. */
+/** True if all days up to `until` or `reached`, whichever is earlier, have been read completely. */
 function isRead(read: readonly TimeRange[], { since, until }: DayRange, reached: number): boolean {
   return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
@@ -100,15 +100,15 @@ function precedingDays(since: string, through: string): DayRange {
 }
 
 /**
- * Returns the corresponding days in the month that is `count` months earlier. For an unfinished month, these days end
- * on the same day of the month as `through`.
+ * Returns the corresponding days `count` months earlier. For an unfinished month, they end on the same day of the month
+ * as `through`.
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
 }
 
-/** Formats a complete month as `October 2026`, a single day as `3 Oct 2026`, and any other range as `1–24 Oct 2026`. */
+/** Formats a whole month as `October 2026`, a single day as `3 Oct 2026`, and any other range as `1–24 Oct 2026`. */
 function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
   if (isFullMonth({ since, until })) return formatFullMonth(since);
   if (since === until) return formatDay(until);
@@ -125,7 +125,7 @@ export function addDays(day: string, count: number): string {
   return utcDay(dayRange(day).from + count * dayMs);
 }
 
-/** Returns the same day in an earlier month, or the last day of that month if it is too short. */
+/** Returns the same day of an earlier month, or that month's last day if it is shorter. */
 export function monthsBefore(day: string, count: number): string {
   const first = new Date(`${day.slice(0, 7)}-01T00:00:00.000Z`);
   first.setUTCMonth(first.getUTCMonth() - count);

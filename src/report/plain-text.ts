@@ -60,7 +60,7 @@ function renderReportTable({ title, columns, rows }: ReportTable, { style, width
   return `\n${title}:\n${renderTable(titles, cells, { style, width, rightAligned: alignRight, optionalColumns: spare })}\n`;
 }
 
-/** Renders a chart's first series as a line of block characters. */
+/** Renders the first series of a chart as a line of block characters. */
 function renderChart({ title, series }: Chart, { style }: TextOptions): string {
   const values = (series[0]?.values ?? []).map((value) => Math.max(0, value ?? 0));
   const most = Math.max(...values);

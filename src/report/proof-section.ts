@@ -10,9 +10,9 @@ import { formatDay, formatTime } from "./formatting.js";
 
 /** The verification state of the mirrored orders. Times are ISO 8601 strings. */
 interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
-  /** The range that the newest verified run verified, or null if no run was verified. */
+  /** The range that the newest verified run covers, or null if no run was verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
-  /** An error that occurred after the verification, or null. */
+  /** An error that has occurred since the verification, or null. */
   error: string | null;
 }
 

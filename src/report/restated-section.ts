@@ -14,7 +14,7 @@ import { monthsBefore } from "./period.js";
 import { type ReportData, sortByCurrency } from "./sales-sections.js";
 
 const monthsBack = 12;
-/** The maximum number of orders in the list, in total and per currency. */
+/** The maximum number of changed orders in the report, in total and per currency. */
 const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
 export function createRestatedSection(data: ReportData): Section {
@@ -82,7 +82,10 @@ const currencyColumn = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns a sentence for each currency with the share of net that reported months have lost to later refunds. */
+/**
+ * Returns a sentence for each currency. It contains the share of their net that reported months have lost to later
+ * refunds.
+ */
 function describeRefundLosses(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
@@ -116,7 +119,7 @@ interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "differ
   host_label: string | null;
 }
 
-/** The share of a currency's reported net that has been lost to later refunds. */
+/** The share of the reported net in one currency that has been lost to later refunds, and its range across months. */
 interface RefundLoss {
   currency: string | null;
   months: number;
@@ -134,7 +137,7 @@ function readRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
 }
 
 /**
- * Returns the orders that changed the net of reported months.
+ * Returns the orders that have changed the net of reported months.
  * @param most the maximum number of orders per currency
  */
 function readRestatedOrders(mirror: Mirror, sinceMonth: string, most: number): RestatedOrder[] {

@@ -22,9 +22,8 @@ import {
 } from "./sales-sections.js";
 
 /**
- * Creates the report. The result depends only on the mirror, because the mirror, not the clock, determines which days
- * are complete.
- * @param requested the start and end of the period, in milliseconds since the Unix epoch, like `now`
+ * Creates the report from the mirror. The mirror, not the clock, determines which days are complete.
+ * @param requested the start and end of the period; like `now`, in milliseconds since the Unix epoch
  * @param runningCommand the run that has locked the mirror
  * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
  * starts after the last day that was read
@@ -38,7 +37,7 @@ export function createReport(
   const firstDay = mirror.selectValue<string | null>("SELECT min(day) FROM sales_by_day") ?? null;
   const lastDay = mirror.selectValue<string | null>("SELECT max(day) FROM sales_by_day") ?? null;
   const readUntil = readOrdersEnd(mirror);
-  // If an order with an unreadable date is in every date range, no range has been read completely.
+  // If the API returns an order with an unreadable date for every date range, no range has been read completely.
   const reached = readUntil ?? (lastDay && `${lastDay}T00:00:00.000Z`);
   if (reached === null)
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
@@ -69,7 +68,7 @@ export function createReport(
   };
 }
 
-/** The views that a report reads several times, in dependency order. */
+/** The views that a report reads several times. A view comes after those that it reads. */
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
 /**

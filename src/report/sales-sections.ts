@@ -22,7 +22,7 @@ import {
 } from "./formatting.js";
 import { addDays, type DayRange, monthsBefore, type Period } from "./period.js";
 
-/** The sales in one currency, summed over some days. Amounts are rounded to six decimal places. */
+/** Total sales in one currency over several days. Amounts are rounded to six decimal places. */
 interface Sales {
   currency: string | null;
   orders: number;
@@ -53,19 +53,19 @@ interface HostShare {
   net_amount: number;
 }
 
-/** The data that several sections need. */
+/** The data that several sections of the report need. */
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The part of the period that consists of complete days. */
+  /** The complete days in the period. */
   days: DayRange;
   sales: Record<"now" | "before" | "year_ago", Sales[]>;
   /**
-   * The currencies that get all sections, sorted by gross amount. If none has several orders, the list contains only
-   * the currency with the largest amount.
+   * The currencies that appear in all sections, sorted by gross amount. If no currency has several orders, only the one
+   * with the largest amount is included.
    */
   currencies: (string | null)[];
-  /** The currencies that get only a single line. Null stands for orders without a currency. */
+  /** The currencies that get only a single line in the report. Null stands for orders without a currency. */
   minorCurrencies: (string | null)[];
 }
 
@@ -171,7 +171,7 @@ const keyFigures = [
   ["Cancelled", "cancelled_orders", formatCountValue],
 ] as const;
 
-/** Refunds and cancellations arrive late, so a period without any is not reported as a decrease of 100%. */
+/** Refunds and cancellations arrive late, so if there are none yet, the change is not reported as -100%. */
 const lateColumns: readonly (keyof Sales)[] = ["refunded_amount", "cancelled_orders"];
 
 function createKeyFigures({ sales, period }: ReportData, currency: string | null): KeyFigures {
@@ -193,7 +193,7 @@ function createKeyFigures({ sales, period }: ReportData, currency: string | null
 
 const maxDays = 93;
 
-/** Creates a chart for each currency. A single day or a long period has no charts. */
+/** Creates a chart for each currency. There are no charts for a single day or a long period. */
 export function createDaysSection({ mirror, currencies, days }: ReportData): Section {
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
@@ -211,7 +211,7 @@ export function createDaysSection({ mirror, currencies, days }: ReportData): Sec
 
 /**
  * Creates a chart of net sales and refunds.
- * @param absent the value for a day or month without a row; null leaves a gap
+ * @param absent the value for a day or month without sales; null leaves a gap
  */
 function createNetChart(
   title: string,
@@ -228,7 +228,7 @@ function createNetChart(
   return { kind: "chart", title, labels, series };
 }
 
-/** The maximum number of months in a table. Charts contain all months in the period. */
+/** The maximum number of months in a table. Charts are not limited. */
 const maxRows = 13;
 
 export function createMonthsSection({ mirror, period, currencies }: ReportData): Section {

@@ -36,10 +36,10 @@ const parameters: readonly Field[] = [
 const period = { column: "period_start", from: "period_start" };
 const bucket = { column: "group_by", from: "group_by" };
 const parentKey = [period, bucket, { column: "host_id", from: "host_id" }];
-/** The items in `top_hosts` already have a `host_id`, so the column for the parent's host gets a different name. */
+/** The items in `top_hosts` have a `host_id` of their own, so the column for the parent's host has a different name. */
 const parentKeyOfHosts = [period, bucket, { column: "asked_host_id", from: "host_id" }];
 
-/** Orders and sales per day for all time, in one response (see "2. GET /analytics/clicks" in the API documentation). */
+/** All orders and sales per day, in a single response (see "2. GET /analytics/clicks" in the API documentation). */
 export const analyticsTotals: TotalsSource = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },

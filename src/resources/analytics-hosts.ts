@@ -4,7 +4,7 @@ import { type Resource, resourceDefaults } from "./resource.js";
 
 /**
  * All-time clicks and sales per host (see "3. GET /analytics/hosts" in the API documentation). Records are identified
- * by their position in the ranking, because several of them can have no host.
+ * by their position in the ranking, because several of them may lack a host.
  */
 export const analyticsHosts = {
   ...resourceDefaults,

@@ -15,7 +15,7 @@ export const content = {
     untilParameter: "uploaded_before",
     untilBound: "exclusive",
   },
-  // IDs are unique only within a source.
+  // File IDs are unique only within a source.
   key: ["source", "id"],
   table: "content",
   tableAbout: "one row per file in the library",

@@ -9,14 +9,14 @@ export interface ScalarField {
   /** The source of the value: a field of the record, or a request parameter (`context`) such as the month. */
   from: "record" | "context";
   isAmount?: true | undefined;
-  /** A signed URL has a query string that differs between responses. */
+  /** True for a signed URL, whose query string differs in every response. */
   isSignedUrl?: true;
 }
 
 interface ObjectField {
   kind: "object";
   name: string;
-  /** True if the object's name is a prefix of the column names. */
+  /** True if the names of the columns are prefixed with the object's name. */
   prefixed: boolean;
   fields: readonly Field[];
 }
@@ -27,10 +27,10 @@ export interface ListField {
   table: string;
   about: string;
   /**
-   * The child table's columns that identify the parent row, each with the main table's column that provides its value.
+   * The child table's columns that identify the parent row. `from` is the main table's column that provides the value.
    */
   parentKey: readonly { column: string; from: string }[];
-  /** True if items have no ID and are identified by a 0-based `position` column. */
+  /** True if items have no ID. A column `position`, which starts at 0, then identifies them. */
   hasPosition: boolean;
   fields: readonly Field[];
   /** True if undocumented fields of items become columns when they first appear. */
@@ -55,7 +55,7 @@ export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/** Declares a URL whose query string is ignored when a record is checked for changes. */
+/** Declares a signed URL. Its query string is ignored when a record is checked for changes. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }
@@ -75,7 +75,7 @@ export function list(
   return { kind: "list", name, hasPosition: false, discoversColumns: false, ...options };
 }
 
-/** Declares a column for a request parameter that is missing from the response. */
+/** Declares a column for a request parameter whose value the response does not contain. */
 export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
   return { kind: "scalar", name, type, about, from: "context" };
 }

@@ -2,13 +2,13 @@ import type { JsonObject } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { Field } from "./fields.js";
 
-/** Declares a list or report of the API, the way in which it is read, and the tables in which it is stored. */
+/** Declares a list or report that the API offers, how it is read, and the tables in which it is stored. */
 export interface Resource<S extends Strategy = Strategy> {
   name: string;
   about: string;
   path: string;
   scope: string;
-  /** Parameters that are sent with every request. */
+  /** Query parameters that every request contains. */
   query: QueryParameters;
   /**
    * `unknown` sends the first request without `page`, and reads further pages if the response has a `pagination`
@@ -17,8 +17,8 @@ export interface Resource<S extends Strategy = Strategy> {
   pagination: "documented" | "unknown";
   strategy: S;
   /**
-   * The dotted paths of the fields that identify a record (`host.id`). If the fields are missing, the record is
-   * identified by its position in the list.
+   * The paths of the fields that identify a record, such as `host.id`. If a record lacks these fields, it is identified
+   * by its position in the list.
    */
   key: readonly string[];
   /** The main table. Each list in `fields` declares a child table. */
@@ -27,9 +27,9 @@ export interface Resource<S extends Strategy = Strategy> {
   fields: readonly Field[];
   /** True if undocumented fields become columns when they first appear. */
   discoversColumns: boolean;
-  /** The main table's date column for `--since` and `--until`, if any. */
+  /** The main table's date column, if any, to which `--since` and `--until` apply. */
   dateColumn: string | null;
-  /** True if earlier versions of records are kept for `changes` and `--as-of`. */
+  /** True if the mirror keeps earlier versions of records for `changes` and `--as-of`. */
   keepsHistory: boolean;
   indexes: readonly (readonly string[])[];
 }
@@ -62,14 +62,14 @@ export type Strategy =
 export interface DatedStrategy {
   kind: "dated";
   dateField: string;
-  /** The parameters for a date range. The start of the range is inclusive. */
+  /** The query parameters for a date range. The start of the range is inclusive. */
   fromParameter: string;
   untilParameter: string;
   /** `inclusive` if the range includes the instant in `untilParameter`. */
   untilBound: "inclusive" | "exclusive";
   /**
-   * Filters whose counts in the API are compared with the mirror. Append new filters and never reorder them, because
-   * mirrors store the positions of matching filters (`filterBits`).
+   * Filters whose counts in the API are compared with the mirror. Only append to this list, because mirrors store the
+   * positions of the filters that match a record (`filterBits`).
    */
   countedFilters?: readonly CountedFilter[];
   totalsSource?: TotalsSource;
@@ -84,11 +84,14 @@ export interface CountedFilter {
 
 export interface DetailsStrategy {
   kind: "details";
-  /** Returns the path of a record's details. */
+  /** Returns the API path of a record's details. */
   path(key: string): string;
   /** True if a record's details can change without a change to the record in the list. */
   canChange(record: JsonObject): boolean;
-  /** The details are records of `resource` with the foreign key `parent`. If null, they replace the list item. */
+  /**
+   * The separate resource in which details are stored, and its field `parent` that refers to the record. If null, the
+   * details are merged into the record.
+   */
   detailRecords: { resource: Resource; parent: string } | null;
 }
 
@@ -100,14 +103,14 @@ export interface MonthlyStrategy {
 }
 
 /**
- * The API's daily totals. A total changes when a record of that day changes, so a single request finds the old days to
- * re-read. Totals are compared with earlier totals and not with the records, because their exact definition is not
- * documented.
+ * Declares where the API returns daily totals. A day's total changes when one of its records changes, so a single
+ * request finds the old days to re-read. Totals are compared with earlier totals rather than with the records, because
+ * their exact definition is not documented.
  */
 export interface TotalsSource {
   path: string;
   query: QueryParameters;
-  /** The response field with one point per day. `dayField`, `countField` and `amountFields` belong to a point. */
+  /** The response field with one point per day. `dayField`, `countField` and `amountFields` are fields of a point. */
   totalsField: string;
   dayField: string;
   countField: string;
@@ -124,7 +127,7 @@ export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource whose records are the details, or null if there are no such records. */
+/** Returns the separate resource that stores the details of this resource's records, or null if it has none. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" ? (strategy.detailRecords?.resource ?? null) : null;
 }

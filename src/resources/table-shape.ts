@@ -6,18 +6,21 @@ export interface ShapeColumn {
   type: ScalarType;
   about: string;
   from: ScalarField["from"] | "parent" | "position";
-  /** The value's path in the record, the list item or the request. For `parent`, this is a column of the main table. */
+  /**
+   * The path of the value in the record, the list item or the request. For `parent`, it is the name of a column in the
+   * main table.
+   */
   path: readonly string[];
   isAmount?: true | undefined;
 }
 
 interface NestedList {
-  /** The list's path in the record. */
+  /** The path of the list in the record. */
   path: readonly string[];
   field: ListField;
 }
 
-/** A table that a resource declares, without the columns that are discovered or computed. */
+/** A table that a resource declares, without discovered and computed columns. */
 export interface TableShape {
   name: string;
   about: string;
@@ -29,7 +32,7 @@ export interface TableShape {
   indexes: readonly (readonly string[])[];
 }
 
-/** The shapes are created once for each resource, because callers compare them by identity. */
+/** Caches the shapes of each resource, because callers compare them by identity. */
 const shapes = new WeakMap<Resource, readonly TableShape[]>();
 
 /** Returns the main table first, followed by a child table for each list. */

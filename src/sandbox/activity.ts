@@ -16,9 +16,12 @@ import { createRosterEntry } from "./roster-endpoint.js";
 import { createCode, createGift } from "./undocumented-endpoints.js";
 
 interface Pace {
-  /** Determines the rate of new orders, refunds, cancellations and late attributions. */
+  /**
+   * The number of new orders per hour, which also determines how often refunds, cancellations and late attributions
+   * occur.
+   */
   ordersPerHour: number;
-  /** Multiplies the frequency of all other events. The speed of a real brand is 1. */
+  /** A factor for the frequency of all other events, which is 1 for a real brand. */
   speed: number;
 }
 
@@ -48,7 +51,7 @@ interface SimulatedEvent {
   at: number;
 }
 
-/** A kind of event, with its frequency per order and per day. */
+/** A kind of event, and how often it occurs per order or per day. */
 interface EventKind {
   perOrder?: number;
   perDay?: number;
@@ -145,8 +148,8 @@ function removeFile({ brand, random, events }: SimulatedEvent): void {
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns functions that change a brand like real events. Each function throws a `RangeError` for an unknown ID. Arrays
- * and records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
+ * Returns functions that simulate events by changing a brand's lists. Each function throws a `RangeError` for an
+ * unknown ID. Arrays and records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
   const { add, change, remove } = createListEdits(brand);

@@ -19,7 +19,7 @@ import type { Order } from "./orders-endpoint.js";
 import { type Host, toHost } from "./people.js";
 import { createHasher } from "./random.js";
 
-/** Counts and amounts for a period. Amounts are in hundredths and summed across currencies. */
+/** Counts and amounts for a period. Amounts are in hundredths of a currency unit and are summed across currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
 /** One host's activity on one day. `hostId` is empty for orders without a host. */
@@ -233,7 +233,10 @@ function countSessions(sum: ActivitySum): number {
   return estimateUnique(Math.ceil(sum.buyNow * 0.8) + Math.ceil(sum.visits * 0.7), sum);
 }
 
-/** Estimates a unique count, which is lower than the sum of the daily counts because people return. */
+/**
+ * Estimates the number of unique visitors or sessions, which is lower than the sum of the daily numbers because people
+ * return.
+ */
 function estimateUnique(count: number, { days }: ActivitySum): number {
   return days <= 1 ? count : Math.floor(count * (0.6 + 0.4 / days));
 }

@@ -6,7 +6,9 @@ import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
 
 export const apiRoot = "/api/brand/v1";
 
-/** Public feeds without a key that the API has replaced (see "Versioning" in the API documentation). */
+/**
+ * Retired public feeds, which needed no key and which the API has replaced (see "Versioning" in the API documentation).
+ */
 const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
@@ -27,17 +29,17 @@ export interface SandboxResponse<Body = string> {
 }
 
 export interface SandboxApiOptions {
-  /** The first brand is used for requests with an unknown key or no key. */
+  /** The brands that the API serves. The first one is used for requests with an unknown key or no key. */
   brands: readonly Brand[];
   now(): number;
   monotonic?(): number;
   rateLimit?: number | null;
-  /** Tests use it to simulate servers that differ from the API documentation. */
+  /** The endpoints to serve. Tests replace them to simulate servers that differ from the API documentation. */
   respond?: typeof respond;
 }
 
 /**
- * Handles API requests for one or more brands, without a network. Its only state is the request counts for the rate
+ * Handles API requests for one or more brands, without a network. The only state is the request counts for the rate
  * limits.
  */
 export interface SandboxApi {
@@ -108,9 +110,9 @@ function findEndpoint(path: string) {
   throw new ErrorResponse(404, "unknown_path", "There is no endpoint at this path.");
 }
 
-/** Behavior that the API documentation leaves open, as listed in the help. */
+/** The sandbox's behavior where the API documentation leaves it open, as listed in the help. */
 export const undocumentedChoices: readonly string[] = [
-  "A date without a time means the complete day in UTC; timestamps end in Z or a zero offset.",
+  "A date without a time means the whole day in UTC; timestamps end in Z or a zero offset.",
   "A page past the end is an empty list, and an empty list has a total_pages of 0.",
   "`active` orders are neither cancelled nor fully refunded.",
   "Among orders with the same date, the one attributed last comes first.",
@@ -161,7 +163,7 @@ class RequestLimits {
     return { error, headers };
   }
 
-  /** `remaining` is -1 if this request exceeds the limit. */
+  /** The number of remaining requests is -1 if this request exceeds the limit. */
   private add(caller: string, limit: number, now: number) {
     const recent = (this.arrivals.get(caller) ?? []).filter((time) => now - time < windowMs);
     const times = [...recent, now].slice(-limit - 1);

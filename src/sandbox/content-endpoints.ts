@@ -61,7 +61,7 @@ function listContent({ brand, query }: EndpointContext) {
   );
   const added = selectRange(brand.content, "created_at", {
     from: uploaded_after?.at ?? null,
-    // `uploaded_before` is exclusive (see "GET /content" in the API documentation).
+    // The end of the range, `uploaded_before`, is exclusive (see "GET /content" in the API documentation).
     to: uploaded_before ? uploaded_before.at - 1 : null,
   });
   const matching = added.filter(

@@ -35,7 +35,8 @@ interface PageInfo {
 }
 
 /**
- * Thrown to respond with an error. The body is invented, because the API documentation does not describe error bodies.
+ * Thrown to respond with an error. The sandbox invents the body, because the API documentation does not describe error
+ * bodies.
  */
 export class ErrorResponse extends Error {
   constructor(
@@ -54,7 +55,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** A range in microseconds since the Unix epoch that includes both ends. A null end is open. */
+/** A range that includes both ends, in microseconds since the Unix epoch. An open end is null. */
 export interface InstantRange {
   from: number | null;
   to: number | null;
@@ -89,7 +90,7 @@ export function selectRange<T extends object>(
 
 interface SortedList<T> {
   records: readonly T[];
-  /** Dates in microseconds since the Unix epoch, newest first. */
+  /** The dates of `records` in microseconds since the Unix epoch, newest first. */
   instants: Float64Array;
   undated: readonly T[];
 }
@@ -112,7 +113,7 @@ function sortByDate<T extends object>(list: readonly T[], dateField: keyof T): S
 }
 
 /**
- * Binary search for the first index at which `matches` is true. `matches` must be true at all later indexes as well.
+ * Finds the first index at which `matches` is true by binary search. `matches` must also be true at all later indexes.
  */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;
@@ -129,7 +130,7 @@ interface Parameter<T> {
   absent: T;
   /** Completes the error message "page must be …". */
   expected: string;
-  /** Parses a value, or returns undefined if it is invalid. */
+  /** Parses the parameter's value, or returns undefined if it is invalid. */
   parse(text: string): T | undefined;
 }
 
@@ -233,7 +234,7 @@ export const instant: Parameter<Instant | null> = {
   },
 };
 
-/** Returns the range between `start_date` and `end_date`. An `end_date` without a time includes the complete day. */
+/** Returns the range from `start_date` to `end_date`. An `end_date` without a time includes the whole day. */
 export function toRange(start: Instant | null, end: Instant | null): InstantRange {
   const to = end?.isDay ? end.at + dayMs * 1_000 - 1 : end?.at;
   return { from: start?.at ?? null, to: to ?? null };
@@ -241,7 +242,7 @@ export function toRange(start: Instant | null, end: Instant | null): InstantRang
 
 export const paging = { page: integerParameter(1, 1, 10_000), per_page: integerParameter(25, 1, 100) };
 
-/** True if the request does not have the filter, or if the filter includes the value. */
+/** True if the request does not use the filter, or if the filter includes the value. */
 export function matchesFilter(filter: readonly string[] | null, value: string | undefined): boolean {
   return filter?.some((selected) => selected === value) ?? true;
 }
@@ -250,7 +251,7 @@ export function notFound(noun: string): never {
   throw new ErrorResponse(404, "not_found", `The brand has no such ${noun}.`);
 }
 
-/** Declares a list of the brand that has no parameters except `page` and `per_page`. */
+/** Declares an endpoint for one of the brand's lists, with no parameters except `page` and `per_page`. */
 export function unfilteredList(name: ListName): Endpoint {
   return {
     path: `/${name}`,

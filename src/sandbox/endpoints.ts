@@ -20,7 +20,7 @@ const meEndpoint: Endpoint = {
   },
 };
 
-/** The scopes of the sandbox's keys are the scopes of these endpoints, in this order. */
+/** The sandbox's keys have the scopes of these endpoints, in this order. */
 export const endpoints: readonly Endpoint[] = [
   meEndpoint,
   ...analyticsEndpoints,

@@ -20,7 +20,7 @@ function sign(seed: number, path: string, expires: string): string {
   return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
 }
 
-/** Serves a file, or the remainder of a file if the request has a `Range: bytes=N-` header. */
+/** Serves a file or, if the request has a `Range: bytes=N-` header, the rest of the file. */
 export function handleFileRequest(
   request: SandboxRequest,
   brand: Brand,
@@ -57,7 +57,7 @@ function checkRequest(
   url: URL,
   now: number,
 ): number | null {
-  // A client must not send its key to the file host.
+  // Reject requests with a key, because a client must not send it to the file host.
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return 400;
   if (method !== "GET" && method !== "HEAD") return 405;
   const expires = url.searchParams.get("expires") ?? "";

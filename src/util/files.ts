@@ -12,7 +12,9 @@ export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** The maximum size of an SQL statement, key or settings file. A larger input may be an endless device or pipe. */
+/**
+ * The maximum size of a file with an SQL statement, a key or settings. A larger input may be an endless device or pipe.
+ */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**

@@ -8,7 +8,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value if it is a JSON object, or an empty object otherwise. */
+/** Returns the value if it is a JSON object; otherwise, an empty object. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -29,7 +29,7 @@ export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {
     if (typeof value !== "object" || value === null) return undefined;
-    // Ignores inherited properties, such as `constructor`.
+    // Ignore inherited properties such as `constructor`.
     value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
   }
   return value;

@@ -3,9 +3,9 @@ import { isAbsolute } from "node:path";
 import type { Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 
-/** The minimum length of a redacted key, because a shorter key can be part of an ordinary word. */
+/** Shorter keys are not redacted, because they could be part of an ordinary word. */
 const minRedactedKeyLength = 6;
-/** The maximum length of an argument that a message quotes in full. */
+/** Messages quote arguments in full only up to this length. */
 const maxQuotedLength = 40;
 const quotedStart = 8;
 
@@ -36,7 +36,7 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
  * abbreviated.
  */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
-  // A message can quote a whole argument, the value in `--flag=value`, or an item in a list.
+  // A message may quote a whole argument, the value in `--flag=value`, or an item in a list.
   const parts = argv.flatMap((argument) => [
     argument,
     argument.replace(/^[^=]*=/, ""),
@@ -55,7 +55,7 @@ export function abbreviate(text: string): string {
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;
 }
 
-/** Returns patterns that ignore case, because URLs are printed with the host in lower case. */
+/** Returns patterns that match the keys in any case, because URLs are printed with the host in lower case. */
 function keyPatterns(keys: ReadonlySet<string>): RegExp[] {
   return [...keys]
     .filter((key) => key.length >= minRedactedKeyLength)

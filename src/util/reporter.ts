@@ -18,7 +18,7 @@ export interface ExpectedTask {
 }
 
 export interface Task {
-  /** Sets the progress, measured in requests or files. */
+  /** Sets the task's progress, counted in requests or files. */
   update(progress: { done: number; total?: number }): void;
   waiting(ms: number, reason: string): void;
   /** Ends the task and prints `summary`, if any. */

@@ -7,8 +7,8 @@ export type SqliteConstructor = typeof Sqlite;
 const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
 
 /**
- * better-sqlite3 13 includes its binaries but requires Node 22. Version 12 supports Node 20, and npm downloads or
- * compiles its binary during installation.
+ * better-sqlite3 13 includes its binaries but requires Node 22. Version 12 supports Node 20, but npm has to download or
+ * compile its binary during installation.
  */
 export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
 

@@ -14,8 +14,8 @@ export function closestName(typed: string, names: Iterable<string>): string | un
 }
 
 /**
- * Returns a hint with the closest name. If no name is similar enough, or if there are only a few names, the hint lists
- * all of them.
+ * Returns a hint that suggests the closest name. If no name is similar enough, or if there are only a few names, the
+ * hint lists all names.
  */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
@@ -29,8 +29,8 @@ export function suggestName(typed: string, names: readonly string[]): string | u
 }
 
 /**
- * Finds the intended column if the table's noun was added to its name or left out. In `orders`, `order_id` means `id`,
- * and `date` means `order_date`.
+ * Finds the intended column if its name was written with or without the table's noun. In `orders`, `order_id` means
+ * `id`, and `date` means `order_date`.
  */
 export function findOwnColumn(typed: string, table: string, columns: readonly string[]): string | undefined {
   const prefix = `${table.replace(/_.*/, "").replace(/s$/, "")}_`;
@@ -46,7 +46,7 @@ const abbreviations: Readonly<Record<string, string>> = {
   qty: "quantity",
 };
 
-/** Returns the shortest name that contains every word in `typed`, such as `order_line_items` for `order_lines`. */
+/** Returns the shortest name with all the words in `typed`, such as `order_line_items` for `order_lines`. */
 function nameWithWords(typed: string, names: Iterable<string>): string | undefined {
   const words = typed.toLowerCase().split("_");
   if (words.length < 2) return undefined;

@@ -4,7 +4,7 @@ import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from ".
 
 /**
  * Converts any thrown value to a BrandapiError. Operating system and SQLite errors get a message and a hint. All other
- * errors are bugs in this program.
+ * errors are bugs in brandapi.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
@@ -183,7 +183,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Returns a system error's reason without the error code, or undefined for other errors. */
 function systemReason(error: unknown): string | undefined {
-  // better-sqlite3 throws a TypeError if the folder is missing.
+  // If the folder is missing, better-sqlite3 throws a TypeError.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
   const code = errorCode(error);
   if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;

@@ -5,7 +5,10 @@ import { basename, dirname, join } from "node:path";
 
 const ownTempFiles = new Set<string>();
 
-/** The maximum number of characters to take from the target's name. File systems limit names to 255 bytes. */
+/**
+ * The maximum number of characters that a temporary file's name takes from its target's name. File systems limit names
+ * to 255 bytes.
+ */
 const maxTargetCharacters = 60;
 
 /**
@@ -22,7 +25,7 @@ export async function reserveTempFile(target: string, random: () => number): Pro
   return path;
 }
 
-/** Forgets a temporary file. Must be called after the file has been renamed or removed. */
+/** Stops tracking a temporary file. Must be called after the file has been renamed or removed. */
 export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }
@@ -45,8 +48,8 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
 }
 
 /**
- * True if the file's process is still running. A process ID does not identify a run, because every run in a container
- * can have the same ID.
+ * True if the process that created the file is still running. A file with this process's ID may be left over from an
+ * earlier run, because every run in a container can have the same ID.
  */
 function isInUse(pid: number, path: string): boolean {
   if (pid === process.pid) return ownTempFiles.has(path);
@@ -58,7 +61,10 @@ function isInUse(pid: number, path: string): boolean {
   }
 }
 
-/** File names contain the host name, because process IDs are unique only within a host. */
+/**
+ * Returns the host name for the names of temporary files, which need it because process IDs are unique only within a
+ * host.
+ */
 function thisHost(): string {
   return hostname()
     .replace(/[^\w-]/g, "")

@@ -10,7 +10,7 @@ interface TableOptions {
   /** The titles of right-aligned columns. By default, columns that contain only numbers are right-aligned. */
   rightAligned?: readonly string[];
   nullText?: string;
-  /** The titles of columns that are omitted, one by one, if the table is too wide. */
+  /** The titles of columns that may be omitted, one by one, if the table is too wide. */
   optionalColumns?: readonly string[];
   /**
    * The title of the last column, if its text is wrapped instead of truncated. In a narrow terminal, the text is

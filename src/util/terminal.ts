@@ -7,7 +7,7 @@ export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
 
-// Overrides kleur's own check, which covers only `process.stdout`. `styleFor` checks each stream.
+// Overrides kleur's own check, which covers only `process.stdout`, because `createStyle` checks each stream.
 kleur.$.enabled = true;
 
 const { bold, dim, red, green, yellow, cyan } = kleur;
@@ -22,7 +22,7 @@ const plain: Style = {
   cyan: identity,
 };
 
-/** Returns the style for a stream. Colors are used on terminals, unless `NO_COLOR` or `--no-color` is set. */
+/** Returns the style for a stream. Only terminals get colors, unless `NO_COLOR` or `--no-color` is set. */
 export function createStyle(
   stream: OutputStream,
   output: { color?: boolean | undefined },
@@ -40,7 +40,7 @@ export function printJson(stdout: OutputStream, value: unknown): void {
 
 /**
  * Text from the API, from servers and from files could control the terminal: move the cursor, change colors, or reorder
- * or hide text. The functions below replace the characters that could do so with visible escapes.
+ * or hide text. The functions below replace characters that have such effects with visible escapes.
  */
 
 /**
@@ -52,7 +52,7 @@ const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The maximum length of a printed string. The API could return a string of a million characters. */
+/** The maximum length of a printed string, because the API could return a string of a million characters. */
 const maxLength = 2_000;
 
 /**
@@ -99,7 +99,10 @@ export function terminalWidth({
   return isTTY && columns ? columns : undefined;
 }
 
-/** Returns the width in columns. CJK characters and emoji take up two columns, and combining marks take up none. */
+/**
+ * Returns the width of a string in columns. CJK characters and emoji take up two columns, and combining marks take up
+ * none.
+ */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   return stringWidth(text);
@@ -139,7 +142,7 @@ export function wrapIndented(text: string, width: number | undefined, indentatio
 }
 
 /**
- * Wraps lines that are wider than the terminal and indents their continuation.
+ * Wraps each line that is wider than the terminal, and indents its continuation by two spaces.
  * @param width undefined if the output is not a terminal
  */
 export function wrapLines(text: string, width: number | undefined): string {

@@ -1,8 +1,8 @@
 import { dayMs, formatInstant, formatMinute } from "./timestamps.js";
 
 /**
- * A time range in milliseconds since the Unix epoch. It includes both ends, and the last millisecond completely. An
- * open end is -Infinity or Infinity.
+ * A time range in milliseconds since the Unix epoch. Both ends are included, as is all of the last millisecond. An open
+ * end is -Infinity or Infinity.
  */
 export interface TimeRange {
   from: number;
@@ -89,7 +89,7 @@ export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** Returns the complete UTC days within a range. If there are none, the result's end is before its start. */
+/** Clips a range to whole UTC days. If it contains none, the end of the result is before its start. */
 export function clipToCompleteDays({ from, to }: TimeRange): TimeRange {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }

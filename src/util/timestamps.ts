@@ -1,4 +1,4 @@
-/** Formats an instant with milliseconds in UTC, as in requests and in the mirror. */
+/** Formats an instant as a UTC timestamp with milliseconds, as used in requests and in the mirror. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -25,7 +25,7 @@ export function formatDuration(ms: number): string {
 export interface Timestamp {
   /** Milliseconds since the Unix epoch, rounded down. */
   ms: number;
-  /** The microseconds after `ms`, from 0 to 999. Further digits are dropped. */
+  /** The microseconds within the millisecond `ms`, from 0 to 999. Further digits are dropped. */
   micros: number;
   /** True if the time includes seconds. False for a date without a time. */
   hasSeconds: boolean;
@@ -63,14 +63,14 @@ export function parseTimestampParts(text: string): Timestamp | undefined {
   return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
 }
 
-/** True for the API's format (`…T…Z`) and the format of SQLite's `datetime()`. */
+/** Matches the API's format (`…T…Z`) and that of SQLite's `datetime()`. */
 export function isTimestampText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
 }
 
 /**
  * Like `readTimestamp`, but returns milliseconds since the Unix epoch, with microseconds as a fraction. From the year
- * 2200 on, the fraction is imprecise, but never rounded up to the next millisecond.
+ * 2200 on, the fraction is imprecise, but it is never rounded up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   const read = parseTimestampParts(text);
@@ -89,7 +89,10 @@ export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): str
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;
 }
 
-/** Returns the number of days, or undefined for a day that does not exist, such as `2026-02-30`. */
+/**
+ * Returns the number of days from 1970-01-01 to a day, or undefined for a day that does not exist, such as
+ * `2026-02-30`.
+ */
 export function daysSince1970(text: string): number | undefined {
   const start = dayStart(text);
   return start === undefined ? undefined : start / dayMs;

@@ -25,7 +25,7 @@ const hostIds = `ids AS (
       UNION SELECT host_id AS id FROM analytics_hosts
     )`;
 
-/** The sales by host. An empty string stands for a null ID, so that the rows can be joined by equality. */
+/** Sales by host. An empty string stands for a null ID, so that rows can be joined by equality. */
 const salesByHost = `sums AS (SELECT host_id, currency, ${orderFigureSums} FROM order_figures GROUP BY host_id, currency),
     sales AS (
       SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
@@ -93,7 +93,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** Selects each month's last ranking that covers all hosts. Entries without a host are combined. */
+/** Selects the last ranking of all hosts that was read for each month. Entries without a host are combined. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -134,11 +134,11 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
-/** The highest commission that each order has had, by the host and currency that it had then. */
+/** The highest commission that each order has ever had, for each host and currency that the order has had. */
 const highestCommissions = `most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
       FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized})`;
 
-/** The current commission of each order, and the difference between its highest and its current commission. */
+/** The current commission of each order, and how much less that is than the order's highest commission. */
 const commissionParts = `all_of AS (
       SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
       UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
@@ -181,7 +181,7 @@ export const contentByHost: View = {
     ),
     timestamp("last_added_at"),
   ],
-  // In a query with max(), SQLite takes other columns such as `created_at` from the row with the highest value.
+  // In a query with max(), SQLite takes all other columns, such as `created_at`, from the row with the highest value.
   reads: ["content", "host_names"],
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,

@@ -2,8 +2,8 @@ import { materialized, numberFromSqlText } from "./view.js";
 import { selectOrderFigures } from "./view-columns.js";
 
 /**
- * Common table expressions. `versions` contains earlier versions of orders and their amounts. Each version is valid
- * from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
+ * Common table expressions. `versions` contains the earlier versions of orders with their amounts. Each version is
+ * valid from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
  */
 export const orderVersionsSql = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
@@ -22,7 +22,8 @@ export const orderVersionsSql = `forms AS (
       host_id, ${selectOrderFigures} FROM forms ${materialized})`;
 
 /**
- * Returns SQL for a field in a version's JSON. As in the `orders` table, a value of an unexpected type becomes null.
+ * Returns SQL that selects a field from a version's JSON. As in the `orders` table, a value of an unexpected type
+ * becomes null.
  */
 function selectMember(name: string, types: string, path = name): string {
   const member = `v.json, '$.${path}'`;
@@ -30,7 +31,8 @@ function selectMember(name: string, types: string, path = name): string {
 }
 
 /**
- * Returns SQL for an amount in a version's JSON. As in the `orders` table, numeric strings are converted to numbers.
+ * Returns SQL that selects an amount from a version's JSON. As in the `orders` table, numeric strings are converted to
+ * numbers.
  */
 function selectAmount(name: string): string {
   const member = `v.json, '$.${name}'`;
@@ -40,7 +42,7 @@ function selectAmount(name: string): string {
 
 /**
  * Common table expressions. `covered` contains the coverage of orders after each run; a null `from_at` is replaced with
- * an empty string. `reads` contains only the coverage after complete runs.
+ * an empty string. `reads` contains only the coverage after runs that completed.
  */
 export const orderReadsSql = `covered AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
@@ -49,8 +51,8 @@ export const orderReadsSql = `covered AS (
     SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
 
 /**
- * Returns SQL for the end time of the first run that read the complete month after it had ended, or null if there is no
- * such run. Requires the common table expression `reads`.
+ * Returns SQL for the time at which a month was reported: the end of the first run that read the whole month after it
+ * had ended, or null if there is no such run. Requires the common table expression `reads`.
  */
 export function selectReportedAt(month: string): string {
   const firstDay = `${month} || '-01'`;

@@ -65,7 +65,7 @@ export const ordersNet: View = {
   sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
 
-/** Payments and campaigns in an unknown state are considered open. */
+/** Payments and campaigns in an unknown state count as open. */
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:

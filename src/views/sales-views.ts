@@ -26,19 +26,19 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 };
 
 /**
- * SQL for the end of the covered range that contains the first day of a month. If no range contains that day, the SQL
- * returns the end of all coverage.
+ * SQL for the end of the covered range that contains the first day of a month. If no range contains that day, the
+ * result is the end of the newest covered range.
  */
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntilSql})`;
 
-/** The daily sales, with the month and the number of each day in its month. */
+/** The daily sales. `month` is the day's month, and `nth` is the number of the day in that month. */
 const numberedDays = `days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized})`;
 
 /**
- * Each month with the month before it and with `through`, the last day that has been read completely: 31 if the
- * complete month has been read, null if no day has.
+ * Each month with the month before it. `through` is the last day that has been read completely: 31 if the whole month
+ * has been read, null if no day has.
  */
 const monthEnds = `ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
@@ -46,15 +46,15 @@ const monthEnds = `ends AS (
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
       FROM (SELECT month, date(${monthReadUntil}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized})`;
 
-/** The sums by month and currency. `net_through` is the net through the last day that has been read completely. */
+/** The figures by month and currency. `net_through` is the net through the last day that has been read completely. */
 const monthlySums = `months AS (
       SELECT month, currency, ${orderFigureSums}, before, through,
         CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
       FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})`;
 
 /**
- * The net of the previous month through the same day, or null if that month was not read completely. `SELECT 1 LIMIT 1` keeps
- * SQLite versions before 3.35 from recomputing `days` for each month.
+ * The net of the previous month through the same day, or null if part of that month has not been read. `SELECT 1 LIMIT
+ * 1` keeps SQLite versions before 3.35 from recomputing `days` for each month.
  */
 const netBefore = `CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
@@ -70,7 +70,7 @@ export const salesByMonth: View = {
     month,
     currency,
     ...orderFigures,
-    boolean("is_partial", "true if the month has not been read completely yet"),
+    boolean("is_partial", "true if only part of the month has been read so far"),
     amount(
       "net_through",
       "net through the last complete day that was read, for comparison with `net_before`",
@@ -153,7 +153,10 @@ const orderColumnNames =
   "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
   "commission_amount, host_id";
 
-/** The current versions of orders that have changed or been removed since the first report. */
+/**
+ * The current versions of orders that have changed or been removed since the first time at which any month was
+ * reported.
+ */
 const currentVersions = `now AS (
       SELECT *, ${selectOrderFigures} FROM (
         SELECT ${orderColumnNames}, synced_at AS since_at, 1 AS present FROM orders
@@ -164,8 +167,8 @@ const reportedMonths = `months AS (SELECT month, ${selectReportedAt("month")} AS
       FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized})`;
 
 /**
- * Each order in `now` with the months whose sums it may have changed since they were reported: its current month and its
- * month at the time of the report. `version_id` is the version at that time.
+ * Each order in `now`, with the months whose sums it may have changed since they were reported: the order's current
+ * month, and its month when that month was reported. `version_id` is the order's version at that time.
  */
 const changedMonths = `pairs AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
@@ -176,7 +179,7 @@ const changedMonths = `pairs AS (
           JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
           JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized})`;
 
-/** Each order's amount and currency at the time of the report and now, and the kind of change. */
+/** The amount and currency of each order, both when its month was reported and now, and the kind of change. */
 const oldAndNewStates = `states AS (
       SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
         v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
@@ -189,8 +192,8 @@ const oldAndNewStates = `states AS (
       FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${materialized})`;
 
 /**
- * The net of each order when its month was reported and now. The old and the new amount each count in their own
- * currency, so an order whose currency changed has two rows.
+ * The net of each order, both when its month was reported and now. Each amount counts in its own currency, so an order
+ * whose currency has changed has two rows.
  */
 const restatedNets = `restated AS (
       SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
@@ -253,7 +256,7 @@ export const lateRefunds: View = {
     month,
     currency,
     amount("refunded_amount", "negative if a refund was reversed"),
-    integer("days_at_least", "complete days from the order to the last time it was seen without the refund"),
+    integer("days_at_least", "whole days from the order to the last time it was seen without the refund"),
     integer("days_at_most", "days from the order to the first time it was seen with the refund, rounded up"),
     timestamp("last_seen_unchanged_at", "the last time the old amount was seen"),
     timestamp("seen_changed_at", "the first time the new amount was seen"),

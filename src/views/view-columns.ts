@@ -36,7 +36,7 @@ export const orderFigureSums = [
 
 /**
  * SQL that computes an order's figures from the `orders` table. Without a refund, the net is exactly the API's number.
- * Otherwise, it is rounded to six digits to avoid floating-point errors.
+ * Otherwise, it is rounded to six decimal places, which hides floating-point errors.
  */
 export const selectOrderFigures = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],
@@ -55,7 +55,7 @@ export const selectOrderFigures = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns SQL for a sum of amounts, rounded to six decimal places. The sum of no rows is 0. */
+/** Returns SQL for a sum of amounts, rounded to six decimal places. For no rows, the sum is 0. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }
@@ -90,8 +90,8 @@ export function selectHostUsername(id: string): string {
 }
 
 /**
- * Returns SQL for a host's label, which is the handle, the full name, or the start of the ID. If the ID is null, the
- * label is null.
+ * Returns SQL for a host's label: the handle, otherwise the full name, otherwise the start of the ID. If the ID is
+ * null, the label is null.
  * @param id an SQL expression for the host's ID
  */
 export function selectHostLabel(id: string): string {

@@ -5,7 +5,7 @@ import { listTableShapes } from "../resources/table-shape.js";
 /** A view, which is stored in the mirror file so that any SQLite client can use it. */
 export interface View {
   name: string;
-  /** A description of what a row represents, with notes for users. */
+  /** A description of the view: what a row represents, and notes for users. */
   about: string;
   columns: readonly ViewColumn[];
   /** An example query. By default, it selects the first five rows. */
@@ -19,10 +19,11 @@ export interface View {
   sql: string;
   /** The column that `--since` and `--until` filter by. */
   date?: string;
-  /** The integer column that gives rows a stable order, for views with one row per table row. */
+  /** For a view with one row per row of a table: the integer column that gives its rows a stable order. */
   rowId?: string;
   /**
-   * True for a helper view, which is mainly a building block for other views. Only `tables --all` lists helper views.
+   * True for a helper view, which mainly serves as a building block for other views. Only `tables --all` lists helper
+   * views.
    */
   isHelper?: true;
 }
@@ -54,20 +55,20 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   });
 }
 
-/** True for columns with UTC times in the format of `formatUtc`, which can be compared with SQLite's `datetime()`. */
+/** True for a column with UTC times in the format of `formatUtc`, which can be compared with SQLite's `datetime()`. */
 export function isUtcTime(column: string): boolean {
   return column === "ordered_at" || column.endsWith("_utc");
 }
 
 /**
- * A suffix for common table expressions that are used more than once. SQLite computes an expression with a LIMIT only
- * once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
+ * A suffix for common table expressions that are used more than once. SQLite computes a table expression that ends in
+ * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materialized = "LIMIT -1";
 
 /**
  * Returns SQL that converts a JSON string to a number by the same rules as `numberFromText`, or to null if the string
- * is not a number. The CASE expressions are nested, because SQLite can evaluate both sides of AND, and `json_type`
+ * is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND, and `json_type`
  * fails on invalid JSON.
  */
 export function numberFromSqlText(text: string): string {
