@@ -305,7 +305,7 @@ test("backup --keep never removes the mirror itself, whatever its name", async (
   expect(backups(brand)).toHaveLength(2);
 });
 
-test("backup --restore does not replace a mirror that is in use or cannot be written", async () => {
+test("backup --restore does not replace a mirror that is in use or read-only", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const other = new Sqlite(brand.db).exec("BEGIN IMMEDIATE");

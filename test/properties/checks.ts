@@ -61,7 +61,7 @@ export async function findDamage(world: World): Promise<string[]> {
 
 function checkInvented({ records }: MirrorClaims): string[] {
   return [...records.values()].flatMap(({ key, version }) =>
-    version ? [] : [`${key}: the API never returned this`],
+    version ? [] : [`${key}: the API never returned this version`],
   );
 }
 

@@ -244,7 +244,7 @@ describe("resources to which the API denies access", () => {
     expect((await brand.run("status --max-age 26h")).code).toBe(0);
   });
 
-  test("sync resumes reading a resource to which the API denied access in the middle of a run", async () => {
+  test("if the API denies access to a resource in the middle of a run, a later sync resumes the read", async () => {
     const brand = makeBrand(lists());
     let page = 0;
     const isThird = (request: SentRequest) => readsOrders(request) && ++page === 3;
