@@ -22,7 +22,7 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
   if (!totalsSource) return { apiTotals: null, error: null };
   try {
     const totals = [...(await requestRawTotals(session, totalsSource))].map(
-      ([day, point]): [string, DayTotals] => [day, readTotals(point, totalsSource)],
+      ([day, raw]): [string, DayTotals] => [day, readTotals(raw, totalsSource)],
     );
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
@@ -33,12 +33,12 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
   }
 }
 
-/** @throws UnexpectedResponse if the point has no count, because the day would otherwise look idle */
-function readTotals(point: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
-  const count = Number(valueAt(point, [countField]));
+/** @throws UnexpectedResponse if the object has no count, because the day would otherwise look idle */
+function readTotals(raw: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
+  const count = Number(valueAt(raw, [countField]));
   if (Number.isNaN(count))
     throw new UnexpectedResponse(`The API's response to ${path} has a day without \`${countField}\`.`);
-  return { count, amounts: amountFields.map((name) => Number(valueAt(point, [name])) || 0) };
+  return { count, amounts: amountFields.map((name) => Number(valueAt(raw, [name])) || 0) };
 }
 
 /**
@@ -54,7 +54,7 @@ export function warnOfMissingTotals(
   );
 }
 
-/** Requests the API's daily points, or returns them from the session's cache. */
+/** Requests the API's daily totals as the API sends them, or returns them from the session's cache. */
 export async function requestRawTotals(
   { api, cachedTotals, readUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,
@@ -67,14 +67,14 @@ export async function requestRawTotals(
   const list = valueAt(data, [totalsField]);
   if (!Array.isArray(list))
     throw new UnexpectedResponse(`The API's response to ${path} has no \`${totalsField}\`.`);
-  const days = list.map((point: Json): [string, Json] => [readDay(point, totalsSource), point]);
-  const points = new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
-  cachedTotals.set(totalsSource, points);
-  return points;
+  const days = list.map((raw: Json): [string, Json] => [readDay(raw, totalsSource), raw]);
+  const rawTotals = new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
+  cachedTotals.set(totalsSource, rawTotals);
+  return rawTotals;
 }
 
-export function readDay(point: Json, { dayField }: TotalsSource): string {
-  return String(valueAt(point, [dayField])).slice(0, "2026-01-31".length);
+export function readDay(raw: Json, { dayField }: TotalsSource): string {
+  return String(valueAt(raw, [dayField])).slice(0, "2026-01-31".length);
 }
 
 /**

@@ -2,8 +2,8 @@ import { countPages } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
 import { updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
-import { allTime, describeRange, mergeRanges } from "../util/time-ranges.js";
-import { formatInstantOrNull } from "../util/timestamps.js";
+import { allTime, describeRange } from "../util/time-ranges.js";
+import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
 import { findAmountDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
 import { compareCount, listCountFilters } from "./counts.js";
@@ -17,8 +17,8 @@ import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } fro
 import { describeFaultySlices } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
-  const { options, readUntil, resource } = session;
-  const { faultySlices, ranges } = planDated(readPlanState(session), options, readUntil);
+  const { options, readUntil, requested, resource } = session;
+  const { faultySlices, ranges } = planDated(readPlanState(session), options, requested, readUntil);
   const steps: RequestEstimate[] = [];
   for (const range of [...ranges, ...faultySlices]) {
     const { apiCount } = await compareCount(session, range);
@@ -37,23 +37,16 @@ export async function estimateDated(session: DatedSession): Promise<RequestEstim
 
 /** Reads a resource with dates (orders and content). The steps are described in `README.md`. */
 export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncResult> {
-  const { mirror, options, readUntil, reporter, resource, runId, state } = syncRun;
-  const { floor, gaps, isResumed, faultySlices, ranges } = planDated(
-    readPlanState(syncRun),
-    options,
-    readUntil,
-  );
-  if (isResumed) {
+  const { mirror, options, readUntil, reporter, requested, resource, runId, state } = syncRun;
+  const plan = planDated(readPlanState(syncRun), options, requested, readUntil);
+  const { faultySlices, floor, gaps, ranges, since, until } = plan;
+  if (plan.isResumed) {
     const mirrored = pluralize(state.count(allTime), "record");
     reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
   }
-  const due = mergeRanges([...ranges, ...faultySlices]);
-  // The plan is stored before the first request, so that it survives if the run is killed. If there is nothing to read,
-  // `until` is the floor, so that no newer date counts as read by this run.
-  const since = formatInstantOrNull(due[0]?.from ?? floor);
-  const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
+  // The plan is stored before the first request, so that it survives if the run is killed.
   mirror.transaction(() => {
-    updateRun(mirror, runId, { since, until });
+    updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(until) });
     state.setFloor(floor);
     state.setLastOptions(options);
   });

@@ -36,8 +36,8 @@ interface Month extends TimeRange {
 }
 
 export async function estimateMonthly(session: MonthlySession): Promise<RequestEstimate[]> {
-  const points = await requestRawTotals(session, session.resource.strategy.totalsSource);
-  const requests = findDueMonths(session, points).length;
+  const rawTotals = await requestRawTotals(session, session.resource.strategy.totalsSource);
+  const requests = findDueMonths(session, rawTotals).length;
   const days = { what: "daily clicks, to find the months that changed", requests: 1 };
   return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
 }
@@ -47,21 +47,20 @@ export async function estimateMonthly(session: MonthlySession): Promise<RequestE
  * clicks. Late orders and bot filtering change past clicks, so a month is re-read if any of its days has changed.
  */
 export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncResult> {
-  const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
+  const { runId, mirror, options, progress, reporter, requested, resource, state } = run;
   const due = findDueMonths(run, await requestRawTotals(run, resource.strategy.totalsSource));
-  const requested = findRequestedRange(run);
   const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
-  const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
+  const until = formatInstant(requested.until);
   mirror.transaction(() => {
     updateRun(mirror, runId, { since, until });
-    if (isPlain(options)) state.setFloor(findFloor(options, state.floor()));
+    if (isPlain(options)) state.setFloor(findFloor(options, requested, state.floor()));
   });
   if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
   for (const [index, month] of due.entries()) {
     await readMonth(run, month);
     progress.advance(due.length - index - 1);
   }
-  if (isPlain(options)) coverIdleMonths(run, requested);
+  if (isPlain(options)) coverIdleMonths(run);
   return { incompleteReasons: [], isVerified: isPlain(options), columns: {} };
 }
 
@@ -77,39 +76,40 @@ function isPlain({ groupBy, hosts, perHost }: SyncOptions): boolean {
  * Returns the months to read: the current month and every month with clicks. Skips unchanged months that were last read
  * after their window had ended, unless `--full`, `--since` or an option that changes the requested data is given.
  */
-function findDueMonths(session: MonthlySession, points: RawTotalsByDay): Month[] {
-  const { readUntil, options, state } = session;
-  const { full, groupBy, since, windowMs } = options;
-  const requested = findRequestedRange(session);
-  const isAllRequested = full || since !== undefined || !isPlain(options);
-  const changed = isPlain(options) ? findChangedMonths(session, points) : new Set<string>();
+function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Month[] {
+  const { readUntil, options, requested, state } = session;
+  const { full, groupBy, windowMs } = options;
+  const range = findRequestedRange(session);
+  const isAllRequested = full || requested.since !== undefined || !isPlain(options);
+  const changed = isPlain(options) ? findChangedMonths(session, rawTotals) : new Set<string>();
   function isDue(name: string): boolean {
     const month = monthRange(name);
-    if (!overlaps(month, requested)) return false;
+    if (!overlaps(month, range)) return false;
     const covered = state.coverage().find((part) => overlaps(part, month));
     return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
   }
-  const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
+  const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));
   // The API may omit a month whose clicks have all been removed, but the month has changed.
   const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-function findRequestedRange({ readUntil, options, state }: ResourceSession): TimeRange {
-  const { since, until = readUntil } = options;
-  return { from: since ?? findFloor(options, state.floor()), to: Math.min(until, readUntil) };
+function findRequestedRange({ options, requested, state }: ResourceSession): TimeRange {
+  const { since, until } = requested;
+  return { from: since ?? findFloor(options, requested, state.floor()), to: until };
 }
 
 /**
- * Marks idle months between the first and the last month read as covered, because the daily points show that they have
+ * Marks idle months between the first and the last month read as covered, because the daily totals show that they have
  * no clicks.
  */
-function coverIdleMonths({ mirror, readUntil, runId, state }: SyncRun, requested: TimeRange): void {
+function coverIdleMonths(run: SyncRun): void {
+  const { mirror, readUntil, runId, state } = run;
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
-  const between = clipRanges([requested], { from: first.from, to: last.to });
+  const between = clipRanges([findRequestedRange(run)], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
       state.coverRange({ runId, range, ids: new Set(), requestedAt: readUntil });
@@ -128,35 +128,35 @@ function selectHosts({ mirror, options, resource }: MonthlySession): (string | n
 }
 
 /**
- * Returns the months with at least one day whose point differs from the mirrored point. The API may omit the points of
+ * Returns the months with at least one day whose totals differ from the mirrored totals. The API may omit the totals of
  * idle days.
  */
-function findChangedMonths({ mirror, resource }: MonthlySession, points: RawTotalsByDay): Set<string> {
+function findChangedMonths({ mirror, resource }: MonthlySession, rawTotals: RawTotalsByDay): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
-    for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
-      mirrored.set(readDay(point, totalsSource), point);
+    for (const totals of (valueAt(value, ["timeseries"]) ?? []) as Json[])
+      mirrored.set(readDay(totals, totalsSource), totals);
   const isChanged = (day: string) => {
-    const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
-    return isIdle(was) ? !isIdle(is) : !isSamePoint(was, is, totalsSource.amountFields);
+    const [was, is] = [mirrored.get(day) ?? null, rawTotals.get(day) ?? null];
+    return isIdle(was) ? !isIdle(is) : !isSameDay(was, is, totalsSource.amountFields);
   };
-  const days = new Set([...mirrored.keys(), ...points.keys()]);
+  const days = new Set([...mirrored.keys(), ...rawTotals.keys()]);
   return new Set([...days].filter(isChanged).map((day) => day.slice(0, 7)));
 }
 
-function isSamePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
+function isSameDay(a: Json, b: Json, amounts: readonly string[]): boolean {
   const isSameAmount = (name: string) => {
     const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];
     return typeof one === "number" && typeof other === "number" ? amountsEqual(one, other) : one === other;
   };
-  const without = (point: Json) =>
-    Object.fromEntries(Object.entries(asObject(point)).filter(([name]) => !amounts.includes(name)));
+  const without = (totals: Json) =>
+    Object.fromEntries(Object.entries(asObject(totals)).filter(([name]) => !amounts.includes(name)));
   return amounts.every(isSameAmount) && isSameJson(without(a), without(b));
 }
 
-function isIdle(point: Json): boolean {
-  return !Object.values(point ?? {}).some((value) => typeof value !== "boolean" && Number(value));
+function isIdle(totals: Json): boolean {
+  return !Object.values(totals ?? {}).some((value) => typeof value !== "boolean" && Number(value));
 }
 
 /** Reads one month. See "2. GET /analytics/clicks" in the API documentation. */

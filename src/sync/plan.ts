@@ -11,7 +11,7 @@ import {
   utcDay,
 } from "../util/time-ranges.js";
 import { hourMs, minTimestampMs } from "../util/timestamps.js";
-import type { DatedSession, SyncOptions } from "./run.js";
+import type { DatedSession, RequestedDates, SyncOptions } from "./run.js";
 
 /** How long the next run may rely on an interrupted run's data before re-reading it, in milliseconds. */
 export const resumableMs = hourMs;
@@ -25,6 +25,10 @@ export interface PlanState {
   finishedUntil: number | null;
   /** The ranges that an unfinished sync has read since the last finished run. */
   interrupted: readonly CoveredRange[];
+  /**
+   * The days of the missing records. If one of them has no readable date, this includes all dates, so the run reads the
+   * complete history to find the record.
+   */
   missingDates: readonly TimeRange[];
 }
 
@@ -33,13 +37,20 @@ interface DatedPlan {
   ranges: TimeRange[];
   /** The faulty slices to re-read, newest first. */
   faultySlices: TimeRange[];
+  /** The oldest date to read or, if nothing is due, the floor. */
+  since: number;
+  /**
+   * The end of the requested dates. This is also correct if nothing is due, because all requested dates have been read
+   * before.
+   */
+  until: number;
   floor: number;
   /** The ranges, between the floor and the newest date read, that will still be unread after this run. */
   gaps: TimeRange[];
   isResumed: boolean;
 }
 
-type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs" | "allFaulty">;
+type PlanOptions = Pick<SyncOptions, "full" | "windowMs" | "allFaulty">;
 
 export function readPlanState({ mirror, resource, state }: DatedSession): PlanState {
   const coverage = state.coverage();
@@ -57,25 +68,37 @@ export function readPlanState({ mirror, resource, state }: DatedSession): PlanSt
 }
 
 /**
- * Decides which dates to read: the requested dates, without those that an interrupted run has just read, and the days
+ * Decides which dates to read: the requested dates, without those that an interrupted run has just read, and the dates
  * of missing records. Dates before the floor are never read.
  */
-export function planDated(input: PlanState, options: PlanOptions, readUntil: number): DatedPlan {
-  const { coverage, interrupted, faultySlices, missingDates } = input;
-  const floor = findFloor(options, input.floor);
+export function planDated(
+  before: PlanState,
+  options: PlanOptions,
+  requested: RequestedDates,
+  readUntil: number,
+): DatedPlan {
+  const { coverage, faultySlices, interrupted, missingDates } = before;
+  const floor = findFloor(options, requested, before.floor);
+
+  const wanted = findWantedRanges(before, options, requested, floor, readUntil);
   const justRead = interrupted.filter(({ readAt }) => readAt >= readUntil - resumableMs);
-  const requested = subtractRanges(findRequestedRanges(input, options, floor, readUntil), justRead);
-  const due = mergeRanges(clipRanges([...requested, ...missingDates], { from: floor, to: readUntil }));
-  const dueSlices = faultySlices.filter(
-    (slice) => options.allFaulty || due.some((range) => overlaps(range, slice)),
-  );
+  const notJustRead = subtractRanges(wanted, justRead);
+  const due = mergeRanges(clipRanges([...notJustRead, ...missingDates], { from: floor, to: readUntil }));
+
+  // Faulty slices are read by page number, and all other dates newest first.
+  const isSliceDue = (slice: TimeRange) => due.some((range) => overlaps(range, slice));
+  const dueSlices = mergeRanges(options.allFaulty ? faultySlices : faultySlices.filter(isSliceDue));
   const ranges = subtractRanges(due, faultySlices);
-  const read = mergeRanges([...coverage, ...faultySlices, ...ranges]);
+
+  const readAfterwards = mergeRanges([...coverage, ...faultySlices, ...ranges]);
+  const history = { from: floor, to: readAfterwards.at(-1)?.to ?? floor };
   return {
     ranges: ranges.toReversed(),
-    faultySlices: mergeRanges(dueSlices).toReversed(),
+    faultySlices: dueSlices.toReversed(),
+    since: mergeRanges([...ranges, ...dueSlices])[0]?.from ?? floor,
+    until: requested.until,
     floor,
-    gaps: subtractRanges([{ from: floor, to: read.at(-1)?.to ?? floor }], read),
+    gaps: subtractRanges([history], readAfterwards),
     isResumed: interrupted.length > 0,
   };
 }
@@ -85,7 +108,8 @@ export function planDated(input: PlanState, options: PlanOptions, readUntil: num
  * @param before the floor after the previous run, or null before the first run
  */
 export function findFloor(
-  { full, since }: Pick<PlanOptions, "full" | "since">,
+  { full }: Pick<PlanOptions, "full">,
+  { since }: Pick<RequestedDates, "since">,
   before: number | null,
 ): number {
   if (full) return Number.NEGATIVE_INFINITY;
@@ -102,23 +126,22 @@ export function subtractWindow(ms: number, spanMs: number): number {
  * Returns the dates that the options request: all dates for `--full`, and a single range for `--since`. The default is
  * the gaps in the coverage, the dates after the last finished run, and the window before each of these ranges.
  */
-function findRequestedRanges(
-  { coverage, finishedUntil, faultySlices }: PlanState,
-  options: PlanOptions,
+function findWantedRanges(
+  { coverage, faultySlices, finishedUntil }: PlanState,
+  { full, windowMs }: PlanOptions,
+  { since, until }: RequestedDates,
   floor: number,
   readUntil: number,
 ): TimeRange[] {
-  const { full, since, until = readUntil, windowMs } = options;
-  const to = Math.min(until, readUntil);
-  if (full) return [{ from: floor, to }];
-  if (since !== undefined) return [{ from: since, to }];
-
+  if (full) return [{ from: floor, to: until }];
+  if (since !== undefined) return [{ from: since, to: until }];
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...faultySlices]);
-  const withWindows = unread.map((range) => ({
-    from: subtractWindow(range.from, windowMs),
-    to: range.to,
+  // Before the first finished run, or if the clock was set back, the window ends now.
+  const windowEnd = Math.min(finishedUntil ?? readUntil, readUntil);
+  const afterWindow = { from: windowEnd + 1, to: readUntil };
+  const withWindows = [...unread, afterWindow].map(({ from, to }) => ({
+    from: subtractWindow(from, windowMs),
+    to,
   }));
-  const finished = Math.min(finishedUntil ?? readUntil, readUntil);
-  const sinceFinished = { from: subtractWindow(finished + 1, windowMs), to: readUntil };
-  return clipRanges([...withWindows, sinceFinished], { from: floor, to });
+  return clipRanges(withWindows, { from: floor, to: until });
 }

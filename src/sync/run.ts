@@ -57,7 +57,7 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** A point is an object in the API's daily analytics with the totals of one day (`2026-01-31`). */
+/** The objects in the API's daily analytics, each with the totals of one day (`2026-01-31`). */
 export type RawTotalsByDay = ReadonlyMap<string, Json>;
 
 /** The parts of a sync that all resources share. */
@@ -69,7 +69,17 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
+  /** The daily totals that were already requested, because several resources use the same totals. */
   cachedTotals: Map<TotalsSource, RawTotalsByDay>;
+}
+
+/**
+ * The dates that the options request, rounded to complete seconds, because the API truncates dates to seconds. `until`
+ * is never in the future.
+ */
+export interface RequestedDates {
+  since: number | undefined;
+  until: number;
 }
 
 /** A session for planning, counting and comparing one resource without writing anything. */
@@ -80,6 +90,7 @@ export interface ResourceSession<How extends Strategy = Strategy> extends SyncSe
    * left for the next run.
    */
   readUntil: number;
+  requested: RequestedDates;
   state: SyncState;
 }
 
@@ -172,18 +183,12 @@ class RunProgress {
 export function openResource(session: SyncSession, resource: Resource): ResourceSession {
   const { clock, mirror, options } = session;
   const { since, until } = options;
-  return {
-    ...session,
-    resource,
-    state: new SyncState(mirror, resource.name),
-    readUntil: startOfSecond(clock.now()) - 1,
-    // The API truncates dates to seconds, so a range must not start or end in the middle of a second.
-    options: {
-      ...options,
-      since: since === undefined ? undefined : startOfSecond(since),
-      until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
-    },
+  const readUntil = startOfSecond(clock.now()) - 1;
+  const requested = {
+    since: since === undefined ? undefined : startOfSecond(since),
+    until: until === undefined ? readUntil : Math.min(startOfSecond(until + 1) - 1, readUntil),
   };
+  return { ...session, resource, readUntil, requested, state: new SyncState(mirror, resource.name) };
 }
 
 /** Records the start of a run in `sync_runs`. */

@@ -99,14 +99,14 @@ async function verifyRecords(
   if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
   const options = { ...session.options, budget, allFaulty: true, ...state.lastOptions() };
-  // Do not cache the daily totals, because the repair and the second verification need the current ones.
-  const repairSession = { ...session, options, cachedTotals: new Map() };
-  const { run, error } = await syncResource(repairSession, resource, false);
+  // The repair and the second verification need the current daily totals.
+  session.cachedTotals.clear();
+  const { run, error } = await syncResource({ ...session, options }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const newSession = { ...session, cachedTotals: new Map() };
-  const after = await recordVerification(newSession, resource, tableError);
+  session.cachedTotals.clear();
+  const after = await recordVerification(session, resource, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
   const repaired = { run_id, rows_new, rows_changed, rows_removed };
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, repaired };

@@ -3,6 +3,7 @@ import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
 import { type PlanState, planDated, subtractWindow } from "../../src/sync/plan.js";
+import type { RequestedDates } from "../../src/sync/run.js";
 import { utcDay } from "../../src/util/time-ranges.js";
 import { minTimestampMs } from "../../src/util/timestamps.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
@@ -25,6 +26,8 @@ const before = (given: Partial<PlanState>): PlanState => ({
   ...given,
 });
 const defaults = { full: false, windowMs: 30 * day, allFaulty: false };
+const plan = (given: PlanState, options: Partial<typeof defaults & RequestedDates>) =>
+  planDated(given, { ...defaults, ...options }, { since: options.since, until: options.until ?? now }, now);
 
 const table: [what: string, before: PlanState, options: object, ranges: object[], gaps: object[]][] = [
   ["the first run reads all dates", before({}), {}, [days(first, 1000)], []],
@@ -126,9 +129,9 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
 ];
 
 test.each(table)("planDated selects the dates to read: %s", (_, given, options, ranges, gaps) => {
-  const plan = planDated(given, { ...defaults, ...options }, now);
-  expect(plan.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
-  expect(plan.gaps).toEqual(gaps);
+  const planned = plan(given, options);
+  expect(planned.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
+  expect(planned.gaps).toEqual(gaps);
 });
 
 test("planDated selects the faulty slices that overlap the requested dates, or all of them if allFaulty is set", () => {
@@ -139,8 +142,8 @@ test("planDated selects the faulty slices that overlap the requested dates, or a
     finishedUntil: 999 * day - 1,
     missingDates: [days(700, 701)],
   });
-  expect(planDated(given, defaults, now).faultySlices).toEqual([days(990, 991)]);
-  const all = planDated(given, { ...defaults, allFaulty: true }, now);
+  expect(plan(given, {}).faultySlices).toEqual([days(990, 991)]);
+  const all = plan(given, { allFaulty: true });
   expect(all.faultySlices).toEqual([days(990, 991), days(500, 501)]);
 });
 

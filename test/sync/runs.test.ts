@@ -332,3 +332,27 @@ test("sync --all-profiles continues after a failure, and exits with the worst co
     outcome: "done",
   });
 });
+
+describe("a sync with --until", () => {
+  const success = async (brand: TestBrand) =>
+    JSON.parse((await brand.run("status orders --json")).out).resources[0].last_success_at;
+
+  test("a run with --until that has nothing to read does not count as an up-to-date run", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
+    await brand.run("sync orders");
+    const before = await success(brand);
+    brand.pass(60 * day);
+    expect((await brand.run("sync orders --until 2025-01-01")).code).toBe(0);
+    expect(brand.lastRun()).toMatchObject({ outcome: "done", until: "2025-01-01T23:59:59.999Z" });
+    expect(await success(brand)).toBe(before);
+  });
+
+  test("a repeated run with --until does not count as up to date if the interrupted run has read its dates", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
+    const counts = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "1";
+    await brand.stopped("sync orders --until 2025-01-01", counts);
+    brand.pass(minute);
+    expect((await brand.run("sync orders --until 2025-01-01")).code).toBe(0);
+    expect(await success(brand)).toBeNull();
+  });
+});
