@@ -146,7 +146,6 @@ export async function rejection(
   throw new Error("the promise was not rejected");
 }
 
-/** Returns a port on which no server listens. */
 export async function freePort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

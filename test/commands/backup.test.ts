@@ -39,7 +39,7 @@ const backUp = async (brand: TestBrand, flags = "") => {
   return JSON.parse(ran.out) as { path: string; records: number; removed: string[] };
 };
 
-/** Overwrites the first page of the table. */
+/** Damages a table in a mirror by overwriting its first database page. */
 function damage(path: string, table: string): void {
   const [size, page] = ["PRAGMA page_size", `SELECT rootpage FROM sqlite_master WHERE name = '${table}'`].map(
     (sql) => Number(read(path, sql)),

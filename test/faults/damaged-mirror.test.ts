@@ -14,7 +14,7 @@ async function synced(): Promise<TestBrand> {
   return brand;
 }
 
-/** Overwrites five pages that contain rows of the table. */
+/** Damages a table in a mirror by overwriting five database pages with its rows. */
 function damage(path: string, table = "order_line_items"): void {
   const mirror = new Sqlite(path);
   mirror.pragma("wal_checkpoint(TRUNCATE)");

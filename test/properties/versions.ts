@@ -17,7 +17,6 @@ export interface Version {
   responsesBefore: number;
 }
 
-/** The history of the API's data. */
 export interface VersionHistory {
   versions: ReadonlyMap<string, readonly Version[]>;
   /** The times of all changes, in ascending order. */

@@ -30,7 +30,6 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   const fileOf = (name: string) => join(home, `${name}.html`);
 
-  /** Runs axe on the open page. */
   const findAxeViolations = async () => {
     await browser.evaluate(`${axe}; 0`);
     const { violations } = await browser.evaluate<{

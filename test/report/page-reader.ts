@@ -13,7 +13,6 @@ export function sectionOf(page: string, id: string): string {
   return new RegExp(`<section id="${id}"[\\s\\S]*?</section>`).exec(page)?.[0] ?? "";
 }
 
-/** Returns the cells of each table row. */
 export function rowsOf(html: string): string[][] {
   return [...html.matchAll(/<tr>([\s\S]*?)<\/tr>/g)].map(([, row = ""]) =>
     [...row.matchAll(/<t[hd][\s\S]*?<\/t[hd]>/g)].map(([cell]) => textOf(cell)),

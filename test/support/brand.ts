@@ -109,7 +109,6 @@ class BrandWithApi {
 
   readonly now = () => this.clock.now();
 
-  /** Advances the clock. */
   pass(ms: number): void {
     this.clock.pass(ms);
   }

@@ -6,7 +6,6 @@ export async function programTree(): Promise<Command> {
   return await buildProgram(testDeps());
 }
 
-/** All commands except `help`. */
 export const commands: readonly Command[] = (await programTree()).commands.filter(
   (command) => command.name() !== "help",
 );

@@ -8,7 +8,6 @@ const character = fc
   .integer({ min: 0, max: 0x10f7ff })
   .map((n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800));
 
-/** Generates a string of at most 12 characters. */
 export const anyText = fc.array(character, { maxLength: 12 }).map((characters) => characters.join(""));
 
 export default fc;
