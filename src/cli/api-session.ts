@@ -1,6 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import { platformFolder } from "../config/folders.js";
-import { commandFor, requireCredentials, type Settings } from "../config/settings.js";
+import { requireCredentials } from "../config/missing-credentials.js";
+import { commandFor, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedResponse } from "../errors.js";
 import { pluralize } from "../util/format-text.js";
@@ -20,7 +21,7 @@ export async function openApi(
   deps: Deps,
   reporter: TerminalReporter,
 ): Promise<ApiClient> {
-  const credentials = requireCredentials(settings);
+  const credentials = requireCredentials(settings, deps);
   const { ApiClient } = await import("../api/client.js");
   const waitReasons = {
     "rate-limit": `rate limit of ${settings.rateLimit} requests per minute`,

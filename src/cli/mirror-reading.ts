@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { type GlobalFlags, readSettings, refuseUnknownProfile, type Settings } from "../config/settings.js";
+import { explainMissing, refuseUnknownProfile } from "../config/missing-credentials.js";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
-import { MirrorUnusable } from "../errors.js";
+import { type ConfigurationError, MirrorUnusable } from "../errors.js";
 import { lastBackupHint } from "../store/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
-import { openMirrorForReading } from "../store/open.js";
+import { noMirrorError, openMirrorForReading } from "../store/open.js";
 import { pathExists } from "../util/files.js";
 import { explainOpenError, explainSqlite, isDamaged } from "../util/system-errors.js";
 import { createStyle, type Style, terminalWidth } from "../util/terminal.js";
@@ -31,14 +32,13 @@ export async function readMirror<T>(
 ): Promise<T> {
   const settings = readSettings(flags, deps);
   const { dbPath } = settings;
-  if (flags.db === undefined && !pathExists(dbPath)) refuseUnknownProfile(settings);
   const reporter = new TerminalReporter(deps, flags);
-  noteMisspelledVariables(settings, reporter.note);
+  noteMisspelledVariables(flags, deps.env, reporter.note);
   const style = createStyle(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);
-  const missingHint = missingMirrorHint(settings, deps);
   try {
-    return await withMirror(openMirrorForReading(dbPath, { reporter, missingHint }), (mirror) =>
+    if (!pathExists(dbPath)) throw missingMirrorError(settings, deps);
+    return await withMirror(openMirrorForReading(dbPath, { reporter }), (mirror) =>
       withReadTransaction(mirror, () => work({ deps, flags, mirror, reporter, style, width })),
     );
   } catch (error) {
@@ -48,15 +48,26 @@ export async function readMirror<T>(
   }
 }
 
-/** Returns the hint for a missing mirror. It depends on whether the user has a key and has run the demo. */
-function missingMirrorHint({ key, missingReason, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
-  const demo = join("brandapi-demo", "demo.sqlite");
-  const ownBrand =
+/**
+ * Creates the error for a missing mirror. The hint depends on whether the user passed a path, has a key, and has run
+ * the demo.
+ * @throws ConfigurationError if the profile is unknown
+ */
+function missingMirrorError(settings: Settings, deps: Deps): ConfigurationError {
+  const { dbPath, key, output } = settings;
+  const firstSync =
     key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";
-  if (output.db === undefined && pathExists(join(cwd, demo)))
-    return `add \`--db ${demo}\` to use the demo's mirror; for your own brand, ${ownBrand}`;
-  if (key === undefined && missingReason) return missingReason.hint;
-  return key === undefined ? `${ownBrand}; without a key, try \`brandapi demo\`` : ownBrand;
+  if (output.db !== undefined) return noMirrorError(dbPath, `check the path, or ${firstSync}`);
+  refuseUnknownProfile(settings, deps);
+  const demo = join("brandapi-demo", "demo.sqlite");
+  if (pathExists(join(deps.cwd, demo)))
+    return noMirrorError(
+      dbPath,
+      `add \`--db ${demo}\` to use the demo's mirror; for your own brand, ${firstSync}`,
+    );
+  if (key !== undefined) return noMirrorError(dbPath, firstSync);
+  const missing = explainMissing(settings, deps);
+  return noMirrorError(dbPath, missing?.hint ?? `${firstSync}; without a key, try \`brandapi demo\``);
 }
 
 /**

@@ -133,7 +133,7 @@ async function withApi(
     );
   try {
     const api = await openApi(settings, deps, reporter);
-    noteMisspelledVariables(settings, reporter.note);
+    noteMisspelledVariables(flags, deps.env, reporter.note);
     await work(api, reporter).finally(() => api.close());
   } catch (error) {
     throw await explainMirrorError(error, settings.dbPath);

@@ -4,7 +4,8 @@ import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.j
 import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { expandPath, platformFolder } from "../config/folders.js";
-import { commandFor, type GlobalFlags, missingCredentials, readSettings } from "../config/settings.js";
+import { missingCredentials } from "../config/missing-credentials.js";
+import { commandFor, type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { resources } from "../resources/registry.js";

@@ -7,6 +7,7 @@ import { TerminalReporter } from "../cli/progress.js";
 import { configPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { unknownFieldHint } from "../config/stored-profiles.js";
+import { findMisspelledVariables } from "../config/variables.js";
 import type { Context, Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
@@ -119,7 +120,7 @@ async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Se
   const settings = readSettings(flags, deps, "ask");
   const { baseUrl = "no base URL", profile } = settings;
   const text = `profile \`${profile}\`, ${baseUrl}`;
-  const [misspelled] = settings.misspelledVariables;
+  const [misspelled] = findMisspelledVariables(flags, deps.env);
   if (misspelled !== undefined)
     return {
       text: `${text}; the environment variable ${misspelled.written} is not used`,

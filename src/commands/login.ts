@@ -7,14 +7,8 @@ import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { checkBaseUrl, checkKey } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
-import {
-  type ApiCredentials,
-  commandFor,
-  type GlobalFlags,
-  readSettings,
-  requireCredentials,
-  type Settings,
-} from "../config/settings.js";
+import { type ApiCredentials, requireCredentials } from "../config/missing-credentials.js";
+import { commandFor, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { mirrorPath, type Profile, readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import { brandEnv } from "../config/variables.js";
 import type { Context, Deps } from "../deps.js";
@@ -137,7 +131,8 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
   const { profile } = settings;
   const changesCredentials = (flags.baseUrl ?? flags.keyFile ?? flags.keyStdin) !== undefined;
   const changesOther = (flags.ping ?? flags.omit) !== undefined;
-  if (settings.key !== undefined && changesOther && !changesCredentials) return requireCredentials(settings);
+  if (settings.key !== undefined && changesOther && !changesCredentials)
+    return requireCredentials(settings, deps);
   const envBaseUrl = flags.baseUrl === undefined && deps.env.BRANDAPI_BASE_URL;
   const baseUrl = envBaseUrl ? checkBaseUrl(envBaseUrl, "BRANDAPI_BASE_URL") : settings.baseUrl;
   const key = flags.keyFile === undefined ? undefined : settings.key;

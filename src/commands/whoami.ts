@@ -16,7 +16,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const settings = readSettings(flags, deps, "ask");
   const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity(settings, deps, reporter);
-  noteMisspelledVariables(settings, reporter.note);
+  noteMisspelledVariables(flags, deps.env, reporter.note);
   printIdentity(deps, settings, identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
   if (identity.clockWarning) reporter.warn(identity.clockWarning);

@@ -8,14 +8,13 @@ import { closestName } from "../util/suggestions.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath } from "./folders.js";
 import {
-  findMisspelledField,
   findUnknownFields,
   mirrorPath,
   type Profile,
   type Profiles,
   readProfiles,
 } from "./stored-profiles.js";
-import { brandEnv, checkVariables, findMisspelledVariables, type MisspelledVariable } from "./variables.js";
+import { brandEnv, checkVariables } from "./variables.js";
 
 export interface GlobalFlags {
   profile?: string;
@@ -40,8 +39,6 @@ export interface Settings {
    * The source of the key: `BRANDAPI_KEY`, `--key-file` or the profile. Undefined if the user has just entered the key.
    */
   keySource?: "variable" | "file" | "profile" | undefined;
-  /** Why the profile provides no key or no base URL, and how to fix that. Undefined if the reason is unknown. */
-  missingReason?: MissingReason | undefined;
   dbPath: string;
   /**
    * The brand that `login` stored in the profile. Undefined if it is unknown, or if a different mirror file was given.
@@ -53,11 +50,6 @@ export interface Settings {
   /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a command rather than to a profile. */
   ping: string | undefined;
   omit: readonly string[];
-  /**
-   * Environment variables that resemble brandapi's variables but are not used, each with the name that the user
-   * probably meant.
-   */
-  misspelledVariables: readonly MisspelledVariable[];
   /** Fields in the profile that brandapi does not use. */
   unknownFields: readonly string[];
   output: GlobalFlags;
@@ -88,7 +80,7 @@ export function readSettings(
   const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
   const limit = flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "variable");
   const { brandId, brandName = brandId } = profile;
-  const settings = {
+  return {
     profile: name,
     baseUrl,
     key,
@@ -99,11 +91,9 @@ export function readSettings(
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
-    misspelledVariables: findMisspelledVariables(flags, deps.env),
     unknownFields: findUnknownFields(profile),
     output: flags,
   };
-  return { ...settings, missingReason: explainMissing(settings, profiles, flags, deps) };
 }
 
 /** @param source describes the profile in error messages */
@@ -145,109 +135,11 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
-export interface ApiCredentials {
-  baseUrl: string;
-  key: string;
-}
-
-/**
- * Returns the base URL and the key.
- * @throws ConfigurationError if either is missing
- */
-export function requireCredentials({ baseUrl, key, profile, missingReason }: Settings): ApiCredentials {
-  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  refuseUnknownProfile({ key, profile, missingReason });
-  const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
-  const reason = missingReason ? ` ${missingReason.text}` : "";
-  throw new ConfigurationError(
-    `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.${reason}`,
-    {
-      hint:
-        missingReason?.hint ??
-        `run \`${commandFor("login", profile)}\`${profile === "default" ? ", or set BRANDAPI_KEY and BRANDAPI_BASE_URL" : ""}; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
-    },
-  );
-}
-
-/** @throws ConfigurationError if there is no key, and the config file contains profiles, but not this one */
-export function refuseUnknownProfile({
-  key,
-  profile,
-  missingReason,
-}: Pick<Settings, "key" | "profile" | "missingReason">): void {
-  if (key === undefined && missingReason?.isUnknownProfile)
-    throw new ConfigurationError(`Unknown profile: \`${profile}\`.`, { hint: missingReason.hint });
-}
-
-export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
-  if (key !== undefined) return "base URL";
-  return baseUrl === undefined ? "key and no base URL" : "key";
-}
-
 export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
 
-interface MissingReason {
-  text: string;
-  hint: string;
-  isUnknownProfile?: true;
-}
-
-/**
- * Explains why the profile provides no key or no base URL, and how to fix that. Returns undefined if the reason is
- * unknown.
- */
-function explainMissing(
-  { profile: name, baseUrl, key, misspelledVariables }: Omit<Settings, "missingReason">,
-  profiles: Profiles,
-  flags: GlobalFlags,
-  deps: Deps,
-): MissingReason | undefined {
-  const { env } = deps;
-  const profile = profiles.get(name) ?? {};
-  const list = (words: readonly string[]) => words.join(" and ");
-
-  if (key === undefined && profile.key !== undefined && baseUrl !== undefined)
-    return {
-      text: `The stored key is for ${parseOrigin(profile.baseUrl)}.`,
-      hint: `run \`brandapi login --base-url ${quoteShellWord(baseUrl)}\` to replace the stored key, or omit the base URL`,
-    };
-
-  const field = findMisspelledField(profile);
-  if (field !== undefined)
-    return {
-      text: `The config file has an unknown field \`${field.written}\`.`,
-      hint: `rename \`${field.written}\` to \`${field.meant}\` in ${configPath(deps)}`,
-    };
-
-  if (misspelledVariables.length > 0)
-    return {
-      text: `${list(misspelledVariables.map(({ written }) => `\`${written}\``))} ${misspelledVariables.length === 1 ? "is" : "are"} not used.`,
-      hint: `did you mean ${list(misspelledVariables.map(({ meant }) => `\`${meant}\``))}?`,
-    };
-
-  if (profiles.has(name)) return undefined;
-  const ignored = ["BRANDAPI_BASE_URL", "BRANDAPI_KEY"].filter((variable) => flags.profile && env[variable]);
-  if (ignored.length > 0)
-    return {
-      text: `With \`--profile\`, ${list(ignored)} ${ignored.length === 1 ? "is" : "are"} ignored.`,
-      hint: `omit \`--profile\` to use ${list(ignored)}, or run \`brandapi login --profile ${name}\` to add the profile`,
-    };
-  if (env.BRANDAPI_CONFIG_DIR && profiles.size === 0)
-    return {
-      text: `There are no profiles in BRANDAPI_CONFIG_DIR: ${configPath(deps)}.`,
-      hint: `check BRANDAPI_CONFIG_DIR, or run \`${commandFor("login", name)}\``,
-    };
-  if (profiles.size === 0 || name === "default") return undefined;
-  return {
-    isUnknownProfile: true,
-    text: "There is no profile with this name.",
-    hint: `run \`brandapi profiles\` to list the profiles, or \`brandapi login --profile ${name}\` to add this one`,
-  };
-}
-
-function parseOrigin(url = ""): string | undefined {
+export function parseOrigin(url = ""): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 

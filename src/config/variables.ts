@@ -2,7 +2,7 @@ import type { Env } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { closestName } from "../util/suggestions.js";
 import { findPlaceholder } from "./credentials.js";
-import type { GlobalFlags, Settings } from "./settings.js";
+import type { GlobalFlags } from "./settings.js";
 
 /**
  * Returns the environment variables that apply to a command. If `--profile` is given, variables that may belong to a
@@ -71,14 +71,8 @@ export function findMisspelledVariables(flags: GlobalFlags, env: Env): Misspelle
     });
 }
 
-/**
- * Prints a note for each misspelled variable. Prints nothing if the key or the base URL is missing, because the error
- * names the variables.
- */
-export function noteMisspelledVariables(
-  { misspelledVariables }: Pick<Settings, "misspelledVariables">,
-  note: (text: string) => void,
-): void {
-  for (const { written, meant } of misspelledVariables)
+/** Prints a note for each misspelled variable. If the key or the base URL is missing, the error names the variables. */
+export function noteMisspelledVariables(flags: GlobalFlags, env: Env, note: (text: string) => void): void {
+  for (const { written, meant } of findMisspelledVariables(flags, env))
     note(`\`${written}\` is not used: did you mean \`${meant}\`?`);
 }

@@ -62,14 +62,10 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
 
 /**
  * Opens a mirror for reading, without waiting for a sync.
- * @param options.missingHint what to do if the mirror does not exist
  * @throws ConfigurationError if the mirror does not exist; MirrorBusy if an older version of brandapi is writing to it
  */
-export async function openMirrorForReading(
-  path: string,
-  options: MigrationOptions & { missingHint?: string } = {},
-): Promise<Mirror> {
-  if (!pathExists(path)) throw noMirrorError(path, options.missingHint);
+export async function openMirrorForReading(path: string, options: MigrationOptions = {}): Promise<Mirror> {
+  if (!pathExists(path)) throw noMirrorError(path);
   const mirror = await connect(path, { readonly: true });
   const version = schemaVersion(mirror);
   if (isUpToDate(mirror)) return mirror;

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { configPath, platformFolder } from "../../src/config/folders.js";
-import { type GlobalFlags, readSettings, requireCredentials } from "../../src/config/settings.js";
+import { requireCredentials } from "../../src/config/missing-credentials.js";
+import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
 import { unknownFieldHint } from "../../src/config/stored-profiles.js";
 import type { Deps, Env } from "../../src/deps.js";
 import type { BrandapiError } from "../../src/errors.js";
@@ -308,8 +309,8 @@ test("a stored key is sent only to the origin for which it was stored", async ()
     [{}, { BRANDAPI_BASE_URL: url("other") }],
     [{ baseUrl: url("own").replace("example", "example:8443") }, {}],
   ] as const) {
-    const settings = readSettings(flags, world({ config, env }));
-    expect(() => requireCredentials(settings)).toThrow(
+    const deps = world({ config, env });
+    expect(() => requireCredentials(readSettings(flags, deps), deps)).toThrow(
       expect.objectContaining({
         exitCode: 3,
         message: expect.stringMatching(
@@ -320,9 +321,11 @@ test("a stored key is sent only to the origin for which it was stored", async ()
     );
   }
   const gateway = url("own").replace("/api", "/gateway/api");
-  expect(requireCredentials(readSettings({ baseUrl: gateway }, world({ config }))).key).toBe("brk_a");
+  const own = world({ config });
+  expect(requireCredentials(readSettings({ baseUrl: gateway }, own), own).key).toBe("brk_a");
   const env = { BRANDAPI_BASE_URL: url("other"), BRANDAPI_KEY: "brk_b" };
-  expect(requireCredentials(readSettings({}, world({ config, env }))).key).toBe("brk_b");
+  const other = world({ config, env });
+  expect(requireCredentials(readSettings({}, other), other).key).toBe("brk_b");
 });
 
 test.each([
@@ -368,8 +371,8 @@ test.each(["status", "whoami", "export orders --csv"])(
 
 test("the error for missing credentials names misspelled environment variables", async () => {
   const env = { BRANDAPI_API_KEY: "brk_a", BRANDAPI_URL: url("a") };
-  const settings = readSettings({}, world({ env }));
-  expect(() => requireCredentials(settings)).toThrow(
+  const deps = world({ env });
+  expect(() => requireCredentials(readSettings({}, deps), deps)).toThrow(
     expect.objectContaining({
       message: expect.stringContaining("`BRANDAPI_API_KEY` and `BRANDAPI_URL` are not used."),
       hint: "did you mean `BRANDAPI_KEY` and `BRANDAPI_BASE_URL`?",
@@ -483,8 +486,8 @@ test.each(["'brk_a'", '"brk_a"', "'brk_a"])(
 
 test("the error for a missing base URL names a misspelled field of the profile", async () => {
   const config = JSON.stringify({ profiles: { default: { base_ur: url("a"), key: "brk_a" } } });
-  const settings = readSettings({}, world({ config }));
-  expect(() => requireCredentials(settings)).toThrow(
+  const deps = world({ config });
+  expect(() => requireCredentials(readSettings({}, deps), deps)).toThrow(
     expect.objectContaining({
       message: "No base URL for the profile `default`. The config file has an unknown field `base_ur`.",
       hint: expect.stringContaining("rename `base_ur` to `baseUrl`"),
@@ -505,12 +508,13 @@ test("the rate limit `none` disables the limit", async () => {
 });
 
 test("the error for a missing key or base URL names the command that sets it", async () => {
-  const both = readSettings({}, world());
-  expect(() => requireCredentials(both)).toThrow("No key and no base URL for the profile `default`.");
-  expect(() => requireCredentials({ ...both, key: "brk_a" })).toThrow("No base URL for");
-  expect(() => requireCredentials({ ...both, baseUrl: url("a") })).toThrow("No key for");
+  const deps = world();
+  const both = readSettings({}, deps);
+  expect(() => requireCredentials(both, deps)).toThrow("No key and no base URL for the profile `default`.");
+  expect(() => requireCredentials({ ...both, key: "brk_a" }, deps)).toThrow("No base URL for");
+  expect(() => requireCredentials({ ...both, baseUrl: url("a") }, deps)).toThrow("No key for");
   const acme = { ...both, profile: "acme" };
-  expect(() => requireCredentials(acme)).toThrow(
+  expect(() => requireCredentials(acme, deps)).toThrow(
     expect.objectContaining({
       hint: "run `brandapi login --profile acme`; if you have no key, try `brandapi demo`, or `brandapi sandbox`, which prints a key",
     }),
@@ -533,8 +537,9 @@ test.each([
     "check BRANDAPI_CONFIG_DIR",
   ],
 ])("the error for an unknown profile %s", async (_, env, profiles, text, hint) => {
-  const settings = readSettings({ profile: "other" }, world({ env, config: JSON.stringify({ profiles }) }));
-  expect(() => requireCredentials(settings)).toThrow(
+  const deps = world({ env, config: JSON.stringify({ profiles }) });
+  const settings = readSettings({ profile: "other" }, deps);
+  expect(() => requireCredentials(settings, deps)).toThrow(
     expect.objectContaining({
       message: `No key and no base URL for the profile \`other\`. ${text}`,
       hint: expect.stringContaining(hint),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findJsonFault } from "../../src/config/stored-profiles.js";
+import { findJsonFault } from "../../src/util/json-fault.js";
 import { parseJson } from "../../src/util/json-value.js";
 
 const valid = '{"profiles": {"a": {"key": "x\\u00e9\\n", "n": [-1.5e3, true, null, {}, []]}}}\n';
