@@ -53,7 +53,7 @@ export async function readMirror<T>(
  * the demo.
  * @throws ConfigurationError if the profile is unknown
  */
-function missingMirrorError(settings: Settings, deps: Deps): ConfigurationError {
+export function missingMirrorError(settings: Settings, deps: Deps): ConfigurationError {
   const { dbPath, key, output } = settings;
   const firstSync =
     key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";

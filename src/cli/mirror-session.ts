@@ -15,8 +15,8 @@ import {
 } from "../errors.js";
 import { checkForDamage, closeMirror, connect, type Mirror, withMirror } from "../store/database.js";
 import { lockMirror, writeProgress } from "../store/mirror-lock.js";
-import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
-import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
+import { openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
+import { checkOwner, readOwner, writeOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
 import { writeFailedCommand } from "../store/runs.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
@@ -26,17 +26,33 @@ import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
 import { type Identity, openApi, readIdentity, warnBeforeExpiry } from "./api-session.js";
-import { explainMirrorError } from "./mirror-reading.js";
+import { explainMirrorError, missingMirrorError } from "./mirror-reading.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
 /** A command that reads the API and the mirror. */
 interface MirrorCommand {
-  name: "sync" | "verify" | "download";
+  /** The name that `status` prints. */
+  name: string;
   deps: Deps;
   flags: GlobalFlags & { wait?: boolean; full?: boolean };
   settings: Settings;
   options?: SyncOptions;
 }
+
+/** A command that writes to the mirror. */
+interface WritingCommand extends MirrorCommand {
+  /** True to fail if there is no mirror, instead of creating one. */
+  needsMirror?: boolean;
+  /** True to check the file for damage once a day. */
+  checksDamage?: boolean;
+  /** True to apply the profile's list of omitted fields to the stored records. */
+  appliesOmit?: boolean;
+  /** The hint for the error that reports a signal. */
+  stopHint?: string;
+}
+
+/** The stop hint for a command that can be resumed. */
+export const resumeHint = "everything read so far is kept; run the same command again to continue";
 
 export interface MirrorSession extends SyncSession {
   identity: Identity;
@@ -49,54 +65,80 @@ export interface MirrorSession extends SyncSession {
  * MirrorBusy; errors from `work`
  */
 export async function withMirrorSession(
-  command: MirrorCommand,
+  command: WritingCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { name, deps, flags, settings, options = defaultOptions } = command;
+  const { name, deps, flags, settings, stopHint, options = defaultOptions } = command;
   const { clock, keys, signal } = deps;
-  const { dbPath } = settings;
-  const continueHint = "everything read so far is kept; run the same command again to continue";
-  const stopHint = name === "verify" ? undefined : continueHint;
   await withApi(command, async (api, reporter) => {
-    // An unusable mirror is reported even if another run holds the lock.
-    const owner = await withMirror(openMirrorOrEmpty(dbPath), (existing) => {
-      if (name === "verify" && !existing.hasFile) throw noMirrorError(dbPath);
-      // Print the path of a new mirror, because it may contain a typo.
-      if (flags.db !== undefined && !existing.hasFile) reporter.note(`Creating a new mirror: ${dbPath}`);
-      return readOwner(existing);
-    });
+    await checkExistingMirror(command, reporter);
     const lockOptions = { wait: flags.wait ?? false, clock, signal, onQueued: reporter.note };
-    const lock = await deps.runGracefully(() => lockMirror(dbPath, lockOptions), stopHint);
-    let mirror: Mirror | undefined;
-    let isWorking = false;
+    const lock = await deps.runGracefully(() => lockMirror(settings.dbPath, lockOptions), stopHint);
+    let opened: OpenedMirror | undefined;
     try {
-      // Check the key first, so that a rejected key or another brand's key neither creates nor migrates a mirror.
-      const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
-      checkOwner(owner, identity.brand, settings.brand);
-
-      mirror = await openMirror(dbPath, { reporter });
-      if (name === "sync") checkForDamage(mirror, clock.now());
-      claimMirror(mirror, identity.brand);
-      writeFailedCommand(mirror, null);
-      if (name !== "verify") applyOmit(mirror, command, reporter);
-
+      opened = await openLockedMirror(command, api, reporter);
+      const { identity, mirror } = opened;
       const cachedTotals = new Map();
       const session = { cachedTotals, api, clock, keys, reporter, identity, settings, options, mirror };
-      reporter.onProgress((progress) => saveProgress(session.mirror, name, progress, clock.now()));
-      isWorking = true;
+      reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
       await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
-      if (!signal.aborted && shouldRecordFailure(error, isWorking)) await recordFailure(command, error);
+      const isRecorded = opened ? isRejectedForAll(error) : leavesMirrorUsable(error);
+      if (isRecorded && !signal.aborted) await recordFailure(command, error);
       throw error;
     } finally {
       reporter.onProgress(null);
       try {
-        if (mirror) closeMirror(mirror);
+        if (opened) closeMirror(opened.mirror);
       } finally {
         lock.release();
       }
     }
   });
+}
+
+/** Checks the mirror before it is locked, so that an unusable mirror is reported even if another command locks it. */
+async function checkExistingMirror(
+  { deps, flags, needsMirror, settings }: WritingCommand,
+  reporter: Reporter,
+): Promise<void> {
+  const { dbPath } = settings;
+  const exists = await withMirror(openMirrorOrEmpty(dbPath), ({ hasFile }) => hasFile);
+  if (exists) return;
+  if (needsMirror) throw missingMirrorError(settings, deps);
+  // The path may contain a typo.
+  if (flags.db !== undefined) reporter.note(`Creating a new mirror: ${dbPath}`);
+}
+
+interface OpenedMirror {
+  identity: Identity;
+  mirror: Mirror;
+}
+
+/**
+ * Requests `/me`, and opens the mirror for the key's brand. The caller must have locked the mirror. A rejected key or
+ * another brand's key neither creates nor migrates a mirror.
+ */
+async function openLockedMirror(
+  command: WritingCommand,
+  api: ApiClient,
+  reporter: TerminalReporter,
+): Promise<OpenedMirror> {
+  const { deps, settings, stopHint, checksDamage, appliesOmit } = command;
+  const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
+  const owner = await withMirror(openMirrorOrEmpty(settings.dbPath), readOwner);
+  checkOwner(owner, identity.brand, settings.brand);
+  const mirror = await openMirror(settings.dbPath, { reporter });
+  try {
+    if (checksDamage) checkForDamage(mirror, deps.clock.now());
+    writeOwner(mirror, identity.brand);
+    writeFailedCommand(mirror, null);
+    if (appliesOmit) applyOmit(mirror, command, reporter);
+    return { identity, mirror };
+  } catch (error) {
+    closeMirror(mirror);
+    throw error;
+  }
 }
 
 /**
@@ -168,12 +210,13 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at: formatInstant(now) });
 }
 
-/** @param isWorking true if `work` threw the error; most of its failures are already recorded as runs */
-function shouldRecordFailure(error: unknown, isWorking: boolean): boolean {
-  // Never write to a mirror that is damaged, in use, or owned by another brand.
-  if (error instanceof MirrorUnusable || error instanceof MirrorBusy) return false;
-  if (!isWorking) return true;
-  // All other errors are already in `sync_runs`, with the resource that failed.
+/** True unless the error means that the mirror is damaged, locked, or owned by another brand. */
+function leavesMirrorUsable(error: unknown): boolean {
+  return !(error instanceof MirrorUnusable || error instanceof MirrorBusy);
+}
+
+/** True if the API rejected the key for all resources. Errors that concern one resource are recorded in `sync_runs`. */
+function isRejectedForAll(error: unknown): boolean {
   return isRejectedKey(error) && failureScope(error) === "command";
 }
 

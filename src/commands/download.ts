@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, waitOption, withChoices } from "../cli/flags.js";
-import { withMirrorSession } from "../cli/mirror-session.js";
+import { resumeHint, withMirrorSession } from "../cli/mirror-session.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
@@ -55,7 +55,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   const range = parseRange(flags, deps.clock.now());
   const folder = expandPath(flags.out ?? defaultFolder, deps);
   const settings = readSettings(flags, deps);
-  const command = { name: "download", deps, flags, settings } as const;
+  const command = { name: "download", deps, flags, settings, appliesOmit: true, stopHint: resumeHint };
   await withMirrorSession(command, async (session) => {
     const { api, mirror, reporter } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });

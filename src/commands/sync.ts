@@ -11,7 +11,7 @@ import {
   waitOption,
   withChoices,
 } from "../cli/flags.js";
-import { type MirrorSession, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
+import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { parseWindow } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
@@ -232,7 +232,8 @@ async function syncProfile(
   // Read the settings only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);
   return await withPings(ping ?? settings.ping, flags, deps, async () => {
-    await withMirrorSession({ name: "sync", deps, flags, settings, options }, async (session) => {
+    const command = { name: "sync", deps, flags, settings, options, stopHint: resumeHint };
+    await withMirrorSession({ ...command, checksDamage: true, appliesOmit: true }, async (session) => {
       await syncResources(session, selectAllowed(chosen, session), (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });
       });

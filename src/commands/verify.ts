@@ -73,7 +73,8 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   const chosen = chooseResources(names);
   const settings = readSettings(flags, deps);
   const options = { ...defaultOptions, acceptRemovals: flags.acceptRemovals ?? false };
-  await withMirrorSession({ name: "verify", deps, flags, settings, options }, async (session) => {
+  const command = { name: "verify", deps, flags, settings, options, needsMirror: true };
+  await withMirrorSession(command, async (session) => {
     await verifyResources(session, chosen, flags, deps);
   });
 }

@@ -32,8 +32,7 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
   );
 }
 
-export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {
-  checkOwner(readOwner(mirror), brand);
+export function writeOwner(mirror: Mirror, brand: OwnerBrand): void {
   writeInfo(mirror, "brand_id", brand.id);
   writeInfo(mirror, "brand_name", brand.name);
 }
