@@ -1,19 +1,17 @@
 import { statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { pipeline, Readable } from "node:stream";
-import { createGzip } from "node:zlib";
 import { Option } from "commander";
 import { configPath, expandPath, type PathDeps } from "../config/folders.js";
 import { UsageError } from "../errors.js";
 import {
   type Bookmarks,
-  type Chunk,
+  type CsvOptions,
   type Format,
   type FormatName,
   formats,
   type RowSources,
 } from "../export/formats.js";
-import { createStdoutSink, openFileSink, writeAll } from "../export/sinks.js";
+import { createStdoutSink, openFileSink, type WriteResult, writeAll } from "../export/sinks.js";
 import type { RowSource } from "../query/open-rows.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
@@ -21,23 +19,36 @@ import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
 import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
-/**
- * The flags of commands that write data. Each format has a flag of the same name. `--json` is also a global option,
- * which these commands redefine as a format flag.
- */
-export interface OutputFlags extends Partial<Record<FormatName, boolean>> {
+export interface OutputFlags {
+  /** Set by the format's own flag, such as `--csv`. */
+  format?: FormatName;
   out?: string;
   excel?: boolean;
   delimiter?: string;
   decimalComma?: boolean;
 }
 
-export function createOutputOptions(allowed: readonly Format[] = formats): readonly Option[] {
-  const names = allowed.map(({ name }) => name);
+/**
+ * Creates a flag that selects a format, such as `--csv`. It conflicts with the flags for other formats.
+ * @param conflicts the attribute names of other options that conflict with the flag
+ */
+export function formatOption(
+  { name, about }: Pick<Format, "name" | "about">,
+  conflicts: readonly string[] = [],
+): Option {
+  const others = formats.map((format) => format.name).filter((other) => other !== name);
+  return new Option(`--${name}`, about)
+    .implies({ format: name } satisfies OutputFlags)
+    .conflicts([...others, ...conflicts]);
+}
+
+/** @param conflicts the attribute names of the options that conflict with a format */
+export function createOutputOptions(
+  allowed: readonly Format[] = formats,
+  conflicts: Partial<Record<FormatName, readonly string[]>> = {},
+): readonly Option[] {
   return [
-    ...allowed.map(({ name, about }) =>
-      new Option(`--${name}`, about).conflicts(names.filter((other) => other !== name)),
-    ),
+    ...allowed.map((format) => formatOption(format, conflicts[format.name])),
     new Option("-o, --out <file>", "file to write; the extension selects the format"),
     withChoices(new Option("--delimiter <sign>", "CSV cell separator"), "delimiter", [
       ",",
@@ -53,21 +64,21 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
   ];
 }
 
-/** The format and the destination of an export. */
-interface OutputTarget {
+/** Determines how rows are written, and where. */
+interface Output {
   format: Format;
-  /** The path as the user typed it; undefined for stdout. */
-  path: string | undefined;
-  isFolder: boolean;
-  isCompressed: boolean;
-  excel: boolean;
-  decimalComma: boolean;
-  delimiter: string;
+  destination: Destination;
+  csv: CsvOptions;
 }
 
+/** The paths are as the user typed them. A file's extension is in lower case, and `.gz` is not part of it. */
+type Destination =
+  | { kind: "stdout" }
+  | { kind: "file"; path: string; extension: string; isCompressed: boolean }
+  | { kind: "folder"; path: string };
+
 /**
- * Chooses the format and the destination. A format flag takes precedence over the file extension. The default is CSV
- * for a folder, or if a CSV flag such as `--excel` was passed.
+ * Chooses the destination, the format and the CSV options.
  * @returns undefined if neither a format nor a file was specified
  * @throws UsageError if the extension is unknown, or if the flags contradict each other or the extension
  */
@@ -75,34 +86,51 @@ export function chooseOutput(
   flags: OutputFlags,
   deps: PathDeps,
   allowed: readonly Format[] = formats,
-): OutputTarget | undefined {
-  const { out, excel = false, decimalComma = false } = flags;
-  const path = out === "-" || out === "/dev/stdout" ? undefined : out;
-  const isFolder = path !== undefined && isFolderPath(path, allowed, deps);
-  const fileName = isFolder || path === undefined ? "" : path.toLowerCase();
-  const isCompressed = fileName.endsWith(".gz");
-  const extension = extname(isCompressed ? fileName.slice(0, -".gz".length) : fileName);
+): Output | undefined {
+  const destination = chooseDestination(flags, allowed, deps);
+  const format = chooseFormat(flags, destination, allowed);
+  if (!format) {
+    if (destination.kind === "stdout") return undefined;
+    throw noFormatError(allowed, destination.path);
+  }
+  checkFormat(format, flags, destination, allowed);
+  return { format, destination, csv: chooseCsvOptions(flags, destination) };
+}
+
+function chooseDestination(
+  { out: path }: OutputFlags,
+  allowed: readonly Format[],
+  deps: PathDeps,
+): Destination {
+  if (path === undefined || path === "-" || path === "/dev/stdout") return { kind: "stdout" };
+  if (isFolderPath(path, allowed, deps)) return { kind: "folder", path };
+  const name = path.toLowerCase();
+  const isCompressed = name.endsWith(".gz");
+  const extension = extname(isCompressed ? name.slice(0, -".gz".length) : name);
   if (!isCompressed && otherCompressions.includes(extension))
     throw new UsageError(`Only gzip compression is supported: \`${path}\``, {
       hint: "name a file that ends in .gz, such as `-o orders.csv.gz`",
     });
+  return { kind: "file", path, extension, isCompressed };
+}
 
-  const csvFlag = findCsvFlag(flags);
-  const defaultName = isFolder || csvFlag !== undefined ? "csv" : undefined;
-  const format =
-    allowed.find(({ name }) => flags[name]) ??
-    findByExtension(extension, allowed) ??
-    allowed.find(({ name }) => name === defaultName);
-  if (!format && path === undefined) return undefined;
-  if (!format) throw noFormatError(allowed, path);
-  checkExtension(format, extension, path, allowed);
-  if (isCompressed && !format.isText) throw noFormatError(allowed, path);
-  if (csvFlag !== undefined && format.name !== "csv")
-    throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`--${format.name}\`.`, {
-      hint: "omit one of them",
-    });
-  const delimiter = chooseDelimiter(flags, extension, path);
-  return { format, path, isFolder, isCompressed, excel, decimalComma, delimiter };
+/**
+ * Chooses the format by, in this order:
+ * 1. the format's flag
+ * 2. the file's extension
+ * 3. the default for a folder, and for CSV flags such as `--excel`: CSV
+ */
+function chooseFormat(
+  flags: OutputFlags,
+  destination: Destination,
+  allowed: readonly Format[],
+): Format | undefined {
+  const findByName = (name: FormatName) => allowed.find((format) => format.name === name);
+  if (flags.format !== undefined) return findByName(flags.format);
+  const byExtension = destination.kind === "file" && findByExtension(destination.extension, allowed);
+  if (byExtension) return byExtension;
+  const isCsv = destination.kind === "folder" || findCsvFlag(flags) !== undefined;
+  return isCsv ? findByName("csv") : undefined;
 }
 
 const otherCompressions = [".7z", ".br", ".bz2", ".lz4", ".rar", ".xz", ".zip", ".zst"];
@@ -118,18 +146,28 @@ function findByExtension(extension: string, allowed: readonly Format[]): Format 
   return allowed.find(({ extensions }) => extensions.includes(extension));
 }
 
-/** @throws UsageError if the file extension contradicts the format flag */
-function checkExtension(
-  { name, extensions, alsoExtensions = [] }: Format,
-  extension: string,
-  path: string | undefined,
+/** @throws UsageError if the format contradicts the file's extension or a flag */
+function checkFormat(
+  format: Format,
+  flags: OutputFlags,
+  destination: Destination,
   allowed: readonly Format[],
 ): void {
-  const fitting = [...extensions, ...alsoExtensions];
-  if (fitting.includes(extension) || !findByExtension(extension, allowed)) return;
-  throw new UsageError(`\`--${name}\` contradicts the file's extension: ${path}`, {
-    hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
-  });
+  const { name, extensions, alsoExtensions = [], isText } = format;
+  if (destination.kind === "file") {
+    const { extension, isCompressed, path } = destination;
+    const fitting = [...extensions, ...alsoExtensions];
+    if (!fitting.includes(extension) && findByExtension(extension, allowed))
+      throw new UsageError(`\`--${name}\` contradicts the file's extension: ${path}`, {
+        hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
+      });
+    if (isCompressed && !isText) throw noFormatError(allowed, path);
+  }
+  const csvFlag = findCsvFlag(flags);
+  if (csvFlag !== undefined && name !== "csv")
+    throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`--${name}\`.`, {
+      hint: "omit one of them",
+    });
 }
 
 /** Returns the first flag given that applies only to CSV. */
@@ -139,21 +177,23 @@ function findCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | 
   return delimiter === undefined ? undefined : "--delimiter";
 }
 
-function chooseDelimiter(
-  { delimiter, decimalComma }: OutputFlags,
-  extension: string,
-  path: string | undefined,
-): string {
-  if (extension === ".tsv" && delimiter !== undefined && delimiter !== "tab")
-    throw new UsageError(`\`--delimiter "${delimiter}"\` contradicts the file's extension: ${path}`, {
-      hint: ".tsv files are separated by tabs; use a .csv file",
-    });
+/** @throws UsageError if the delimiter contradicts the file's extension or `--decimal-comma` */
+function chooseCsvOptions(
+  { delimiter, decimalComma = false, excel = false }: OutputFlags,
+  destination: Destination,
+): CsvOptions {
+  const isTsv = destination.kind === "file" && destination.extension === ".tsv";
+  if (isTsv && delimiter !== undefined && delimiter !== "tab")
+    throw new UsageError(
+      `\`--delimiter "${delimiter}"\` contradicts the file's extension: ${destination.path}`,
+      { hint: ".tsv files are separated by tabs; use a .csv file" },
+    );
   if (decimalComma && delimiter === ",")
     throw new UsageError("`--decimal-comma` needs a delimiter other than a comma.", {
       hint: "omit `--delimiter`, because the default with `--decimal-comma` is `;`",
     });
-  const chosen = delimiter ?? (extension === ".tsv" ? "tab" : decimalComma ? ";" : ",");
-  return chosen === "tab" ? "\t" : chosen;
+  const chosen = delimiter ?? (isTsv ? "tab" : decimalComma ? ";" : ",");
+  return { excel, decimalComma, delimiter: chosen === "tab" ? "\t" : chosen };
 }
 
 const similarExtensions: Readonly<Record<string, string>> = {
@@ -183,81 +223,79 @@ export function noFormatError(allowed: readonly Format[] = formats, path?: strin
  */
 export async function writeTables(
   sources: readonly RowSource[],
-  output: OutputTarget,
+  output: Output,
   session: ReadSession,
   bookmarks?: Bookmarks,
 ): Promise<void> {
-  const { path, isFolder } = output;
+  const { destination } = output;
   const files = assignFiles(sources, output);
-  if (path !== undefined && isFolder) createFolder(expandPath(path, session.deps));
-  const written: WrittenFile[] = [];
-  for (const file of files)
-    written.push(await writeFile(file.sources, { ...output, path: file.path }, session, bookmarks));
-  if (path === undefined || written.some(({ isCutShort }) => isCutShort)) return;
-  const tables = written.flatMap(({ rows }) => [...rows]);
-  const counts = tables.map(([name, count]) => `${name}: ${pluralize(count, "row")}`).join(", ");
-  const bytes = written.reduce((sum, file) => sum + file.bytes, 0);
-  session.reporter.note(`${counts}, ${formatBytes(bytes)}: ${path}`);
+  if (destination.kind === "folder") createFolder(expandPath(destination.path, session.deps));
+  const results: WriteResult[] = [];
+  for (const file of files) results.push(await writeFile(file, output, session, bookmarks));
+  if (destination.kind === "stdout" || results.some(({ isCutShort }) => isCutShort)) return;
+  const rows = new Map(results.flatMap((result) => [...result.rows]));
+  const counts = sources.map(({ name }) => `${name}: ${pluralize(rows.get(name) ?? 0, "row")}`).join(", ");
+  const bytes = results.reduce((sum, result) => sum + result.bytes, 0);
+  session.reporter.note(`${counts}, ${formatBytes(bytes)}: ${destination.path}`);
 }
 
-/** Decides which tables go into which file. */
+/** A file of an export, and the tables to write to it. */
+interface OutputFile {
+  /** The path as typed, or undefined for stdout. */
+  path: string | undefined;
+  sources: RowSources;
+}
+
 function assignFiles(
   sources: readonly RowSource[],
-  { format, path, isFolder, delimiter }: OutputTarget,
-): { path: string | undefined; sources: RowSources }[] {
+  { csv, destination, format }: Output,
+): readonly OutputFile[] {
   const [first, ...others] = sources;
   if (!first) return [];
-  if (!isFolder && others.length > 0 && !format.isMultiTable)
-    throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
-      hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
-    });
-  if (path === undefined || !isFolder) return [{ path, sources: [first, ...others] }];
+  if (destination.kind !== "folder") {
+    if (others.length > 0 && !format.isMultiTable)
+      throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
+        hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
+      });
+    const path = destination.kind === "file" ? destination.path : undefined;
+    return [{ path, sources: [first, ...others] }];
+  }
+  const { path } = destination;
   const [extension] = format.extensions;
   if (extension === undefined)
     throw new UsageError(`\`--${format.name}\` writes all tables to one file: \`${path}\` is a folder.`, {
       hint: `name a file in this folder: \`-o ${quoteShellWord(join(path, `export${format.alsoExtensions?.[0] ?? ""}`))}\``,
     });
-  const ending = delimiter === "\t" ? ".tsv" : extension;
+  const ending = csv.delimiter === "\t" ? ".tsv" : extension;
   return sources.map((source) => ({ path: join(path, source.name + ending), sources: [source] }));
 }
 
-interface WrittenFile {
-  /** The number of rows written for each table. */
-  rows: ReadonlyMap<string, number>;
-  bytes: number;
-  /** True if the reader, such as `head`, closed the pipe early. */
-  isCutShort: boolean;
-}
-
 async function writeFile(
-  sources: RowSources,
-  output: OutputTarget,
+  { path, sources }: OutputFile,
+  { csv, destination, format }: Output,
   session: ReadSession,
   bookmarks: Bookmarks | undefined,
-): Promise<WrittenFile> {
+): Promise<WriteResult> {
   const { deps, reporter } = session;
-  const { format, path, isCompressed, ...options } = output;
-  const file = path === undefined ? undefined : expandPath(path, deps);
-  await checkTarget(file, output, session);
+  await checkTarget(path, format, session);
   const { write } = await format.load();
-  const names = sources.map(({ name }) => name);
-  const warn = (text: string) => reporter.warn(`${names.join(", ")}: ${text}`);
-  const rows = new Map(names.map((name) => [name, 0]));
-  const data = tallyRows(write(sources, { ...options, bookmarks, warn }), rows);
-  const sink = file === undefined ? createStdoutSink(deps.stdout) : await openFileSink(file, deps);
-  const written = await writeAll(isCompressed ? compress(data) : data, sink);
-  return { rows, ...written };
+  const names = sources.map(({ name }) => name).join(", ");
+  const warn = (text: string) => reporter.warn(`${names}: ${text}`);
+  const chunks = write(sources, { csv, bookmarks, warn });
+  if (path === undefined) return await writeAll(chunks, createStdoutSink(deps.stdout));
+  const isCompressed = destination.kind === "file" && destination.isCompressed;
+  return await writeAll(chunks, await openFileSink(expandPath(path, deps), deps), { isCompressed });
 }
 
 /**
  * @throws UsageError if binary data would be printed to a terminal, or if the file is the mirror or the config file
  */
 async function checkTarget(
-  file: string | undefined,
-  { format, path }: OutputTarget,
+  path: string | undefined,
+  format: Format,
   { deps, mirror }: ReadSession,
 ): Promise<void> {
-  if (file === undefined) {
+  if (path === undefined) {
     if (format.isText || !deps.stdout.isTTY) return;
     throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
@@ -267,23 +305,8 @@ async function checkTarget(
     ...mirrorFiles(await resolveLinks(mirror.path)),
     await resolveLinks(configPath(deps)),
   ];
-  if (protectedFiles.includes(await resolveLinks(file)))
+  if (protectedFiles.includes(await resolveLinks(expandPath(path, deps))))
     throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
       hint: "choose a different file with `-o`",
     });
-}
-
-/** Yields each chunk's data, and adds the chunk's rows to the count for its table. */
-function* tallyRows(chunks: Iterable<Chunk>, counts: Map<string, number>): Iterable<Chunk["data"]> {
-  for (const { data, rows = 0, table } of chunks) {
-    if (table !== undefined) counts.set(table, (counts.get(table) ?? 0) + rows);
-    yield data;
-  }
-}
-
-async function* compress(data: Iterable<Uint8Array | string>): AsyncIterable<Uint8Array> {
-  const gzip = createGzip();
-  // If the source of the data fails, `pipeline` destroys `gzip`, and `yield*` then throws the error.
-  pipeline(Readable.from(data), gzip, () => {});
-  yield* gzip as AsyncIterable<Uint8Array>;
 }

@@ -1,7 +1,7 @@
-import { Argument, type Command, Option } from "commander";
+import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, writeTables } from "../cli/output.js";
+import { chooseOutput, formatOption, type OutputFlags, writeTables } from "../cli/output.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
@@ -14,7 +14,7 @@ import { formatCount } from "../util/format-text.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatInstant, formatMinute } from "../util/timestamps.js";
 
-type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number; csv?: boolean };
+type ChangesFlags = GlobalFlags & OutputFlags & { since?: string; run?: number; limit?: number };
 
 const trackedResources = resources.filter(({ keepsHistory }) => keepsHistory).map(({ name }) => name);
 const defaultSince = "7d";
@@ -45,8 +45,8 @@ export function define(command: Command): void {
       ),
     )
     .addOption(parsedOption("--limit <n>", "maximum number of changes, newest first", parseCount))
-    .addOption(new Option("--csv", "print CSV, as `export changes` does").conflicts("json"))
-    .option("--json", "print a JSON array, as `export changes` does");
+    .addOption(formatOption({ name: "csv", about: "print CSV, as `export changes` does" }))
+    .addOption(formatOption({ name: "json", about: "print a JSON array, as `export changes` does" }));
 }
 
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {

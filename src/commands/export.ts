@@ -55,8 +55,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   limit?: number;
   asOf?: string;
   includeRemoved?: boolean;
-  singer?: boolean;
-  /** The path of the Singer state file. This option implies `--singer`. */
+  /** The path of the Singer state file. */
   state?: string;
   delta?: string;
   retain?: number;
@@ -91,8 +90,7 @@ export const examples = {
 
 export function define(command: Command): void {
   command.argument("<table...>", "tables or views, spelled with - or _");
-  for (const option of createOutputOptions())
-    command.addOption(option.name() === "singer" ? option.conflicts(selectionFlags) : option);
+  for (const option of createOutputOptions(formats, { singer: selectionFlags })) command.addOption(option);
   command
     .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
@@ -114,10 +112,9 @@ export function define(command: Command): void {
     )
     .addOption(allProfilesOption("Delta: export every configured brand, partitioned by `brand_id`"))
     .addOption(
-      new Option("--state <file>", "Singer: export only changes since the state in FILE").conflicts([
-        ...selectionFlags,
-        ...formatFlags.filter((name) => name !== "singer"),
-      ]),
+      new Option("--state <file>", "Singer: export only changes since the state in FILE")
+        .implies({ format: "singer" } satisfies OutputFlags)
+        .conflicts([...selectionFlags, ...formatFlags.filter((name) => name !== "singer")]),
     );
 }
 
@@ -127,7 +124,7 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
   const { deps } = context;
   const { columns, where, limit } = flags;
   const tableNames = [...new Set(names.map((name) => checkExportedName(name, columns)))];
-  const output = chooseOutput({ ...flags, singer: flags.singer || flags.state !== undefined }, deps);
+  const output = chooseOutput(flags, deps);
   if (!output) throw noFormatError();
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();

@@ -69,10 +69,12 @@ export function define(command: Command): void {
 export async function run(flags: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = flags;
   const output = chooseOutput(flags, deps, queryFormats);
-  if (output?.isFolder)
-    throw new UsageError(`The output is a folder: \`${output.path}\``, {
-      hint: `name a file in this folder, such as \`-o ${quoteShellWord(join(output.path ?? "", "result.csv"))}\``,
+  if (output?.destination.kind === "folder") {
+    const { path } = output.destination;
+    throw new UsageError(`The output is a folder: \`${path}\``, {
+      hint: `name a file in this folder, such as \`-o ${quoteShellWord(join(path, "result.csv"))}\``,
     });
+  }
   const asOf = parseAsOf(flags.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("The statement was passed both as an argument and with `--file`.", {

@@ -97,7 +97,7 @@ async function savePage(
     throw new UsageError(`A report is an HTML page: ${file}`, {
       hint: "use a name such as `-o report.html`",
     });
-  const { bytes } = await writeAll([renderPage(report)], await openFileSink(path, deps));
+  const { bytes } = await writeAll([{ data: renderPage(report) }], await openFileSink(path, deps));
   reporter.note(`${report.period.name}: ${formatBytes(bytes)}: ${file}`);
   if (open) deps.openInBrowser(path);
 }

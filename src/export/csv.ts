@@ -11,7 +11,7 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
  * Without `excel`, formulas are written unchanged, and one warning gives their number.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
-  const { excel, decimalComma, delimiter, warn } = options;
+  const { excel, decimalComma, delimiter } = options.csv;
   const { columns, name } = source;
   const csv: Options = {
     delimiter,
@@ -40,7 +40,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     yield { data: stringify(cells, csv), rows: rows.length, table: name };
   }
   if (formulas > 0 && !excel)
-    warn(
+    options.warn(
       `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet; add \`--excel\` to export plain text`,
     );
 }

@@ -78,10 +78,14 @@ type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 /** The tables to write. Formats that cannot contain several tables receive only one. */
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
-export interface FormatOptions {
+export interface CsvOptions {
   excel: boolean;
   decimalComma: boolean;
   delimiter: string;
+}
+
+export interface FormatOptions {
+  csv: CsvOptions;
   /** The state from the previous Singer export. */
   bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { pipeline, Readable } from "node:stream";
+import { createGzip } from "node:zlib";
 import type { Deps, OutputStream } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
 import { resolveLinks } from "../util/files.js";
@@ -9,6 +11,7 @@ import { quoteShellWord } from "../util/format-text.js";
 import { errorCode, errorReason, writeHint } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { escapeData } from "../util/terminal.js";
+import type { Chunk } from "./formats.js";
 
 /** The destination of an export. The caller must always call either `finish` or `discard`. */
 interface Sink {
@@ -19,8 +22,11 @@ interface Sink {
   discard(): Promise<void>;
 }
 
-interface WriteResult {
+export interface WriteResult {
+  /** The number of bytes written, after compression. */
   bytes: number;
+  /** The number of rows by table. A table without rows may be missing. */
+  rows: ReadonlyMap<string, number>;
   /** True if the reader closed the output before the end. */
   isCutShort: boolean;
 }
@@ -28,25 +34,40 @@ interface WriteResult {
 /** Thrown if `-o` names a pipe whose reader closes it early, as in `-o >(head)`. This is not a failure. */
 class OutputClosed extends Error {}
 
-/** Writes all data to a sink. Discards the output if an error is thrown. */
+/** Writes all chunks to a sink. Discards the output if an error is thrown. */
 export async function writeAll(
-  data: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
+  chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
   sink: Sink,
+  { isCompressed = false } = {},
 ): Promise<WriteResult> {
+  const rows = new Map<string, number>();
   let bytes = 0;
+  async function* readData(): AsyncIterable<Chunk["data"]> {
+    for await (const { data, rows: count = 0, table } of chunks) {
+      if (table !== undefined) rows.set(table, (rows.get(table) ?? 0) + count);
+      yield data;
+    }
+  }
   try {
-    for await (const piece of data) {
-      const encoded = typeof piece === "string" ? Buffer.from(piece) : piece;
+    for await (const data of isCompressed ? compress(readData()) : readData()) {
+      const encoded = typeof data === "string" ? Buffer.from(data) : data;
       await sink.write(encoded);
       bytes += encoded.length;
     }
     await sink.finish();
-    return { bytes, isCutShort: false };
+    return { bytes, rows, isCutShort: false };
   } catch (error) {
     await sink.discard();
-    if (error instanceof OutputClosed) return { bytes, isCutShort: true };
+    if (error instanceof OutputClosed) return { bytes, rows, isCutShort: true };
     throw error;
   }
+}
+
+async function* compress(data: AsyncIterable<Uint8Array | string>): AsyncIterable<Uint8Array> {
+  const gzip = createGzip();
+  // If generating the data fails, `pipeline` destroys `gzip`, and then `yield*` throws the error.
+  pipeline(Readable.from(data), gzip, () => {});
+  yield* gzip as AsyncIterable<Uint8Array>;
 }
 
 /**

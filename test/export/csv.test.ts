@@ -79,7 +79,7 @@ async function csvOf(mirror: Mirror, table: string): Promise<string> {
   return await withReadTransaction(mirror, async () => {
     const source = openRows({ mirror, table: describeTable(mirror, table) });
     const chunks = [
-      ...write([source], { excel: false, decimalComma: false, delimiter: ",", warn: () => {} }),
+      ...write([source], { csv: { excel: false, decimalComma: false, delimiter: "," }, warn: () => {} }),
     ];
     return chunks.map(({ data }) => String(data)).join("");
   });

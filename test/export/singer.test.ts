@@ -309,6 +309,16 @@ test("a Singer export preserves the bookmarks of tables that are not exported", 
   expect(await run("orders")).toEqual([]);
 });
 
+test("--state selects the Singer format if no format is given", async () => {
+  const home = makeHome();
+  writeFileSync(join(home, "state.json"), "{}");
+  const args = ["export", "orders", "--state", "state.json", "--db", await mirrorOfOrders(1)];
+  expect(await brandapi(args, { home })).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^{"type":"SCHEMA"/),
+  });
+});
+
 test.each([
   ["orders --singer --since 7d", 2, "cannot be used with option `--since <time>`"],
   ["orders --singer --as-of 7d", 2, "cannot be used with option `--as-of <time>`"],

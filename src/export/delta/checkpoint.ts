@@ -74,10 +74,11 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
     })),
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
-  await writeAll([bytes], await openFileSink(checkpointPath(folder, version), deps));
+  await writeAll([{ data: bytes }], await openFileSink(checkpointPath(folder, version), deps));
   // Readers open `_last_checkpoint` first, so that they do not have to list the log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
-  await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
+  const sink = await openFileSink(logPath(folder, "_last_checkpoint"), deps);
+  await writeAll([{ data: JSON.stringify(pointer) }], sink);
 }
 
 const optional = { repetition_type: "OPTIONAL" } as const;

@@ -202,10 +202,7 @@ async function writeFile(
     value ? partitionFolder(column, value) : [],
   );
   const path = [...folders, `part-${randomUUID()}.parquet`].join("/");
-  async function* encodeData(): AsyncIterable<Chunk["data"]> {
-    for await (const { data } of encode()) yield data;
-  }
   createFolder(dirname(join(folder, path)));
-  const { bytes } = await writeAll(encodeData(), await openFileSink(join(folder, path), deps));
+  const { bytes } = await writeAll(encode(), await openFileSink(join(folder, path), deps));
   return { path, partitionValues, size: bytes, stats, modificationTime: at, dataChange: true };
 }

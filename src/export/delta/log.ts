@@ -157,15 +157,15 @@ async function addVersion(
   deps: Deps,
 ): Promise<Error | null> {
   const path = logPath(folder, `${versionName(version)}.json`);
-  const lines = actions.map((action) => `${JSON.stringify(action)}\n`);
+  const data = actions.map((action) => `${JSON.stringify(action)}\n`).join("");
   const link = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
   try {
-    await writeAll(lines, await openFileSink(path, deps, link));
+    await writeAll([{ data }], await openFileSink(path, deps, link));
     return null;
   } catch (error) {
     const isTaken = error instanceof Error && (existsSync(path) || errorCode(error.cause) === "EEXIST");
     if (!isTaken) throw error;
-    const isOwn = existsSync(path) && readTextFile(path) === lines.join("");
+    const isOwn = existsSync(path) && readTextFile(path) === data;
     return isOwn ? null : error;
   }
 }
