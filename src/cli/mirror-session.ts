@@ -79,7 +79,8 @@ export async function withMirrorSession(
       opened = await openLockedMirror(command, api, reporter);
       const { identity, mirror } = opened;
       const cachedTotals = new Map();
-      const session = { cachedTotals, api, clock, keys, reporter, identity, settings, options, mirror };
+      const shared = { cachedTotals, api, clock, signal, keys, reporter };
+      const session = { ...shared, identity, settings, options, mirror };
       reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
       await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
@@ -150,14 +151,14 @@ export async function withPlanSession(
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
   const { deps, settings, options = defaultOptions } = command;
-  const { clock, keys } = deps;
+  const { clock, keys, signal } = deps;
   await withApi(command, async (api, reporter) => {
     await withMirror(openMirrorForPlan(settings.dbPath), async (mirror) => {
       await deps.runGracefully(async () => {
         const identity = await checkApiIdentity(api, command, reporter);
         checkOwner(readOwner(mirror), identity.brand, settings.brand);
         const cachedTotals = new Map();
-        await work({ cachedTotals, api, clock, keys, reporter, identity, settings, options, mirror });
+        await work({ cachedTotals, api, clock, signal, keys, reporter, identity, settings, options, mirror });
       });
     });
   });

@@ -21,10 +21,12 @@ const recordsPerTurn = 1_000;
  * The check therefore finds rows that another program has changed, but not changes to the records themselves. Memory
  * use does not depend on the number of rows.
  * @returns the tables that differ
+ * @throws the signal's abort reason
  */
 export async function compareTables(
   mirror: Mirror,
   resources: readonly Resource[],
+  signal?: AbortSignal,
 ): Promise<TableDifference[]> {
   const comparisons = new Map(
     resources.map((resource) => [resource.name, openComparisons(mirror, resource)] as const),
@@ -34,8 +36,11 @@ export async function compareTables(
     for (const comparison of comparisons.get(record.row.resource) ?? [])
       for (const row of comparison.rows.rows(record)) comparison[recordState(record)].compare(row);
     count += 1;
-    // Yield to the event loop, so that signals are handled.
-    if (count % recordsPerTurn === 0) await setImmediate();
+    if (count % recordsPerTurn === 0) {
+      // Yield to the event loop, so that signals are handled.
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
   }
   const tables = [...comparisons.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   return tables

@@ -65,6 +65,8 @@ export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
   clock: Clock;
+  /** Aborts when the user or the system stops the command. */
+  signal: AbortSignal;
   /** The API keys in use, which must not appear in stored errors. */
   keys: ReadonlySet<string>;
   reporter: Reporter;

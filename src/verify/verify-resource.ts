@@ -59,15 +59,15 @@ export async function verifyResource(
 }
 
 async function verifyTables(
-  { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
+  { clock, mirror, reporter, signal }: Pick<SyncSession, "clock" | "mirror" | "reporter" | "signal">,
   resource: Resource,
   repair: boolean,
 ): Promise<TablesResult & { error: string | null }> {
   const resources = [resource, detailsResource(resource) ?? []].flat();
-  const before = await compareTables(mirror, resources);
+  const before = await compareTables(mirror, resources, signal);
   const isRepaired = repair && before.length > 0;
   if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
-  const after = isRepaired ? await compareTables(mirror, resources) : before;
+  const after = isRepaired ? await compareTables(mirror, resources, signal) : before;
   const check = saveTableCheck(mirror, resource.name, after, formatInstant(clock.now()));
   const differing = check ? after : before;
   const differences = differing.map((difference) => ({ ...difference, why: describeDifference(difference) }));

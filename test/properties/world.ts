@@ -209,6 +209,7 @@ export class World {
       mirror: this.mirror,
       api: client,
       clock: this.clock,
+      signal: deps.signal,
       keys: deps.keys,
       reporter: silentReporter,
       options: { ...defaultOptions, ...flags },

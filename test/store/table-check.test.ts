@@ -194,6 +194,12 @@ test("the table check compares only the given resources", async () => {
   expect(await compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
 });
 
+test("the table check stops between two batches of records when its signal aborts", async () => {
+  const reason = new Error("stopped");
+  const check = compareTables(await filled(), allResources, AbortSignal.abort(reason));
+  await expect(check).rejects.toBe(reason);
+});
+
 test("the table check reports a damaged mirror if a record is not valid JSON", async () => {
   const mirror = await filled();
   mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");

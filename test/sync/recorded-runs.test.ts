@@ -22,6 +22,7 @@ describe("a run's row in `sync_runs`", () => {
     return {
       mirror,
       clock,
+      signal: new AbortController().signal,
       api,
       reporter,
       keys: new Set(keys),
