@@ -8,12 +8,26 @@ export interface CoveredRange extends TimeRange {
   runId: number;
 }
 
-/**
- * Adds a newly read range to the coverage, replacing older reads of the same dates. Adjacent ranges from the same run
- * are merged and keep the earlier read time.
- */
-export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
+/** The dates that were read. Each date is either covered, in a faulty slice, or unread. */
+export interface SyncedDates {
+  coverage: readonly CoveredRange[];
+  faultySlices: readonly FaultySlice[];
+}
+
+/** Returns the dates after a range was read completely. The new read replaces older reads of the same dates. */
+export function withCoveredRange({ coverage, faultySlices }: SyncedDates, added: CoveredRange): SyncedDates {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
+  return { coverage: mergeRunRanges(sorted), faultySlices: withoutRange(faultySlices, added) };
+}
+
+/** Returns the dates after a range with faulty records was read. The new read replaces older reads of the same dates. */
+export function withFaultySlice({ coverage, faultySlices }: SyncedDates, added: FaultySlice): SyncedDates {
+  const slices = [...withoutRange(faultySlices, added), added].sort((a, b) => a.from - b.from);
+  return { coverage: withoutRange(coverage, added), faultySlices: slices };
+}
+
+/** Merges adjacent ranges that the same run has read, and keeps the earlier read time. */
+function mergeRunRanges(sorted: readonly CoveredRange[]): CoveredRange[] {
   return sorted.reduce<CoveredRange[]>((merged, range) => {
     const last = merged.at(-1);
     if (last && last.runId === range.runId && range.from - last.to <= 1)
@@ -23,7 +37,7 @@ export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRan
   }, []);
 }
 
-export function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRange): R[] {
+function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRange): R[] {
   return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
 
@@ -78,12 +92,12 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
  * of the newest read of any date.
  */
 export function findLastReadAt(covered: readonly CoveredRange[], date: number | null): string | null {
-  if (date === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
+  if (covered.length === 0) return null;
+  if (date === null) return formatInstant(Math.max(...covered.map(({ readAt }) => readAt)));
   const possible = possibleDates(date);
   const parts = covered.filter((range) => overlaps(range, possible));
-  return contains(mergeRanges(parts), possible)
-    ? formatInstantOrNull(Math.min(...parts.map(({ readAt }) => readAt)))
-    : null;
+  if (!contains(mergeRanges(parts), possible)) return null;
+  return formatInstant(Math.min(...parts.map(({ readAt }) => readAt)));
 }
 
 /**
@@ -104,6 +118,10 @@ function possibleDates(date: number): TimeRange {
 export interface FaultySlice extends CoveredRange {
   recordIds: readonly number[];
   fault: string;
+}
+
+export function listFaultyIds(slices: readonly FaultySlice[]): ReadonlySet<number> {
+  return new Set(slices.flatMap(({ recordIds }) => recordIds));
 }
 
 export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[] {

@@ -11,13 +11,15 @@ import {
 } from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
 import {
-  addCoverage,
   type CoveredRange,
   type FaultySlice,
   findLastReadAt,
+  listFaultyIds,
   readCoverage,
   readFaultySlices,
-  withoutRange,
+  type SyncedDates,
+  withCoveredRange,
+  withFaultySlice,
   writeCoverage,
   writeFaultySlices,
   writeRunCoverage,
@@ -53,38 +55,35 @@ interface StateRow {
 }
 
 /**
- * The sync state of a resource that is stored between runs: the dates read, the missing records and some options. A
- * date is either covered, in a faulty slice, or unread. Methods that write must be called in a transaction. The
- * coverage and the faulty slices are cached in memory, where a rollback does not undo changes, so a run must end if its
- * transaction fails.
+ * The sync state of a resource that is stored between runs: the dates read, the missing records and some options.
+ * Methods that write must be called in a transaction.
  */
 export class SyncState {
   readonly missing: MissingRecords;
   readonly storedTotals: StoredTotals;
-  #coverage: readonly CoveredRange[];
-  #faultySlices: readonly FaultySlice[];
 
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
   ) {
-    this.#coverage = readCoverage(mirror, resource);
-    this.#faultySlices = readFaultySlices(mirror, resource);
     this.missing = new MissingRecords(mirror, resource);
     this.storedTotals = new StoredTotals(mirror, resource);
   }
 
+  dates(): SyncedDates {
+    return { coverage: this.coverage(), faultySlices: this.faultySlices() };
+  }
+
   coverage(): readonly CoveredRange[] {
-    return this.#coverage;
+    return readCoverage(this.mirror, this.resource);
   }
 
   faultySlices(): readonly FaultySlice[] {
-    return this.#faultySlices;
+    return readFaultySlices(this.mirror, this.resource);
   }
 
-  /** Returns the faulty records in all faulty slices. */
   faultyIds(): ReadonlySet<number> {
-    return new Set(this.#faultySlices.flatMap(({ recordIds }) => recordIds));
+    return listFaultyIds(this.faultySlices());
   }
 
   /**
@@ -97,7 +96,7 @@ export class SyncState {
   }
 
   isCovered(dated: number | null): boolean {
-    return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
+    return dated !== null && this.coverage().some((range) => containsInstant(range, dated));
   }
 
   /**
@@ -106,11 +105,11 @@ export class SyncState {
    */
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
     const { range, runId } = reading;
-    const absentCount = this.#addCoverage(reading, range);
+    const absentCount = this.#cover(reading, range);
     if (absentCount > 0) this.storedTotals.invalidate(range);
     if (!apiTotals) return;
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
-    const readByRun = mergeRanges(this.#coverage.filter((covered) => covered.runId === runId));
+    const readByRun = mergeRanges(this.coverage().filter((covered) => covered.runId === runId));
     for (const part of clipRanges(readByRun, days))
       this.storedTotals.replace(clipToCompleteDays(part), apiTotals);
   }
@@ -121,60 +120,47 @@ export class SyncState {
    */
   coverAll(reading: Omit<CompleteReading, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
-    this.#addCoverage({ ...reading, range }, allTime);
+    this.#cover({ ...reading, range }, allTime);
   }
 
   /**
-   * @param requested the range in which mirrored records that the API did not return are marked as missing
+   * @param checked the range in which mirrored records that the API did not return are marked as missing
    * @returns the number of records that the API did not return
    */
-  #addCoverage({ ids, range, requestedAt, runId }: CompleteReading, requested: TimeRange): number {
-    const current = readCurrentIds(this.mirror, this.resource, requested);
-    const absent = current.filter((id) => !ids.has(id));
-    this.missing.add(absent, this.#coverage);
-    const covered = { ...range, readAt: requestedAt, runId };
-    this.#replace(runId, addCoverage(this.#coverage, covered), withoutRange(this.#faultySlices, range), ids);
+  #cover({ ids, range, requestedAt, runId }: CompleteReading, checked: TimeRange): number {
+    const before = this.dates();
+    const absent = readCurrentIds(this.mirror, this.resource, checked).filter((id) => !ids.has(id));
+    this.missing.add(absent, before.coverage);
+    this.#write(before, withCoveredRange(before, { ...range, readAt: requestedAt, runId }), runId, ids);
     return absent.length;
   }
 
-  /**
-   * Marks a range that contains faulty records. The new slice replaces the slices that it overlaps. If the range was
-   * not read completely, their undated records remain faulty records, so that they are not marked as missing.
-   */
+  /** Records a range that contains faulty records. The new slice replaces all slices that it overlaps. */
   addFaultySlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
-    const replaced = ids ? [] : this.#faultySlices.filter((slice) => overlaps(slice, range));
-    const undated = replaced.flatMap((slice) => slice.recordIds).filter((id) => this.#isUndated(id));
-    const slice = {
-      ...range,
-      readAt: requestedAt,
-      runId,
-      recordIds: [...new Set([...faultyIds, ...undated])],
-      fault,
-    };
-    const marked = [...withoutRange(this.#faultySlices, range), slice];
-    this.#replace(runId, withoutRange(this.#coverage, range), marked, ids ?? new Set());
+    const before = this.dates();
+    // The records of the replaced slices may still exist if the range was not read completely. Those without a date
+    // stay faulty records, because no other range contains them.
+    const possible = ids ? [] : listFaultyIds(before.faultySlices.filter((slice) => overlaps(slice, range)));
+    const kept = [...possible].filter((id) => this.#isUndated(id));
+    const recordIds = [...new Set([...faultyIds, ...kept])];
+    const slice = { ...range, readAt: requestedAt, runId, recordIds, fault };
+    this.#write(before, withFaultySlice(before, slice), runId, ids ?? new Set());
   }
 
   /**
-   * Stores the new coverage and faulty slices. Undated records that are no longer in a faulty slice are marked as
-   * missing, unless the API has just returned them (`returned`).
+   * Stores the dates that are covered or faulty after a read. Undated records that are no longer in a faulty slice are
+   * marked as missing, unless the API has just returned them (`returned`).
    */
-  #replace(
-    runId: number,
-    coverage: readonly CoveredRange[],
-    marked: readonly FaultySlice[],
-    returned: ReadonlySet<number>,
-  ): void {
+  #write(before: SyncedDates, after: SyncedDates, runId: number, returned: ReadonlySet<number>): void {
     const { mirror, resource } = this;
-    const before = this.faultyIds();
-    this.#coverage = coverage;
-    this.#faultySlices = [...marked].sort((a, b) => a.from - b.from);
-    writeCoverage(mirror, resource, this.#coverage);
-    writeRunCoverage(mirror, runId, this.#coverage);
-    writeFaultySlices(mirror, resource, this.#faultySlices);
-    const after = this.faultyIds();
-    const unmarked = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
-    this.missing.add(unmarked);
+    writeCoverage(mirror, resource, after.coverage);
+    writeRunCoverage(mirror, runId, after.coverage);
+    writeFaultySlices(mirror, resource, after.faultySlices);
+    const faultyAfter = listFaultyIds(after.faultySlices);
+    const removed = [...listFaultyIds(before.faultySlices)].filter(
+      (id) => !faultyAfter.has(id) && !returned.has(id),
+    );
+    this.missing.add(removed.filter((id) => this.#isUndated(id)));
   }
 
   #isUndated(id: number): boolean {

@@ -122,7 +122,8 @@ export function groupDays(state: SyncState, days: readonly string[]): TimeRange[
     else joined.push(day);
     return joined;
   }, []);
+  const coverage = state.coverage();
   const readAt = (range: TimeRange) =>
-    Math.min(...state.coverage().flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
+    Math.min(...coverage.flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
 }

@@ -82,10 +82,11 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
   const range = findRequestedRange(session);
   const isAllRequested = full || requested.since !== undefined || !isPlain(options);
   const changed = isPlain(options) ? findChangedMonths(session, rawTotals) : new Set<string>();
+  const coverage = state.coverage();
   function isDue(name: string): boolean {
     const month = monthRange(name);
     if (!overlaps(month, range)) return false;
-    const covered = state.coverage().find((part) => overlaps(part, month));
+    const covered = coverage.find((part) => overlaps(part, month));
     return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
   }
   const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));

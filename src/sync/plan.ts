@@ -53,8 +53,7 @@ interface DatedPlan {
 type PlanOptions = Pick<SyncOptions, "full" | "windowMs" | "allFaulty">;
 
 export function readPlanState({ mirror, resource, state }: DatedSession): PlanState {
-  const coverage = state.coverage();
-  const faultySlices = state.faultySlices();
+  const { coverage, faultySlices } = state.dates();
   const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
   const missing = state.removableRecords();
   return {

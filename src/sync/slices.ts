@@ -126,7 +126,8 @@ export async function resolveCopies(
   let lookups = 0;
   for (const copy of copies) {
     const mirroredDate = findDate(run.mirror, copy.id);
-    if (mirroredDate !== null && !isReadByRun(run, mirroredDate) && lookups < maxLookups) {
+    const isUnread = mirroredDate !== null && !isReadByRun(run, mirroredDate);
+    if (isUnread && lookups < maxLookups) {
       lookups += 1;
       const reading = await readSlice(run, secondRange(mirroredDate));
       writeSlice(run, reading);
@@ -137,7 +138,31 @@ export async function resolveCopies(
   return reasons;
 }
 
-/** @param mirroredDate the date of the mirrored record before it was looked up, or null if it had no readable date */
+interface CopyFacts {
+  copyDate: number | null;
+  /** The date of the mirrored record before the lookup, or null if it is unreadable. */
+  mirroredDate: number | null;
+  /** True if this run has read the second in which the mirrored record is dated. */
+  isMirroredDateRead: boolean;
+  /** True if the API did not return the record for its mirrored date. */
+  isMissing: boolean;
+}
+
+/**
+ * The reason why the API returned an older copy of a mirrored record.
+ * - moved: The record now has the copy's date.
+ * - duplicate: The API lists the ID twice, and the copy has the date `date`.
+ * - unknown: The limit on lookups was reached.
+ */
+type CopyCause = { kind: "moved" } | { kind: "duplicate"; date: number } | { kind: "unknown" };
+
+function classifyCopy({ copyDate, isMirroredDateRead, isMissing, mirroredDate }: CopyFacts): CopyCause {
+  if (mirroredDate === null) return { kind: "moved" };
+  if (!isMirroredDateRead) return { kind: "unknown" };
+  if (copyDate === null || isMissing) return { kind: "moved" };
+  return { kind: "duplicate", date: copyDate };
+}
+
 function resolveCopy(
   run: DatedRun,
   { id, value }: SkippedCopy,
@@ -145,20 +170,24 @@ function resolveCopy(
   requestedAt: number,
 ): void {
   const { resource, runId, state, writer } = run;
-  const copyDate = recordDate(resource, value);
-  if (mirroredDate !== null && !isReadByRun(run, mirroredDate)) {
-    // The limit on lookups was reached. The record is not counted until both of its dates have been read.
-    if (state.isCovered(mirroredDate)) state.missing.add([id], state.coverage());
-  } else if (mirroredDate === null || copyDate === null || state.missing.has(id)) {
-    // The API no longer returns the record for its mirrored date, so the copy has the record's new date.
+  const cause = classifyCopy({
+    copyDate: recordDate(resource, value),
+    mirroredDate,
+    isMirroredDateRead: mirroredDate !== null && isReadByRun(run, mirroredDate),
+    isMissing: state.missing.has(id),
+  });
+  if (cause.kind === "moved") {
     writer.replace(value, requestedAt);
     state.missing.delete([id]);
-  } else {
-    // The API lists the ID twice. The newer record is kept.
-    const range = secondRange(copyDate);
+  } else if (cause.kind === "duplicate") {
+    // The newer record is kept.
+    const range = secondRange(cause.date);
     const fault = describeRepeatedId(recordKey(resource, value, 0));
     state.storedTotals.invalidate(range);
     state.addFaultySlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
+  } else if (state.isCovered(mirroredDate)) {
+    // The record is not counted until both of its dates have been read.
+    state.missing.add([id], state.coverage());
   }
 }
 

@@ -225,7 +225,7 @@ function verifyMonths(
   { mirror, resource, state }: DatedSession,
   { dayDifferences, differingParts, filters, dailyTotals, unread }: DatedComparison,
 ): PartResult[] {
-  const coverage = state.coverage();
+  const { coverage, faultySlices } = state.dates();
   const covered = mergeRanges(coverage);
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return [];
@@ -245,7 +245,7 @@ function verifyMonths(
       return { state: "different", why: summarizeDifferences(days, counts) };
     if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), month)))
       return { state: "unproven", why: "not read completely" };
-    if (state.faultySlices().some((slice) => overlaps(slice, month)))
+    if (faultySlices.some((slice) => overlaps(slice, month)))
       return { state: "unproven", why: "contains records with unexpected dates or IDs" };
     // If there are no newer records, the last month counts as read even though it is covered only up to the newest date
     // read.

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/registry.js";
-import { addCoverage, type CoveredRange, readCoverage, writeCoverage } from "../../src/store/coverage.js";
+import { type CoveredRange, withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
 import { type Mirror, writeInfo } from "../../src/store/database.js";
 import { beginRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
@@ -14,7 +14,8 @@ const now = Date.parse("2026-11-02T06:00:00.000Z");
 const clock = { now: () => now };
 
 function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
-  writeCoverage(mirror, resource, addCoverage(readCoverage(mirror, resource), added));
+  const dates = new SyncState(mirror, resource).dates();
+  writeCoverage(mirror, resource, withCoveredRange(dates, added).coverage);
 }
 
 const covered = (from: string, to: string) => ({

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allResources } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
-import { addCoverage, readCoverage, writeCoverage, writeRunCoverage } from "../../src/store/coverage.js";
+import { readCoverage, withCoveredRange, writeCoverage, writeRunCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
@@ -94,7 +94,8 @@ export function writeRead(
     });
   })();
   const range = { from: Number.NEGATIVE_INFINITY, to: readAt, readAt, runId };
-  if (whole) writeCoverage(mirror, resource.name, addCoverage(coverage, range));
+  if (whole)
+    writeCoverage(mirror, resource.name, withCoveredRange({ coverage, faultySlices: [] }, range).coverage);
   writeRunCoverage(mirror, runId, readCoverage(mirror, resource.name));
 }
 
