@@ -192,8 +192,8 @@ const lockTimeoutMs = 5_000;
  * A request counts until `until`, a time on the monotonic clock that all processes share. A reboot resets this clock,
  * so `until` is never later than `ms` milliseconds from now.
  */
-const createRequestsTable = `CREATE TABLE IF NOT EXISTS requests (id INTEGER PRIMARY KEY AUTOINCREMENT,
-  origin TEXT NOT NULL, key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL)`;
+const createRequestsTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT,
+  origin TEXT NOT NULL, key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
 
 /** A sliding window of sent requests, stored in an SQLite file that all processes share. */
 class RateLimitFile {
@@ -222,10 +222,10 @@ class RateLimitFile {
   admit(): Admission {
     const { key, limit, origin, windowMs } = this.quota;
     return this.#inTransaction((now) => {
-      this.#db.prepare("UPDATE requests SET until = :now + ms WHERE until > :now + ms").run({ now });
-      this.#db.prepare("DELETE FROM requests WHERE until <= ?").run(now);
-      const ofKey = "SELECT until FROM requests WHERE origin = ? AND key = ?";
-      const ofAllKeys = "SELECT until FROM requests WHERE origin = ?";
+      this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
+      this.#db.prepare("DELETE FROM sent_requests WHERE until <= ?").run(now);
+      const ofKey = "SELECT until FROM sent_requests WHERE origin = ? AND key = ?";
+      const ofAllKeys = "SELECT until FROM sent_requests WHERE origin = ?";
       const until = Math.max(
         this.#findNthNewest(ofKey, [origin, key], limit),
         this.#findNthNewest(ofAllKeys, [origin], 2 * limit),
@@ -239,8 +239,8 @@ class RateLimitFile {
     const { key, origin, windowMs } = this.quota;
     const ms = windowMs + marginMs;
     return this.#inTransaction((now) => {
-      this.#db.prepare("UPDATE requests SET until = ?, ms = ? WHERE id = ?").run(now + ms, ms, permit);
-      const count = this.#db.prepare("SELECT count(*) FROM requests WHERE origin = ? AND key = ?");
+      this.#db.prepare("UPDATE sent_requests SET until = ?, ms = ? WHERE id = ?").run(now + ms, ms, permit);
+      const count = this.#db.prepare("SELECT count(*) FROM sent_requests WHERE origin = ? AND key = ?");
       return count.pluck().get(origin, key) as number;
     });
   }
@@ -264,8 +264,10 @@ class RateLimitFile {
   }
 
   #insert(now: number, ms: number): number {
-    const insert = this.#db.prepare("INSERT INTO requests (origin, key, until, ms) VALUES (?, ?, ?, ?)");
-    return Number(insert.run(this.quota.origin, this.quota.key, now + ms, ms).lastInsertRowid);
+    const { key, origin } = this.quota;
+    // Processes of earlier versions share this table, and add up the weights.
+    const insert = "INSERT INTO sent_requests (origin, key, until, ms, weight) VALUES (?, ?, ?, ?, 1)";
+    return Number(this.#db.prepare(insert).run(origin, key, now + ms, ms).lastInsertRowid);
   }
 
   /** Reads the clock after the lock has been acquired, because waiting for the lock can take seconds. */

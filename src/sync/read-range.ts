@@ -11,6 +11,8 @@ interface CompletePage {
   kind: "complete";
   range: TimeRange;
   records: readonly Json[];
+  /** The page's remaining records. They are from the second before `range`, and the next page contains them too. */
+  olderRecords: readonly Json[];
   /** The API's count for the requested dates. These can start earlier than `range`. */
   total: number;
   requestedAt: number;
@@ -59,6 +61,8 @@ export async function readRange(
     }
     reached = page.range.from;
   } while (reached > from && budget.remaining > 0);
+  // The budget is used up, so no later page counts these records.
+  run.progress.addRows(previous?.olderRecords.length ?? 0);
   return { reached, reasons };
 }
 
@@ -93,8 +97,9 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   const isFull = items.length >= per_page || items.length < total;
   const from = isFull && items.length > 0 ? oldest + 1_000 : range.from;
   if (from > range.to) return { kind: "dense", range: { from: oldest, to: range.to }, total };
-  const records = items.filter((_, position) => (seconds[position] ?? 0) >= from);
-  return { kind: "complete", range: { from, to: range.to }, records, total, requestedAt };
+  const count = seconds.filter((second) => second >= from).length;
+  const [records, olderRecords] = [items.slice(0, count), items.slice(count)];
+  return { kind: "complete", range: { from, to: range.to }, records, olderRecords, total, requestedAt };
 }
 
 /**
@@ -112,9 +117,11 @@ async function lackedRecords(run: DatedRun, page: CompletePage, remaining: numbe
 
 async function storePage(run: DatedRun, page: CompletePage): Promise<IncompleteReason[]> {
   const { apiTotals, mirror, progress, runId, state, writer } = run;
-  const { range, records, requestedAt } = page;
+  const { olderRecords, range, records, requestedAt } = page;
   const copies = mirror.transaction(() => {
     const written = writer.write(records, { readAt: requestedAt });
+    // The next page contains these records too. They are written now so that an interrupted run loses none of them.
+    state.missing.delete(writer.write(olderRecords, { readAt: requestedAt }).ids);
     const ids = new Set(written.ids);
     progress.addRows(ids.size);
     state.missing.delete(ids);

@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { ApiEvents, ApiSettings } from "../../src/api/client.js";
 import { RateLimiter } from "../../src/api/rate-limit.js";
+import { loadSqlite } from "../../src/util/sqlite.js";
 import { FakeClock, key, temporaryFolder } from "./support.js";
 
 const never = new AbortController().signal;
@@ -101,6 +103,22 @@ it("the rate-limit file is readable only by its owner, and does not contain the 
   await send(3);
   expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
   expect(readFileSync(file).includes(key)).toBe(false);
+});
+
+it("processes of earlier versions and of this version count each other's requests", async () => {
+  const clock = new FakeClock();
+  const { file, send, waited } = openLimiter(clock);
+  await send(20);
+  const Sqlite = await loadSqlite();
+  const db = new Sqlite(file);
+  onTestFinished(() => void db.close());
+  const earlier = "SELECT total(weight) FROM sent_requests WHERE key = ?";
+  const hash = createHash("sha256").update(key).digest("hex");
+  expect(db.prepare(earlier).pluck().get(hash)).toBe(20);
+  const insert = "INSERT INTO sent_requests (origin, key, until, ms, weight) VALUES (?, ?, ?, 60000, 1)";
+  for (let each = 0; each < 40; each += 1)
+    db.prepare(insert).run(new URL(baseUrl).origin, hash, clock.mono + 60_000);
+  expect(await waited()).toBe(60_000);
 });
 
 it("a disabled rate limit neither creates a file nor delays requests", async () => {
