@@ -18,7 +18,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** An output stream for text. For a terminal, it also has some of the properties of Node's `tty.WriteStream`. */
+/** An output stream. If it is a terminal, it also has some of the properties of Node's `tty.WriteStream`. */
 export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;
@@ -31,12 +31,12 @@ export interface InputStream extends Readable {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The host name, the version of Node, and the paths of Node and this program. */
+/** The host name, Node's version, and the paths of Node and of brandapi. */
 export interface Machine {
   name: string;
   /** The absolute path of the Node executable. */
   node: string;
-  /** The absolute path of this program. */
+  /** The absolute path of brandapi's script. */
   script: string;
   version: string;
 }
@@ -78,7 +78,7 @@ export interface Deps {
   runGracefully<T>(work: () => Promise<T>, hint?: string): Promise<T>;
 }
 
-/** The parts of the command line that are needed before commander has parsed it, or if commander rejects it. */
+/** The parts of the command line that are needed before commander has parsed it or after commander has rejected it. */
 export interface CommandLine {
   /** The arguments after `brandapi`. */
   argv: readonly string[];
@@ -114,7 +114,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Returns the dependencies for the real machine. Standard input is opened on first use. */
+/** Returns dependencies that use the real machine. Standard input is opened on first use. */
 export function systemDeps(given: Pick<Deps, "signal" | "runGracefully" | "fetch">): Deps {
   return {
     ...given,
@@ -142,7 +142,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "runGracefully" | "fetch
     openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
-      // A missing browser is not an error.
+      // Ignore a missing browser.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})
         .unref();
@@ -155,8 +155,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "runGracefully" | "fetch
 const startedIn = readOrEmpty(() => process.cwd());
 
 /**
- * Returns an empty string, rather than throwing, if there is no such folder. `config/folders.ts` reports the missing
- * folder when a command needs it.
+ * Returns an empty string if there is no home folder. `config/folders.ts` reports this when a command needs the folder.
  */
 function readOrEmpty(ask: () => string): string {
   try {

@@ -66,7 +66,7 @@ export class MirrorUnusable extends ConfigurationError {
   override readonly code = "mirror";
 }
 
-/** Thrown on 401. See "Authentication" in the API documentation. */
+/** Thrown on 401: the API rejected the key. See "Authentication" in the API documentation. */
 export class Unauthorized extends BrandapiError {
   override readonly exitCode = exitCodes.unauthorized;
   override readonly code = "unauthorized";
@@ -154,7 +154,7 @@ export class Stopped extends BrandapiError {
 export type FailureScope = "resource" | "outage" | "command";
 
 export function failureScope(error: unknown): FailureScope {
-  // All other errors are bugs.
+  // Any other error is a bug, which ends the whole command.
   if (!(error instanceof BrandapiError)) return "command";
   if (error instanceof Unauthorized || error instanceof Stopped) return "command";
   if (!error.affectsAllRequests) return "resource";

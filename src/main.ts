@@ -25,7 +25,7 @@ export async function main(): Promise<void> {
 
   const code = await runCommandLine(commandLine, deps);
   const flushed = Promise.all([flush(process.stdout), flush(process.stderr)]);
-  // If the program that reads the output stalls, flushing never finishes.
+  // Flushing would never finish if the program that reads the output stalls.
   await (signal.aborted ? Promise.race([flushed, setTimeout(flushMs)]) : flushed);
   exit(code);
 }

@@ -22,7 +22,7 @@ interface Entry {
 
 interface CommandModule {
   about: string;
-  /** Maps example command lines to explanations, for the help. */
+  /** Maps the help's example command lines to explanations. */
   examples: Readonly<Record<string, string>>;
   define?(command: Command): void;
   /** @returns the exit code; undefined means 0 */
@@ -181,7 +181,7 @@ async function loadCommand(root: Command, name = "", deps: Deps): Promise<Loaded
   const { about, define, examples, run } = await entry.load();
   define?.(command);
   for (const option of command.options) refuseEmptyPathOrTime(option);
-  // `runProgram` runs the command after commander has parsed the command line.
+  // The action only stores the arguments; `runProgram` runs the command after commander has parsed the command line.
   command
     .description(about)
     .addHelpText("after", formatExamples(examples, deps))
@@ -189,7 +189,7 @@ async function loadCommand(root: Command, name = "", deps: Deps): Promise<Loaded
   return { command, entry, run };
 }
 
-/** Returns the complete command tree, for the documentation. */
+/** Returns the whole command tree, for the documentation. */
 export async function buildProgram(deps: Deps): Promise<Command> {
   const root = createProgram(deps);
   for (const name of entries.keys()) await loadCommand(root, name, deps);
@@ -251,7 +251,7 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
-    // Commander has printed the help or the version.
+    // Commander has already printed the help or the version, so this is not a failure.
     return exitCodes.done;
   }
   if (loaded === null) return exitCodes.done;

@@ -41,8 +41,8 @@ export class GracefulStop {
     for (const name of names) process.on(name, this.#onSignal);
     try {
       const result = await work();
-      // If a signal arrived during synchronous work, Node delivers it when the event loop next polls. Only after two
-      // turns is this certain to have happened.
+      // If a signal arrived during synchronous work, Node delivers it when the event loop next polls, which is certain
+      // to happen within two turns.
       await setImmediate();
       await setImmediate();
       this.signal.throwIfAborted();

@@ -34,11 +34,11 @@ export interface ApiSettings {
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
   /**
-   * Called if a request has to wait for the rate limit or because the server asked for it. Called at most once per
-   * request.
+   * Called at most once per request, if the request has to wait for the rate limit or because the server asked for a
+   * delay.
    */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
-  /** Called before each request. */
+  /** Called before each request is sent. */
   onSend?(event: { host: string }): void;
   /** Called after each attempt. The status is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
@@ -224,7 +224,7 @@ async function withTimeout<T>(
     return await work(AbortSignal.any([signal, timeout.signal]));
   } finally {
     cancel?.();
-    // Releases the connection if the body has not been read.
+    // Discards a body that has not been read, which releases the connection.
     timeout.abort();
   }
 }

@@ -10,7 +10,7 @@ import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { createRetryAfterError } from "./request-errors.js";
 
-/** How often a waiting process checks whether the rate-limit file has been deleted, in milliseconds. */
+/** The interval, in milliseconds, at which a waiting process checks whether the rate-limit file has been deleted. */
 const pollMs = 1_000;
 /** The maximum delay due to the reset time in a rate-limit header. A `Retry-After` header can cause a longer delay. */
 const maxResetMs = 60_000;
@@ -35,7 +35,7 @@ export class RateLimiter {
    */
   #hadFile = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** The server's limit, if it allows fewer requests than the local count. */
+  /** The limit that the server reported, if it leaves fewer requests than the local count. */
   #serverLimit: { remaining: number; until: number } | null = null;
 
   constructor(
@@ -49,7 +49,8 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs the maximum wait at the server's request; waits for the configured limit are not limited
+   * @param maxServerWaitMs the longest wait that the server may request; waiting for the configured limit is not
+   * restricted
    * @returns the permit to pass to `recordResponse`
    * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
    */
@@ -182,15 +183,15 @@ interface Quota {
   windowMs: number;
 }
 
-/** Requests count for slightly longer than the window, to allow for network jitter. */
+/** How much longer than the window a request counts, in milliseconds, to allow for network jitter. */
 const marginMs = 50;
 /** The assumed maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;
 const lockTimeoutMs = 5_000;
 
 /**
- * A request counts until `until`, a time on the monotonic clock that all processes share. A reboot resets this clock,
- * so `until` is never later than `ms` milliseconds from now.
+ * A request counts toward the limit until the time `until`, on the monotonic clock that all processes share. A reboot
+ * resets this clock, so `until` is never later than `ms` milliseconds from now.
  */
 const createRequestsTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT,
   origin TEXT NOT NULL, key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;

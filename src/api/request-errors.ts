@@ -17,7 +17,7 @@ import { InvalidBody } from "./response.js";
 
 export type RequestFailure = RefusedRequest | Outage;
 
-/** A response with a status that is not retried. */
+/** A response whose status is not retried. */
 export interface RefusedRequest {
   kind: "refused";
   status: number;
@@ -125,7 +125,7 @@ export function classifyError(cause: unknown, host: string): Outage | null {
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 
-/** Returns the innermost code, because undici wraps operating system errors. */
+/** Returns the code of the innermost error, because undici wraps operating system errors. */
 function rootCode(error: unknown): string {
   let code = "";
   let current: unknown = error;
@@ -203,7 +203,7 @@ export function refusalError(refusal: RefusedRequest, context: RequestContext): 
   });
 }
 
-/** Returns a hint with the target's host. The complete target could contain the key. */
+/** Returns a hint that names only the host of a redirect's target, because the whole URL could contain the key. */
 function redirectHint(location: string | null, baseUrl: string): string {
   if (location === null || !URL.canParse(location, baseUrl)) return "set `--base-url` to the final address";
   const { origin } = new URL(location, baseUrl);

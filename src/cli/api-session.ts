@@ -71,7 +71,7 @@ function rejectedKeyHint({ keySource, output, profile }: Settings): string {
 /** The brand and the key from the response to `/me`. See "1. GET /me" and "Brand" in the API documentation. */
 export interface Identity {
   brand: { id: string; name: string };
-  /** `expires_at` is the timestamp exactly as the API returned it. */
+  /** The key. `expires_at` is the timestamp exactly as the API returned it. */
   key: { id: string | null; scopes: string[]; expires_at: string | null };
   /** A warning about this machine's clock; null if the clock is right. */
   clockWarning: string | null;
@@ -117,7 +117,7 @@ export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identit
 
 const maxSkewMs = 5 * 60_000;
 
-/** @returns null if the difference to the API's clock is at most five minutes */
+/** @returns a warning, or null if this machine's clock and the API's differ by at most five minutes */
 function describeClockSkew(skewMs: number): string | null {
   if (Math.abs(skewMs) <= maxSkewMs) return null;
   return `This machine's clock is ${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? "ahead of" : "behind"} the API's.`;
@@ -182,7 +182,7 @@ export function printIdentity(
     deps.stdout.write(`${style.dim(label.padEnd(9))}${escapeText(value)}\n`);
 }
 
-/** Formats the remaining time, such as `3 days left`, `expired` or `unknown`. */
+/** Formats the time until a key expires, such as `3 days left`, `expired` or `unknown`. */
 export function formatDaysLeft(days: number | null): string {
   if (days === null) return "unknown";
   return days < 0 ? "expired" : `${pluralize(days, "day")} left`;

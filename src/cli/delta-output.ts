@@ -21,12 +21,12 @@ import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
 const defaultRetainMs = 7 * dayMs;
-/** The minimum for `--retain` is an hour, because other programs may still be reading an older version. */
+/** The minimum for `--retain`: an hour, because other programs may still be reading an older version. */
 const minRetainMs = dayMs / 24;
 
 /**
- * Runs `export TABLE… --delta DIR`: adds a version to each table that has changed. With `--all-profiles`, exports every
- * brand, one after another, to tables that are partitioned by brand.
+ * Implements `export TABLE… --delta DIR`, which adds a version to the Delta table of each table that has changed. With
+ * `--all-profiles`, exports all brands, one after another, to Delta tables that are partitioned by brand.
  */
 export async function exportDeltaTables(
   names: readonly string[],
@@ -76,7 +76,7 @@ interface DeltaVerification {
 }
 
 /**
- * Runs `verify --delta DIR`: prints the months that differ. With `--full`, also compares all rows.
+ * Implements `verify --delta DIR`, which prints the months that differ. With `--full`, also compares all rows.
  * @throws Incomplete if there are differences
  */
 export async function verifyDeltaTables(
@@ -135,8 +135,8 @@ function formatVerification({ damaged = [], differing, rows, table, version }: D
 }
 
 /**
- * Runs `tables --delta DIR`: for each table and brand, prints the newest version and the state of the mirror at the
- * time of that export.
+ * Implements `tables --delta DIR`. For each table and brand, prints the newest version and the state that the mirror
+ * had when that version was exported.
  */
 export async function listDeltaTables(
   names: readonly string[],

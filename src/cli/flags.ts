@@ -108,7 +108,7 @@ export function allProfilesOption(
   ] satisfies (keyof GlobalFlags)[]);
 }
 
-/** The sandbox keeps all orders in memory, so it limits how many there can be. */
+/** The sandbox keeps all orders in memory, so their number must be limited. */
 const maxSandboxOrders = 250_000;
 
 export function ordersOption(): Option {
@@ -178,7 +178,7 @@ export function parseUpTo(most: number): (text: string, option: string) => numbe
   };
 }
 
-/** If `--until` is on or after this date, the range has no end. */
+/** If `--until` is this date or later, the range has no end. */
 const endOfTime = Date.parse("9999-12-31");
 
 /**

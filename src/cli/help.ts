@@ -9,7 +9,7 @@ import { durationFormats, timeFormats } from "./time-flags.js";
  * command.
  */
 const minDescriptionWidth = 30;
-/** The indentation of descriptions printed below an option, and of explanations printed below an example. */
+/** The indentation of a description below an option, and of an explanation below an example. */
 const indentation = 6;
 
 function helpWidth({ env, stdout }: Deps): number {
@@ -17,7 +17,7 @@ function helpWidth({ env, stdout }: Deps): number {
 }
 
 /**
- * Formats the examples at the end of a command's help.
+ * Formats the examples that are printed at the end of a command's help.
  * @param examples maps command lines to explanations
  */
 export function formatExamples(examples: Readonly<Record<string, string>>, deps: Deps): string {

@@ -12,7 +12,7 @@ import { explainOpenError, explainSqlite, isDamaged } from "../util/system-error
 import { createStyle, type Style, terminalWidth } from "../util/terminal.js";
 import { TerminalReporter } from "./progress.js";
 
-/** What a read-only command works with: the open mirror, and the settings for its output. */
+/** The open mirror and the output settings of a read-only command. */
 export interface ReadSession {
   deps: Deps;
   /** Flags from the command line that `completeHint` adds to suggested commands. */

@@ -29,7 +29,7 @@ import { type Identity, openApi, readIdentity, warnBeforeExpiry } from "./api-se
 import { explainMirrorError, missingMirrorError } from "./mirror-reading.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
-/** A command that reads the API and the mirror. */
+/** A command that uses both the API and the mirror, such as `sync` or `verify`. */
 interface MirrorCommand {
   /** The name that `status` prints. */
   name: string;
@@ -204,7 +204,7 @@ async function checkApiIdentity(
   return identity;
 }
 
-/** Saves the progress for `status`, which may run in another terminal. */
+/** Saves the command's progress in the mirror, so that `status` can print it in another terminal. */
 function saveProgress(mirror: Mirror, command: string, progress: Progress, now: number): void {
   const { name: resource, position, of, requests, left, isKnown } = progress;
   const requests_left = isKnown ? left : null;

@@ -170,7 +170,7 @@ function checkFormat(
     });
 }
 
-/** Returns the first flag given that applies only to CSV. */
+/** Returns the first flag on the command line that applies only to CSV. */
 function findCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | undefined {
   if (excel) return "--excel";
   if (decimalComma) return "--decimal-comma";

@@ -25,7 +25,7 @@ export interface Progress {
   requests: number;
   /** The number of remaining requests, or a lower bound if `isKnown` is false. */
   left: number;
-  /** False if a remaining task has no estimate. */
+  /** True if every remaining task has an estimate. */
   isKnown: boolean;
 }
 
@@ -129,7 +129,7 @@ export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "col
 
 /** Shorter waits are not reported. */
 const minReportedWaitMs = 2_000;
-/** A request is reported as slow if it has had no response for this long. */
+/** If a request has had no response for this long, the terminal shows that the program is waiting for the host. */
 const slowRequestMs = 3_000;
 /** During a task, the progress listener is called at most once in this interval. */
 const progressIntervalMs = 2_000;
@@ -215,7 +215,7 @@ export class TerminalReporter implements Reporter {
     };
   }
 
-  // These methods are arrow functions so that callers can pass them without binding `this`.
+  // Arrow functions, so that callers can pass the methods below without binding `this`.
   readonly note = (text: string): void => this.#print(this.#clean(text));
 
   readonly warn = (text: string): void => {
@@ -241,7 +241,7 @@ export class TerminalReporter implements Reporter {
     else if (isNew) this.#print(this.#waitText() ?? "");
   }
 
-  /** Reports the host on a terminal if the response takes more than a few seconds. */
+  /** Names the host on a terminal if its response takes more than a few seconds. */
   startRequest(host: string): void {
     const { count = 0, since = this.#deps.clock.monotonic() } = this.#request ?? {};
     this.#request = { host, count: count + 1, since };

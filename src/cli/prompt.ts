@@ -6,7 +6,7 @@ import { Stopped, UsageError } from "../errors.js";
 /** Asks questions on a terminal, one at a time. Close the prompt before printing anything else. */
 export interface Prompt {
   /**
-   * Prints a question to stderr and reads the answer, a line. A hidden answer is not echoed.
+   * Prints a question to stderr and reads a one-line answer. A hidden answer is not echoed.
    * @throws Stopped on Ctrl-C; UsageError at the end of input; the signal's reason if the signal aborts
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;

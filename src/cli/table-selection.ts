@@ -100,7 +100,7 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
     );
 }
 
-/** Returns the resources whose records a table or view contains. */
+/** Returns the resources whose records appear in a table or view. */
 function findTableResources(name: string): Resource[] {
   return [...new Set(findTypedTables(name).map(({ resource }) => resource))];
 }

@@ -15,7 +15,7 @@ const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } a
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
- * Parses an option's duration into milliseconds.
+ * Parses a duration that was passed to an option, into milliseconds.
  * @throws UsageError if the text is not in one of `durationFormats`
  */
 export function parseDuration(text: string, option: string): number {
@@ -41,8 +41,8 @@ export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
 /**
- * Parses an option's time, which is in UTC. For a day or a month, `start` returns the first millisecond and `end` the
- * last.
+ * Parses a time that was passed to an option. Times are in UTC. For a day or a month, `start` returns the first
+ * millisecond and `end` the last.
  * @throws UsageError if the text is not in one of `timeFormats`
  */
 export function parseInstant(text: string, option: string, edge: "start" | "end", now: number): number {

@@ -57,7 +57,7 @@ const keyAsArgument =
 const loginHint =
   "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`";
 
-/** Returns a hint for a name that is a command in other programs, or for a resource's name typed as a command. */
+/** Returns a hint for an unknown command: one that is common in other programs, or a resource's name. */
 function suggestCommand(name: string): string | undefined {
   const commands: Readonly<Record<string, string>> = {
     list: "tables",

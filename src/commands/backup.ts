@@ -95,7 +95,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     return copied;
   };
   const records = await runOnCopy(dbPath, deps, makeBackup).catch((error: unknown) => {
-    // The copy gets its final name in the last step, so if it has that name, it is complete even after a signal.
+    // The copy is renamed in the last step, so a copy with its final name is complete even after a signal.
     if (!(error instanceof Stopped) || !existsSync(path)) throw error;
     throw new Stopped(error.signalName, `the backup is complete and has been kept: ${path}`);
   });
@@ -122,7 +122,7 @@ async function runOnCopy<T>(mirrorPath: string, deps: Deps, work: () => Promise<
   return await (isSmall ? deps.runGracefully(work) : work());
 }
 
-/** How many times to wait a second for a lock that another program holds. */
+/** The maximum number of seconds to wait for a lock that another program holds. */
 const maxWaits = 30;
 
 /**
@@ -217,11 +217,11 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
 interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** The brand and the first read of the mirror, which identify it; null if the runs cannot be read. */
+  /** The brand and the time of the first read, which identify the mirror; null if the runs cannot be read. */
   origin: string | null;
 }
 
-/** Reads what a restored backup takes over from the current mirror. Returns null if the mirror is damaged. */
+/** Reads the parts of the current mirror that a restored backup must keep. Returns null if the mirror is damaged. */
 async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirror(connect(path), (mirror) => {

@@ -69,7 +69,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
   });
 }
 
-/** Formats the changes, newest last, under one heading per resource and interval. */
+/** Formats changes, newest last, under one heading per resource and interval. */
 function printChanges(
   { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,

@@ -14,7 +14,7 @@ import { printJson } from "../util/terminal.js";
 
 type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
-/** The maximum age of the data that the crontab allows: one day, plus two hours for a slow sync. */
+/** The `--max-age` in the crontab: one day, plus two hours for a slow sync. */
 const maxAge = "26h";
 /** The local hour at which the sync runs. Daylight saving time never starts or ends between 4 and 5 a.m. */
 const syncHour = 4;
@@ -88,7 +88,7 @@ function chooseMinute(text: string): number {
   return 1 + [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
 }
 
-/** Returns the profile's name, and warns if the profile lacks a base URL or a key of its own. */
+/** Returns the profile's name. Warns if the base URL or the key is not stored in the profile. */
 function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = readSettings(flags, { ...deps, env });
@@ -101,7 +101,7 @@ function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) =>
 }
 
 /**
- * Returns the arguments that select the brand and its limits on the command lines in the crontab, with absolute paths.
+ * Returns the arguments that the crontab's commands need to select the brand, such as `--profile`. Paths are absolute.
  */
 function createBrandArguments(flags: CronFlags, deps: Deps): string[] {
   const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = flags;

@@ -15,7 +15,7 @@ import { dayMs } from "../util/timestamps.js";
 /** The simulated time between the two syncs. It is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The files that the demo exports, named after their tables, and additional flags for `export`. */
+/** The files that the demo exports, named after their tables. Each has additional flags for `export`. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
@@ -90,7 +90,7 @@ async function runDemo(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // If there are very many orders, a single sync cannot read all changes, so more syncs follow.
+        // For a very large number of orders, one sync cannot read all changes, so more syncs follow.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, commandLine, deps);
       }

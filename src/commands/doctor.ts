@@ -81,7 +81,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
 interface Finding<T = unknown> {
   text: string;
   hint?: string;
-  /** The checked value, such as the settings, which later checks depend on. */
+  /** The value that was checked, such as the settings, for later checks that depend on it. */
   value?: T;
 }
 

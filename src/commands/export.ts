@@ -223,7 +223,7 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
 
 /**
  * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
- * filtered, because events refer to rows in the other tables whatever the age of those rows.
+ * filtered, because recent events can refer to old rows in the other tables.
  * @throws UsageError if no table can be filtered
  */
 function findDatedTables(

@@ -99,8 +99,8 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 
 /**
  * Throws a ConfigurationError if the profile's mirror belongs to a different brand than the key. If there is no mirror,
- * the brand stored in the profile is compared instead. The hint avoids overwriting the old key, which the console
- * cannot display again.
+ * compares the brand stored in the profile. The hint does not suggest replacing the old key, because the console cannot
+ * display it again.
  */
 async function refuseOtherBrand(
   brand: Identity["brand"],
@@ -210,8 +210,8 @@ function namesUndocumentedField(rule: string): boolean {
 }
 
 /**
- * Lists each field of a table with all the names that `--omit` accepts for it: its path or the last parts of it, with
- * or without the resource's name.
+ * Lists each field of a table with all the names that `--omit` accepts for it: its path, or the last parts of its path,
+ * with or without the resource's name.
  */
 function listFields({ columns, list, resource }: TableShape): { names: string[]; isNeeded: boolean }[] {
   return columns.map(({ from, path, type }) => {

@@ -52,7 +52,7 @@ async function findLastSuccess(path: string): Promise<string | null> {
 
 /**
  * Describes the brand and the key that `login` stored. Times are ISO 8601 strings; null means unknown.
- * @param last the time of the oldest of all resources' last successful syncs
+ * @param last the time of the last successful sync of the least recently synced resource
  */
 function describeBrand(stored: Profile, last: string | null, now: number) {
   const { baseUrl = null, brandId = null, brandName = null, keyExpiresAt: expires_at = null } = stored;

@@ -30,7 +30,7 @@ type QueryFlags = GlobalFlags &
 /** The default for `--limit` in text output. Export formats have no limit by default. */
 const terminalLimit = 1_000;
 
-/** Descriptions of the formats for which the output of `query` differs from that of `export`. */
+/** Help texts for the formats whose output differs between `query` and `export`. */
 const abouts: Partial<Record<FormatName, string>> = {
   json: "a JSON array with one object per row",
   ndjson: "newline-delimited JSON, with one object per row",
@@ -148,8 +148,8 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 }
 
 /**
- * Parses `name=value`. Values that look like numbers are bound as numbers, because in SQLite a number never equals a
- * text.
+ * Parses `name=value`. Values that look like numbers are bound as numbers, because SQLite never treats a number and a
+ * string as equal.
  */
 function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];

@@ -127,7 +127,7 @@ function listRefusals({ failed_run: failed, resources }: Health): { reason: stri
   return [...rejected, ...refusals];
 }
 
-/** Returns the health without refusals, which the error from `staleError` already names. */
+/** Returns the mirror's health without refusals, which the error from `staleError` already names. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -192,7 +192,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // If the last run failed for a different reason than the denied access, both reasons are listed.
+  // If the last run failed for any other reason than the denied access, both reasons are listed.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && !isVerify(last)) {

@@ -174,7 +174,7 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
 }
 
 /**
- * Prints the plan for a sync or, with `--json`, `{profile, resources: [{resource, steps, requests}], skipped:
+ * Prints a sync's plan as text or, with `--json`, as `{profile, resources: [{resource, steps, requests}], skipped:
  * [{resource, why}], requests, minutes}`. Sends one request per range to get its count, and writes nothing.
  */
 async function planProfile(

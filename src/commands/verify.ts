@@ -220,7 +220,7 @@ function formatEvidence(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** A range of adjacent months with the same result. `first` is its first month. */
+/** A range of adjacent months with the same result. `first` is the first month, and `part` is the last. */
 type MonthSpan = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The oldest `read_at` is kept. */

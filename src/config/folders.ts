@@ -5,7 +5,7 @@ import { ConfigurationError } from "../errors.js";
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /**
- * The places for each kind of folder: the XDG variable, the default path on Linux, the Windows variable, and that
+ * Where each kind of folder is located: the XDG variable, the default path on Linux, the Windows variable, and that
  * variable's default.
  */
 const locations = {

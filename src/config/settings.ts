@@ -26,7 +26,7 @@ export interface GlobalFlags {
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
-  /** False if `--no-color` is given. Even otherwise, only terminals get colored output. */
+  /** False if `--no-color` is given. Output that does not go to a terminal is never colored. */
   color?: boolean;
   progress?: boolean;
 }
@@ -58,7 +58,7 @@ export interface Settings {
 /**
  * Combines the flags, the environment and the profile into settings. The key and the base URL may be missing;
  * `requireCredentials` checks this.
- * @param purpose `ask` and `login` shorten the default for `--max-wait`, because a user is waiting; `login` may create
+ * @param purpose `ask` and `login` shorten the default `--max-wait`, because a user is waiting; `login` may also create
  * a profile
  * @throws ConfigurationError for an invalid value; UsageError for a misspelled profile name
  */
@@ -118,8 +118,7 @@ function chooseKey(
 }
 
 /**
- * True if the base URL has a different origin than the profile's base URL. The profile's key must then not be sent to
- * it.
+ * True if the base URL and the profile's base URL have different origins, so that the profile's key must not be sent.
  */
 function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
   return profile.baseUrl !== undefined && parseOrigin(profile.baseUrl) !== parseOrigin(baseUrl);
@@ -144,7 +143,7 @@ export function parseOrigin(url = ""): string | undefined {
 }
 
 /**
- * Returns the mirror's path.
+ * Returns the path of the mirror file.
  * @throws ConfigurationError if the user specified a path in a folder that does not exist
  */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {

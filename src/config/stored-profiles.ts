@@ -119,10 +119,7 @@ export function findUnknownFields(profile: Profile): string[] {
   return Object.keys(profile).filter((field) => !profileFields.includes(field));
 }
 
-/**
- * Finds a field in a profile whose name is probably a misspelling of a known field. The profile must not also contain
- * the known field.
- */
+/** Finds a field in a profile that is probably a misspelled known field, if the profile lacks that known field. */
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {

@@ -25,7 +25,9 @@ function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: Globa
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : name));
 }
 
-/** @throws ConfigurationError if a variable that applies has quotes around its value or was not expanded */
+/**
+ * @throws ConfigurationError if the value of an applicable variable is in quotes or is itself an unexpanded variable
+ */
 export function checkVariables(flags: GlobalFlags, env: Env): void {
   const overridden = overriddenVariables(flags);
   const used = brandEnv(flags, env);
@@ -54,7 +56,7 @@ export interface MisspelledVariable {
 }
 
 /**
- * Finds misspelled variables such as `BRANDAPI_API_KEY`. Ignores one if the correct variable is also set or is
+ * Finds misspelled variables such as `BRANDAPI_API_KEY`. A variable is ignored if the correct one is also set or is
  * overridden by a flag, because a script may pass its own variable to a flag, as in `--key-file "$BRANDAPI_KEY_FILE"`.
  */
 export function findMisspelledVariables(flags: GlobalFlags, env: Env): MisspelledVariable[] {

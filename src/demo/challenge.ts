@@ -105,8 +105,8 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
  */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // The simulated days must end before the present. A daily sync re-reads 490 orders, so it takes `orders / 490` days
-  // to re-read them all.
+  // Start far enough in the past that the simulated days end before the present. A daily sync audits 490 orders, so it
+  // takes `orders / 490` days to audit them all.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);

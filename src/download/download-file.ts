@@ -284,7 +284,8 @@ function versionOf(response: HttpResponse): FileVersion | undefined {
   if (etag)
     return /^"[\x21\x23-\x7e]*"$/.test(etag) ? { header: "etag", validator: etag, length } : undefined;
   const modified = response.headers.get("last-modified")?.trim() ?? "";
-  // A recent modification time does not identify a version, because the file could change again within the same second.
+  // A recent modification time does not identify a version, because the file may have changed again within the same
+  // second.
   const ageMs = Date.parse(response.headers.get("date") ?? "") - Date.parse(modified);
   return ageMs >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
 }

@@ -27,7 +27,7 @@ export interface LibraryFile {
   /** The size in bytes, or null if the API does not report it. */
   size: number | null;
   createdAt: string | null;
-  /** The time at which the current version of the record was first read. */
+  /** The time at which the current version of the file's record was first read. */
   sinceAt: string;
 }
 
@@ -71,7 +71,7 @@ interface FileResult {
   /** The size in bytes according to the library, which can differ from the file's actual size. */
   library_bytes: number | null;
   sha256: string | null;
-  /** The number of bytes that an earlier run had already downloaded, or null if the download failed. */
+  /** The number of bytes that an earlier run had already downloaded. Null if the download failed. */
   resumed_from: number | null;
   error: string | null;
 }

@@ -53,7 +53,7 @@ export class PartialFile {
   async restart(version?: FileVersion): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);
-      // After a power failure, the old version's bytes must not be mistaken for the new version's.
+      // Flush to disk, so that the old version's bytes are not mistaken for the new version's after a power failure.
       await this.handle.sync();
     }
     this.length = 0;

@@ -36,7 +36,7 @@ export function readBookmark({ db }: Mirror): Bookmark {
 
 /** True if the bookmark comes from this mirror. */
 export function isBookmarkOf({ db }: Mirror, { run }: Bookmark): boolean {
-  // The bookmark may have been created while its run was still in progress, and then has no end time.
+  // If the bookmark was created while its run was still in progress, it contains no end time.
   const find = `SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`;
   return db.prepare(find).get(run) !== undefined;
 }

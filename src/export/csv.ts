@@ -52,7 +52,7 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   return time ? formatUtc(time).slice(0, 19) : text;
 }
 
-/** Matches most cells without formulas. It is a fast first check. */
+/** Matches most cells without a formula, as a fast first check. */
 const harmless = /^\w[^;\t\r\n]*$/;
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
@@ -65,7 +65,7 @@ const blanks = String.raw`(?:(?![\t\r\n])[\s\p{Cc}])*`;
  */
 const formulaStart = new RegExp(
   [
-    // The start of a cell, if a sign follows. A leading tab or carriage return is also unsafe.
+    // The start of a cell before a sign such as `=`. A leading tab or carriage return is also unsafe.
     String.raw`^(?=[\s\p{Cc}]*(?:${signs}|[\t\r]))`,
     // After a semicolon or tab, where spreadsheets in some locales split cells.
     String.raw`(?<=[;\t])(?=${blanks}${signs})`,

@@ -3,7 +3,7 @@ import type { Bookmark } from "./changed-rows.js";
 
 export type FormatName = "csv" | "json" | "ndjson" | "xlsx" | "parquet" | "singer";
 
-/** An export format. The format's module exports a function `write`. */
+/** An export format, whose module exports a function `write`. */
 export interface Format {
   /** The format's name, which is also the name of its flag. */
   name: FormatName;

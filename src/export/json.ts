@@ -15,8 +15,8 @@ export function* write([source]: RowSources): Iterable<Chunk> {
 }
 
 /**
- * Reads the rows as JSON objects, in batches. Rows that stand for whole records become the records exactly as the API
- * returned them. Other rows become objects with one key per column.
+ * Reads the rows as JSON objects, in batches. If each row represents a whole record, the records are exactly as the API
+ * returned them. Otherwise, rows become objects with one key per column.
  */
 export function* readJsonObjects(source: RowSource): Iterable<readonly string[]> {
   const records = readRawRecords(source);
@@ -35,7 +35,7 @@ export function* readJsonObjects(source: RowSource): Iterable<readonly string[]>
     });
 }
 
-/** Reads the API records behind the rows, as JSON. Returns undefined if the rows do not stand for whole records. */
+/** Reads the records behind the rows, as JSON. Returns undefined if the rows do not represent whole records. */
 function readRawRecords({ columns, selection }: RowSource): Iterable<Row[]> | undefined {
   if (!selection || selection.columns || !exportsRawRecords(selection.table.shape)) return undefined;
   const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
@@ -44,8 +44,8 @@ function readRawRecords({ columns, selection }: RowSource): Iterable<Row[]> | un
 }
 
 function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
-  // In a column for an undocumented field, the type `json` means plain strings, numbers and booleans instead of JSON
-  // text.
+  // A column for an undocumented field can have the type `json` although its values are plain strings, numbers and
+  // booleans instead of JSON text.
   if (type === "json" && !isDiscovered)
     return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));

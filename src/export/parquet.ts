@@ -69,7 +69,9 @@ const integerType: ColumnType = {
   revert: Number,
 };
 
-/** The same for all decimal columns in all files, because readers combine the files into one table. */
+/**
+ * All decimal columns in all files have the same precision and scale, because readers combine the files into one table.
+ */
 const [precision, scale] = [18, 6];
 
 const decimalType: ColumnType = {
@@ -118,11 +120,11 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
   return [current];
 }
 
-/** Finds the first candidate type that fits all values in each column. */
+/** Finds, for each column, the first candidate type that fits all of its values. */
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
   /**
-   * False for a query result's column that has contained only nulls so far. If that does not change, the column is
+   * False for a column of a query result while all of its values are null. If that does not change, the column is
    * stored as text.
    */
   readonly #isKnown: boolean[];

@@ -51,7 +51,7 @@ export function checkHistory(names: readonly string[]): void {
 
 /**
  * Returns the tables and views that a statement reads.
- * @param reads undefined if the statement could not be analyzed
+ * @param reads the names that the statement reads, or undefined if it could not be analyzed
  * @throws UsageError if a table has no history or is qualified with its schema, as in `main.orders`
  */
 export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
@@ -68,7 +68,7 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The data that the mirror cannot reconstruct for an earlier time. */
+/** Describes the data that the mirror cannot reconstruct for an earlier time. */
 export interface AsOfLimits {
   notYetRead: { resource: string; firstReadAt: string }[];
   /** Tables without a history, in which rows that have changed since the requested time are missing. */

@@ -11,7 +11,7 @@ export interface Change {
   last_seen_unchanged_at: string | null;
   seen_changed_at: string;
   run_id: number;
-  /** The record's order number, handle or title. */
+  /** A label for the record: its order number, handle or title. */
   label: string | null;
 }
 

@@ -6,7 +6,7 @@ import { isUtcTime } from "../views/view.js";
 
 /** The date that `--since` and `--until` filter by. */
 export interface DateColumn {
-  /** An SQL expression for a row's date. Rows in child tables use their parent record's date. */
+  /** An SQL expression for a row's date. A row in a child table has its parent record's date. */
   sql: string;
   /** The format of the dates: `utc` as written by `formatUtc`, `iso` as written by `formatInstant`. */
   form: "month" | "day" | "utc" | "iso";
@@ -56,7 +56,7 @@ export function dateConditions(
 ): string[] {
   const conditions = since === undefined ? [] : [`${sql} >= '${boundText(since, form)}'`];
   if (until === undefined || until >= maxTimestampMs) return conditions;
-  // UTC columns have microsecond precision, so the range must include everything before the next millisecond.
+  // UTC columns have microsecond precision, so the range must extend up to the next millisecond.
   const upperBound = form === "utc" ? `< '${boundText(until + 1, form)}'` : `<= '${boundText(until, form)}'`;
   return [...conditions, `${sql} ${upperBound}`];
 }

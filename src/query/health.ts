@@ -48,7 +48,7 @@ export interface ResourceHealth {
   last_error: string | null;
   /** The problems that the last `verify` found. `repairable` is false if only the API can correct them. */
   found: { at: string; error: string; repairable: boolean } | null;
-  /** The last run's error, if the key or plan no longer allows this resource. */
+  /** The API's refusal, if the key or the plan no longer allows this resource. */
   refused: AccessDenial | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
@@ -96,7 +96,7 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
   };
 }
 
-/** Returns the start time (ISO 8601) of the least recent among all resources' last successful syncs. */
+/** Finds the resource whose last successful sync is the oldest, and returns when that sync started (ISO 8601). */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = allResources.flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;

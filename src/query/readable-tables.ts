@@ -67,7 +67,7 @@ export function mainTableNames(): readonly string[] {
 
 export interface ReadableColumn {
   name: string;
-  /** `any` means that the column can contain values of different types. */
+  /** The column's type. `any` means that its values can have different types. */
   type: ScalarType | "any";
   about: string;
   isAmount?: true | undefined;
@@ -88,7 +88,10 @@ export interface ReadableTable {
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
-  /** The SQL names to select from: the table and, if removed records are included, the table for these. */
+  /**
+   * The tables to select from, as SQL: the table itself and, if removed records are included, the table that contains
+   * them.
+   */
   sources: readonly [string, ...string[]];
 }
 
@@ -131,7 +134,10 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordStat
   };
 }
 
-/** Adds removed records to a table, after the current ones. Returns other tables and views unchanged. */
+/**
+ * Includes removed records in a table, after the current ones. Returns a table or view without removed records
+ * unchanged.
+ */
 export function withRemovedRecords(table: ReadableTable): ReadableTable {
   const { columns, name, shape } = table;
   if (name !== shape?.name) return table;
@@ -160,7 +166,7 @@ function utcColumns(shape: TableShape): ReadableColumn[] {
   return utcDateColumns(shape).map(({ name, type }) => ({ name, type, about, isComputed: true }));
 }
 
-/** Describes the integer key of a table or view. */
+/** Returns the description of a table's or view's integer key. */
 function describeRowId(name: string): ReadableColumn {
   const about =
     name === "row_id"

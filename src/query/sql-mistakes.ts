@@ -5,7 +5,7 @@ import { closestName, findOwnColumn } from "../util/suggestions.js";
 import { knownTableNames, mainTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
-/** A hint and, if it is clearer than SQLite's error message, a reason that replaces that message. */
+/** An explanation for users: a hint and, if SQLite's error message is unclear, a reason that replaces it. */
 interface Mistake {
   reason?: string;
   hint?: string | undefined;
@@ -13,7 +13,7 @@ interface Mistake {
 
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
-/** Syntax from other SQL dialects, with hints on what to write in SQLite. */
+/** Syntax from other SQL dialects, with hints on the SQLite equivalent. */
 const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/::\s*\w+/, "SQLite has no `::`; use `CAST(id AS text)`"],
   [/\bwhere\s*\(\s*where\b/i, "omit WHERE: `--where` takes only the condition"],
@@ -134,7 +134,7 @@ function explainName(db: Database, sql: string, error: string): Mistake | undefi
 }
 
 /**
- * Matches the rest of a string literal after an unescaped apostrophe. A keyword at the start means that the literal has
+ * Matches the rest of a string literal after an unescaped apostrophe. If a keyword follows instead, the literal has
  * already ended.
  */
 const restOfText =
@@ -193,7 +193,8 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
 }
 
 /**
- * True if SQLite looked for the column in this table. In that case, adding the column to the table changes the error.
+ * True if SQLite looked for the column in this table, which is the case if adding the column to the table changes the
+ * error.
  */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
@@ -245,7 +246,7 @@ function sortByLength(names: Iterable<string>): string[] {
 
 /**
  * Returns up to three names that contain `typed`. Names that start with `typed` come first, then shorter names. If no
- * name contains it, returns names with which `typed` ends, such as `username` for `host_username`.
+ * name contains `typed`, returns names that `typed` ends with, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
   const all = sortByLength(names);

@@ -22,7 +22,7 @@ const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|wi
 const writingStatement =
   /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:(?:insert|update|delete|replace|merge|drop|create|alter|truncate)\b|with\b[\s\S]*\)\s*(?:(?:insert|replace)\s+into|update|delete\s+from)\b)/i;
 
-/** The error codes for problems with the statement rather than with the database file. */
+/** Matches the error codes for problems with the statement rather than with the database file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
@@ -105,7 +105,8 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
 }
 
 /**
- * Returns a statement that tests a condition. The line break terminates any `--` comment at the end of the condition.
+ * Returns a statement that tests a condition. The statement contains a line break after the condition, to terminate any
+ * `--` comment at its end.
  */
 export function conditionSql({ sources }: ReadableTable, condition: string): string {
   return `SELECT 1 FROM ${sources[0]} WHERE (${condition}\n)`;

@@ -42,7 +42,7 @@ function findUnquotedDate(tokens: readonly string[]): string | undefined {
 const dayFirst = /^'\d\d?[./-]\d\d?[./-](?:\d\d){1,2}(?:[ T][^']*)?'$/;
 const yearFirst = /^'(\d{4})([./-]?)(\d\d?)(?:\2(\d\d?))?(?:[ T][^']*)?'$/;
 const isoDate = /^'\d{4}-\d\d(?:-\d\d(?:[ T][^']*)?)?'$/;
-/** Functions that can return dates in formats other than ISO 8601. */
+/** Matches functions that can return dates in formats other than ISO 8601. */
 const textFunction = /^(?:format|printf|replace|strftime|substr|substring)$/i;
 
 /** Finds a date that is not in the mirror's format but is compared with a date column. Date columns contain text. */

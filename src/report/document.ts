@@ -1,7 +1,7 @@
 import type { FormattedValue } from "./formatting.js";
 import type { Period } from "./period.js";
 
-/** The content of a report. It is rendered as an HTML page, text or JSON. */
+/** The content of a report, which is rendered as an HTML page, text or JSON. */
 export interface ReportDocument {
   brand: string;
   period: Period;
@@ -48,9 +48,9 @@ export interface KeyFigure {
 export interface ReportTable {
   kind: "table";
   title: string;
-  /** The view or table that contains all of the rows, some of which may be left out of the report. */
+  /** The view or table from which the rows come. The report may contain only some of its rows. */
   source: string;
-  /** Columns with `is_spare` are hidden on narrow screens. */
+  /** The columns of the table. Those with `is_spare` are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }

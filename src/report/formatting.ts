@@ -1,6 +1,6 @@
 import { escapeText, truncate } from "../util/terminal.js";
 
-/** A value and its formatted text. Only the value is included in JSON output. */
+/** A value and its text for display. JSON output contains only the value. */
 export class FormattedValue {
   constructor(
     readonly value: string | number | null,

@@ -79,7 +79,7 @@ function chooseUntil(
   return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
 }
 
-/** Returns the end of the range in which the day starts, in milliseconds since the Unix epoch. */
+/** Returns the end of the range that contains the start of the day, in milliseconds since the Unix epoch. */
 function endOfRangeAt(read: readonly TimeRange[], day: string): number | undefined {
   const { from: start } = dayRange(day);
   return read.find((range) => containsInstant(range, start))?.to;

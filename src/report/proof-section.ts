@@ -10,7 +10,7 @@ import { formatDay, formatTime } from "./formatting.js";
 
 /** The verification state of the mirrored orders. Times are ISO 8601 strings. */
 interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
-  /** The range that the newest verified run covers, or null if no run was verified. */
+  /** The range that was verified last, and how. Null if no run has been verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /** An error that has occurred since the verification, or null. */
   error: string | null;
@@ -38,7 +38,9 @@ function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"])
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** Returns the contiguous range that a run verified. A `verify` run checks the range that earlier runs have read. */
+/**
+ * Returns the contiguous range that a run verified. For a `verify` run, this is the range that earlier runs had read.
+ */
 function readVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
   const { run_id, started_at, finished_at, until } = run;
   const through = until !== null && until < started_at ? until : started_at;

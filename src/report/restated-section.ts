@@ -82,10 +82,7 @@ const currencyColumn = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/**
- * Returns a sentence for each currency. It contains the share of their net that reported months have lost to later
- * refunds.
- */
+/** Returns a sentence for each currency about how much of their net the reported months have lost to later refunds. */
 function describeRefundLosses(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
@@ -119,7 +116,10 @@ interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "differ
   host_label: string | null;
 }
 
-/** The share of the reported net in one currency that has been lost to later refunds, and its range across months. */
+/**
+ * How much of the reported net in one currency has been lost to later refunds: the overall share, and the range of the
+ * months' shares.
+ */
 interface RefundLoss {
   currency: string | null;
   months: number;

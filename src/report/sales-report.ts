@@ -68,7 +68,7 @@ export function createReport(
   };
 }
 
-/** The views that a report reads several times. A view comes after those that it reads. */
+/** The views that a report reads several times. Each view comes after the views that it reads. */
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
 /**

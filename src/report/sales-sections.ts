@@ -41,7 +41,7 @@ interface MonthSales extends Sales {
   is_partial: 0 | 1;
   net_through: number | null;
   net_before: number | null;
-  /** The net of the same month a year earlier, or null if either month has not been read completely. */
+  /** The net of the same month a year earlier. Null if either month has not been read completely. */
   net_year_ago: number | null;
 }
 

@@ -16,7 +16,7 @@ export interface ScalarField {
 interface ObjectField {
   kind: "object";
   name: string;
-  /** True if the names of the columns are prefixed with the object's name. */
+  /** True if column names are prefixed with the object's name, as in `host_id`. */
   prefixed: boolean;
   fields: readonly Field[];
 }
@@ -30,10 +30,10 @@ export interface ListField {
    * The child table's columns that identify the parent row. `from` is the main table's column that provides the value.
    */
   parentKey: readonly { column: string; from: string }[];
-  /** True if items have no ID. A column `position`, which starts at 0, then identifies them. */
+  /** True if items have no ID and are identified by a column `position`, which starts at 0. */
   hasPosition: boolean;
   fields: readonly Field[];
-  /** True if undocumented fields of items become columns when they first appear. */
+  /** True if an item's undocumented fields become columns when they first appear. */
   discoversColumns: boolean;
 }
 

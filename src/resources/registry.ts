@@ -8,7 +8,7 @@ import { detailsResource, type Resource } from "./resource.js";
 import { roster } from "./roster.js";
 import { codes, gifts, surveyResults, surveys } from "./undocumented.js";
 
-/** All resources, in the order of the help. `sync` reads the short lists first. */
+/** All resources, in the order in which the help lists them. `sync` reads short lists first. */
 export const resources: readonly Resource[] = [
   orders,
   roster,
@@ -28,7 +28,7 @@ const detailResources: readonly Resource[] = [surveyResults];
 /** All resources that have records and tables in the mirror. */
 export const allResources: readonly Resource[] = [...resources, ...detailResources];
 
-/** Returns the resource whose sync reads the given resource. Details are read by the sync of their list. */
+/** Returns the resource whose sync also reads the given resource. For details, this is the list that they belong to. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }

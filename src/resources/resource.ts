@@ -117,7 +117,7 @@ export interface TotalsSource {
   amountFields: readonly string[];
 }
 
-/** Returns the resource's counted filters with their bits in `records.flags`. */
+/** Returns the resource's counted filters, each with its bit in `records.flags`. */
 export function filterBits({ strategy }: Resource): (CountedFilter & { bit: number })[] {
   const filters = strategy.kind === "dated" ? (strategy.countedFilters ?? []) : [];
   return filters.map((filter, position) => ({ ...filter, bit: 1 << position }));
@@ -132,7 +132,7 @@ export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" ? (strategy.detailRecords?.resource ?? null) : null;
 }
 
-/** True if each record consists of a list item and its details. */
+/** True if each record consists of a list item merged with its details. */
 export function mergesDetails({ strategy }: Resource): boolean {
   return strategy.kind === "details" && strategy.detailRecords === null;
 }

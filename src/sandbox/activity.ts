@@ -27,7 +27,7 @@ interface Pace {
 
 /** Returns the pace of a brand that has a history of `orders` orders. `speed` multiplies the frequency of all events. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // At the end of the history, the number of orders per day is a third above average.
+  // By the end of the history, the number of orders per day has grown to a third above the average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 

@@ -97,8 +97,8 @@ function listHosts({ brand, query, now }: EndpointContext) {
 }
 
 /**
- * Returns all days in a range, up to `now`. Sales are computed from the orders, so a refund changes the sales on the day
- * of the order.
+ * Returns the activity on all days in a range, up to `now`. Sales are computed from the orders, so a refund changes the
+ * sales on the day of the order.
  */
 function computeDays(brand: Brand, range: InstantRange, hostId: string | null, now: number): Day[] {
   const orders = selectRange(brand.orders, "order_date", range);

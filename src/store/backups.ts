@@ -21,7 +21,7 @@ import { schemaVersion } from "./schema.js";
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
  * @param copy the path of the copy (mode 0600), reserved with `reserveTempFile`
- * @param runGracefully runs the copy step in a way that prevents a signal from leaving an incomplete copy behind
+ * @param runGracefully runs the copying, so that a signal does not leave an incomplete copy behind
  * @returns the number of records
  * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
  * the folder is not writable or the disk is full
@@ -59,7 +59,7 @@ async function writeCopy(from: string, copy: string, runGracefully: Deps["runGra
 
 async function checkCopy(copy: string, summary: string, from: string): Promise<void> {
   await withMirror(connect(copy), (mirror) => {
-    // A copy in WAL mode could not be opened in a read-only folder.
+    // Turn off WAL mode, because a copy in WAL mode could not be opened in a read-only folder.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
     const damage =

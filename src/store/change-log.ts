@@ -23,13 +23,16 @@ export class ChangeLog {
     this.#coverage = readConfirmedCoverage(mirror, resource.name);
   }
 
-  /** Logs a new record if its date was already covered. Otherwise, the record may simply not have been read before. */
+  /**
+   * Logs a new record as added if its date was already covered. Otherwise, it may be an old record that had not been
+   * read before.
+   */
   logAdded(key: string, date: number | null, at: string): void {
     const lastReadAt = this.#findLastReadAt(date);
     if (lastReadAt !== null) this.#insert("added", key, lastReadAt, at);
   }
 
-  /** @param change.isFaulty true if the coverage does not tell when the record reappeared */
+  /** @param change.isFaulty true if the coverage cannot be used to determine when the record reappeared */
   logChanged(row: RecordRow, change: { before: Json; after: Json; isFaulty: boolean }, at: string): void {
     const { after, before, isFaulty } = change;
     this.#addVersion(row, at);
@@ -43,8 +46,8 @@ export class ChangeLog {
   }
 
   /**
-   * Logs a change to a record's details. Fields that the list does not include were last seen when the details were
-   * last read. A record's first details are not logged as a change.
+   * Logs a change to a record's details. Fields that are only in the details were last seen when the details were last
+   * read. A record's first details are not logged as a change.
    */
   logDetails(row: RecordRow, before: Json, after: Json, at: string): void {
     this.#addVersion(row, at);

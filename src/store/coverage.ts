@@ -102,7 +102,7 @@ export function findLastReadAt(covered: readonly CoveredRange[], date: number | 
 
 /**
  * Returns the range in which a record's exact date may lie. An API may truncate dates to days or minutes, but filter
- * records by their exact dates. Midnight can therefore stand for any time on that day, and a time without seconds for
+ * records by their exact dates. A date at midnight can therefore be any time on that day, and a date without seconds
  * any time in that minute.
  */
 function possibleDates(date: number): TimeRange {

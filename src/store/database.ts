@@ -73,7 +73,7 @@ export class Mirror {
   }
 }
 
-/** Runs asynchronous work in a transaction that makes other writers wait. Rolls back if `work` throws. */
+/** Runs asynchronous work in a transaction, and makes other writers wait until it ends. Rolls back if `work` throws. */
 export async function withWriteTransaction<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
   const { db } = mirror;
   db.exec("BEGIN IMMEDIATE");
@@ -115,16 +115,17 @@ export type InfoName =
   | `unrepairable:${string}`
   // The last comparison of a resource's tables with its records, as JSON.
   | `tables:${string}`
-  // The fingerprint of the columns of a resource's table; if it differs from the program's, the table is rebuilt.
+  // A fingerprint of the columns of a resource's table. If the program computes a different one, the table is rebuilt.
   | `shape:${string}`
-  // The version of the rules for the table `host_names`; if it differs from the program's, the table is rebuilt.
+  // The version of the rules for the table `host_names`. If the program has a different version, the table is rebuilt.
   | "host_names"
   // `separate` once removed records have separate tables.
   | "removed_tables"
-  // Fields that are omitted, and fields that are no longer omitted but may be missing from old records: JSON arrays.
+  // The fields that are omitted, and those that are no longer omitted but may be missing from old records. Both are
+  // JSON arrays.
   | "omit"
   | "no_longer_omitted"
-  // The IDs of forgotten hosts: a JSON array.
+  // The IDs of forgotten hosts, as a JSON array.
   | "forgotten"
   // Present until erased data has been removed from the file's free pages and its log.
   | "to_scrub"
@@ -186,8 +187,8 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
       db.pragma("temp_store = MEMORY");
       // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
       db.pragma("foreign_keys = OFF");
-      // The first read opens the write-ahead log by its name. The check below detects whether the mirror file was
-      // replaced before that.
+      // The first read opens the write-ahead log by its name. After that, check that the mirror file has not been
+      // replaced in the meantime.
       db.pragma("schema_version");
       checkNotReplaced({ fileId, path });
       const mirror = new Mirror(db, path, fileId);

@@ -65,7 +65,7 @@ export class HostNames {
     const displayName = this.#usesDisplayNames && isText(host.name) ? host.name : "";
     const name = fullName || displayName || (before?.name ?? null);
     if (before && before.username === username && before.name === name) return;
-    // The records in a response share a read time and are sorted newest first, so the first name wins.
+    // The records in a response have the same read time and are sorted newest first, so the first name wins.
     if (before && at <= before.read_at) return;
     const insert = "INSERT INTO host_names (host_id, read_at, username, name) VALUES (?, ?, ?, ?)";
     this.mirror.run(insert, host.id, at, username, name);

@@ -86,7 +86,10 @@ export async function findRunningCommand(path: string): Promise<RunningCommand |
   return { started_at: formatInstant(lockedAt), progress: isCurrent ? progress : null };
 }
 
-/** Returns the last stored progress. Ignores errors, because they are reported when the command opens the mirror. */
+/**
+ * Returns the last progress that a command has stored. Ignores errors, because they are reported when the mirror is
+ * opened.
+ */
 async function readProgress(path: string): Promise<StoredProgress | null> {
   const read = (mirror: Mirror) => readJsonInfo<StoredProgress>(mirror, "under_way");
   return await withMirror(connect(path, { readonly: true }), read).catch(() => null);
@@ -104,7 +107,7 @@ async function isLocked(lockPath: string): Promise<boolean> {
     db = opened;
     return isBusy(() => opened.prepare("SELECT 1 FROM sqlite_master").get());
   } catch (error) {
-    // Perhaps only the user who runs the syncs can read the lock file.
+    // The lock file may be readable only by the user who runs the syncs.
     if (errorCode(error).startsWith("SQLITE_CANTOPEN")) return false;
     throw error;
   } finally {

@@ -127,8 +127,7 @@ interface MigrationOptions {
    */
   isCopy?: boolean;
   /**
-   * Prints the backup's path, and warnings about user-defined tables, views, indexes and triggers that were renamed or
-   * lost.
+   * Prints the path of the backup, and warnings about user-defined objects, such as views, that were renamed or lost.
    */
   reporter?: Pick<Reporter, "note" | "warn">;
 }

@@ -26,7 +26,7 @@ import {
 
 /**
  * Writes records as rows in a resource's typed tables, and creates tables that do not exist. Tables in the schema
- * `temp` exist only on this connection, where they hide the tables with the same names, and never get new columns.
+ * `temp` exist only on this connection, where they hide the tables with the same names. They never get new columns.
  */
 export class Projection {
   readonly #tables: readonly TableWriter[];
@@ -112,7 +112,7 @@ export type TableRow = (SqlValue | bigint)[];
 
 export type SqlValue = string | number | null;
 
-/** An object that becomes a row, and its position in the list it comes from. */
+/** An object that becomes a row, and its position in its list. */
 interface TableItem {
   value: JsonObject;
   position: number;

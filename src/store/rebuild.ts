@@ -114,7 +114,7 @@ function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
 /** Increment this number when rows or discovered columns are derived differently. All tables are then rebuilt. */
 const rowRules = 6;
 
-/** Returns a hash of the columns in a resource's tables and of the fields that their values come from. */
+/** Returns a hash of the columns in a resource's tables and of the fields that provide their values. */
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
     const columns = declaredColumns(shape);

@@ -38,8 +38,8 @@ function isSameFile(a: string, b: string): boolean {
 }
 
 /**
- * The places in a value at which there are signed URLs: `url` if the value itself is a signed URL, otherwise a map of
- * the fields that contain them. All items in a list share one description.
+ * Where a value contains signed URLs: `url` if the value itself is a signed URL, otherwise a map of the fields that
+ * contain them. All items in a list share one description.
  */
 type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 

@@ -25,12 +25,17 @@ import { SchemaIssues } from "./schema-issues.js";
 
 export interface WriteOptions {
   readAt: number;
-  /** Request parameters, such as the month. They supply column values that the response does not contain. */
+  /**
+   * Request parameters, such as the month, that supply values for columns because the response does not contain them.
+   */
   context?: JsonObject;
   /** The position of the first record in the whole list. Records without an ID are identified by their position. */
   position?: number;
   keyPrefix?: string;
-  /** True if the records are faulty. The coverage then does not tell when they were added or reappeared. */
+  /**
+   * True if the records are faulty. The coverage cannot be used to determine when a faulty record was added or
+   * reappeared.
+   */
   isFaulty?: boolean;
 }
 
@@ -47,7 +52,7 @@ export interface SkippedCopy {
   value: Json;
 }
 
-/** A version of a record to store in `records`. */
+/** A record as it is stored in `records`. */
 interface RecordVersion {
   /** The record after redaction, including its details. */
   value: Json;
@@ -86,8 +91,8 @@ export class RecordWriter {
   }
 
   /**
-   * Writes the records in a response. Skips copies: records that already occurred earlier in the response, or whose
-   * date is older than in the mirror.
+   * Writes the records in a response. Skips copies: records that occurred earlier in the response, or whose date is
+   * older than the mirrored record's.
    * @throws UnexpectedResponse if an ID is missing or inexact
    */
   write(records: readonly Json[], options: WriteOptions): WrittenRecords {

@@ -30,7 +30,7 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: TimeRan
 
 /**
  * Counts the current records in a range that match all the given flags. Records without a readable date are counted
- * only if the range is `allTime`. The query reads only indexes.
+ * only if the range is `allTime`. Fast, because it reads only indexes.
  */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);

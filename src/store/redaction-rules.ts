@@ -4,7 +4,7 @@ import { type InfoName, type Mirror, readJsonInfo } from "./database.js";
 export interface RedactionRules {
   /**
    * The fields that the profile omits. A rule is the end of a field's path, such as `host.last_name`. A prefix limits
-   * it to one resource, as in `roster:host.last_name`.
+   * the rule to one resource, as in `roster:host.last_name`.
    */
   omit: readonly string[];
   /** The fields that are no longer omitted. Records that were read while a field was omitted lack that field. */
@@ -42,8 +42,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that fills in the fields of a stored record that are no longer omitted. It copies them from the
- * API's record, so that they do not count as changes.
+ * Returns a function that adds fields that are no longer omitted to a stored record. Their values come from the API's
+ * record, so that they do not count as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);

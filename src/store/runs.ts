@@ -145,15 +145,15 @@ export function findNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/** True if the run is a completed `verify`, which stores the differences that it found in `error`. */
+/** True if the run is a completed `verify`. Its `error` contains the differences that it found. */
 export function isVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
   return outcome === "verified";
 }
 
-/** An SQL condition for runs that read everything up to their own start. Runs with an earlier `--until` do not. */
+/** An SQL condition for runs that read everything up to their own start, unlike runs with an earlier `--until`. */
 const upToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 
-/** Returns the last run. Ignores a `verify` that found no differences, unless there are no other runs. */
+/** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   const informative = "NOT (outcome = 'verified' AND error IS NULL)";
   return findNewestRun(mirror, resource, informative) ?? findNewestRun(mirror, resource, "true");

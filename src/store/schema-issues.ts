@@ -20,7 +20,10 @@ export type SchemaIssue =
   | { kind: "attribute"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null };
 
-/** The type that is reported for a string that contains a number. In a numeric column, it is stored as that number. */
+/**
+ * The type that is reported for a string that contains a number. In a numeric column, the string is stored as that
+ * number.
+ */
 export const numberAsText = "number as text";
 
 /**
@@ -149,8 +152,8 @@ const nouns: ReadonlyMap<string, string> = new Map([
 const maxReportedAttributes = 100;
 
 /**
- * Finds attributes, at any depth, that have neither a column nor a child table. Also finds values that should be
- * objects but are not. The API can add attributes at any time (see "Versioning", item 2, in the API documentation).
+ * Finds attributes, however deeply nested, that have neither a column nor a child table. Also finds values that should
+ * be objects but are not. The API can add attributes at any time (see "Versioning", item 2, in the API documentation).
  * Resources without documented fields are not checked.
  */
 class AttributeWatch {
@@ -179,7 +182,8 @@ class AttributeWatch {
 
   #checkValue(value: Json, known: KnownObject, issues: SchemaIssue[]): void {
     if (known.isList) {
-      // Only the fields of list items are checked. `RowBuilder` reports lists and list items that have the wrong type.
+      // Check only the fields of list items, because `RowBuilder` reports lists and list items that have the wrong
+      // type.
       if (Array.isArray(value))
         for (const item of value) if (isObject(item)) this.#checkMembers(item, known, issues);
     } else if (isObject(value)) this.#checkMembers(value, known, issues);

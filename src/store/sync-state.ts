@@ -101,7 +101,7 @@ export class SyncState {
 
   /**
    * Adds a range to the coverage. Mirrored records in this range that the API did not return are marked as missing.
-   * @param apiTotals the API's daily totals; those of each day that the run has now fully read are stored
+   * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
     const { range, runId } = reading;

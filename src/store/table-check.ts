@@ -17,9 +17,9 @@ export interface TableDifference {
 const recordsPerTurn = 1_000;
 
 /**
- * Compares typed tables with the records, row by row. The expected rows are built by the code that also writes them.
- * The check therefore finds rows that another program has changed, but not changes to the records themselves. Memory
- * use does not depend on the number of rows.
+ * Compares typed tables with the records, row by row. The expected rows are built by the same code that writes rows.
+ * The check therefore finds rows that another program has changed, but no changes to the records themselves. Memory use
+ * does not depend on the number of rows.
  * @returns the tables that differ
  * @throws the signal's abort reason
  */
@@ -49,7 +49,7 @@ export async function compareTables(
 }
 
 /**
- * Compares the rows of current records with one table, and those of removed records with another. Rows in the wrong
+ * Compares the rows of current records with one table, and the rows of removed records with another. Rows in the wrong
  * table count as extra.
  */
 interface ShapeComparison extends Record<RecordState, TableComparison> {

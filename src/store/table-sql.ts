@@ -222,8 +222,8 @@ function isParameter(
 }
 
 /**
- * True if a value would make a discovered column contain both booleans and other values for the first time. In such a
- * column, a 1 can be either `true` or a number.
+ * True if a value would make a discovered column contain both booleans and other values for the first time. A 1 in such
+ * a column can mean `true` or the number.
  */
 function isMixture({ isDiscovered, type }: TableColumn, value: Scalar): boolean {
   return isDiscovered && type !== mixedType && (type === "boolean") !== (typeof value === "boolean");

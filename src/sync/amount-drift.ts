@@ -14,8 +14,8 @@ import { readRanges } from "./read-range.js";
 import type { Budget, DatedRun, IncompleteReason, SyncRun } from "./run.js";
 
 /**
- * Amounts that have changed on most days while the record counts have not. This happens when the API converts amounts
- * from another currency and the exchange rate moves. If no record in a sample of these days has changed, the run stops
+ * A change of the amounts for most days, but not of the record counts. This happens when the API converts amounts from
+ * another currency and the exchange rate moves. If no record in a sample of these days has changed, the run stops
  * comparing amounts.
  */
 export interface AmountDrift {
@@ -37,7 +37,7 @@ export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null)
     compared += 1;
     if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
-  // If amounts changed on only a few days, the records themselves may have changed.
+  // If the amounts changed on only a few days, the cause may be changed records.
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
@@ -55,7 +55,7 @@ function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
 
 /**
  * Re-reads a sample of the days with drifting amounts: the oldest ones that this run has not read yet.
- * @returns `isUnchanged` is true if no record in the sample has changed; the run then ignores amounts
+ * @returns `isUnchanged` is true if no record in the sample has changed, in which case the run ignores amounts
  */
 export async function rereadSample(
   run: DatedRun,

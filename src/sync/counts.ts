@@ -17,7 +17,7 @@ interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The number of records in a date range, according to the API and in the mirror. Missing records are not counted. */
+/** The number of records in a date range, both in the API and in the mirror. Missing records are not counted. */
 export interface CountComparison extends TimeRange {
   filter: CountFilter;
   apiCount: number;
@@ -130,8 +130,8 @@ function subtractCount(total: CountComparison, part: CountComparison, rest: Time
 }
 
 /**
- * Compares the counts for date ranges that have never been read, oldest first. Faulty slices have been read, so they
- * are excluded.
+ * Compares the counts for date ranges that have never been read, oldest first. Faulty slices are excluded, because they
+ * have been read.
  */
 export async function compareUnread(session: DatedSession): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
@@ -185,7 +185,7 @@ export async function separateFuture(
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  // The API may return undated records whatever the date range, so they do not count as dated in the future.
+  // The API may return undated records for any date range, so they do not count as dated in the future.
   const isDated = recordDate(resource, count.newest) !== null;
   const until = String(valueAt(count.newest, [resource.strategy.dateField]));
   return {

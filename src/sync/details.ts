@@ -91,8 +91,8 @@ function findDueParents(run: DetailsRun): DetailsParent[] {
 }
 
 /**
- * True if a record's details can change without any change to its list item. Checks the stored record with and without
- * the list item's fields, because the details may be newer than the list item.
+ * True if a record's details can change without any change to its list item. Checks the stored record both with and
+ * without the list item's fields, because the details may be newer than the list item.
  */
 function canDetailsChange({ mirror, resource }: DetailsSession, { id, value }: CurrentRecord): boolean {
   const record = value as JsonObject;
@@ -177,7 +177,7 @@ const inFlight = 4;
  * Calls `work` for each record, with at most four calls in progress at a time. If the API returns 404 or an invalid
  * response for a record, marks its details as outdated and continues with the next record.
  * @returns the number of 404 responses
- * @throws the first error other than a 404; if it affects only one record, all others are processed first
+ * @throws the first error other than a 404; if it affects only one record, processes all other records first
  */
 async function requestEach(
   run: SyncRun,

@@ -15,7 +15,7 @@ interface ResourceResults {
 }
 
 /**
- * Calls `work` for each resource in turn. If it fails for one, continues with the next, unless the API is down.
+ * Calls `work` for each resource in turn. If `work` fails for one, continues with the next, unless the API is down.
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function forEachResource(

@@ -48,8 +48,8 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
 }
 
 /**
- * Writes the records in a list. A record without an ID is identified by its position, which is unreliable in an
- * incomplete list, so it is skipped there.
+ * Writes the records in a list. If the list is incomplete, skips records without an ID, because they are identified by
+ * their position, which is then unreliable.
  */
 function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];

@@ -13,7 +13,7 @@ import {
 import { hourMs, minTimestampMs } from "../util/timestamps.js";
 import type { DatedSession, RequestedDates, SyncOptions } from "./run.js";
 
-/** How long the next run may rely on an interrupted run's data before re-reading it, in milliseconds. */
+/** The time, in milliseconds, for which a run may rely on an interrupted run's data instead of re-reading it. */
 export const resumableMs = hourMs;
 
 export interface PlanState {

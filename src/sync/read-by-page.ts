@@ -8,7 +8,7 @@ import { readSlice, type SliceReading, storeSlice } from "./slices.js";
 
 /** Slices are split until the API counts at most this many records in each, or until they are one day long. */
 const maxSliceRecords = 2_000;
-/** A range without a start is treated as starting here when it is first split in the middle. */
+/** When a range without a start is split in the middle, it is treated as starting on this date. */
 const openRangeStart = Date.UTC(2006, 0, 1);
 /** If a slice has more faulty records than this, all of its days count as faulty. */
 const maxFaultsToLocate = 10;
@@ -55,7 +55,7 @@ export async function readByPage(
   return { reached, reasons };
 }
 
-/** Returns the newest part of a range: as many days as have about `records` mirrored records in total. */
+/** Returns the newest days in a range that have about `records` mirrored records in total. */
 function selectNewestPart(
   { mirror, resource, state }: DatedRun,
   { from, to }: TimeRange,

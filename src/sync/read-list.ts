@@ -92,7 +92,7 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
 /**
  * Decides whether to stop reading.
  * @param readings all readings, including the newest
- * @returns a complete list; an incomplete list if another reading would not help; null to read the list again
+ * @returns a complete list, or an incomplete list if another reading would not help, or null to read the list again
  */
 function decideList(readings: readonly ListReading[], newest: ListReading): List | null {
   const total = newest.totals.at(-1) ?? 0;
@@ -241,7 +241,7 @@ export function formatIds(ids: readonly string[]): string {
   );
 }
 
-/** Groups the records by response, in list order. `position` is the index in the list of the group's first record. */
+/** Groups the records by response, in list order. `position` is the index of the group's first record in the list. */
 export function groupByResponse(
   records: Iterable<ListRecord>,
 ): { items: Json[]; requestedAt: number; position: number }[] {

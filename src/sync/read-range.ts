@@ -103,10 +103,10 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
 }
 
 /**
- * Returns true if records in a page's range were missing from the page. This happens if the records were in the right
- * order only by chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested
- * again only if the API's count of the remaining records is not the expected one. That alone is inconclusive, because
- * records may have changed in the meantime.
+ * Returns true if a page did not contain all the records in its range. This happens if they were in the right order
+ * only by chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested again
+ * only if the API's count of the remaining records differs from the expected count, because that can also mean that
+ * records have changed.
  */
 async function lackedRecords(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
   const { range, records, total } = page;

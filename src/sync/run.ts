@@ -106,7 +106,7 @@ export function hasStrategy<S extends ResourceSession, Kind extends Strategy["ki
   return session.resource.strategy.kind === kind;
 }
 
-/** A session that is recorded as a run in `sync_runs` and can write records. */
+/** A session that can write records and is recorded as a run in `sync_runs`. */
 export interface SyncRun<How extends Strategy = Strategy> extends ResourceSession<How> {
   runId: number;
   writer: RecordWriter;
@@ -167,7 +167,7 @@ class RunProgress {
     return { requests: requests - this.#before.requests, retries: retries - this.#before.retries };
   }
 
-  /** Adds to the row count in `sync_runs`. Call this in the transaction that writes the records. */
+  /** Adds to the row count in `sync_runs`. Must be called in the transaction that writes the records. */
   addRows(rows: number): void {
     addReadRows(this.session.mirror, this.runId, { rows, ...this.stats() });
   }
@@ -214,7 +214,7 @@ export interface RunEnd {
 
 /**
  * Records how a run ended and whether the API denied access to the resource.
- * @throws if the mirror cannot be written; throws the run's own error if it had one
+ * @throws if the mirror cannot be written; the run's own error, if it had one, takes precedence
  */
 export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;

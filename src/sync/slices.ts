@@ -18,7 +18,7 @@ export interface SliceReading {
   list: List;
   valid: readonly ListRecord[];
   faulty: readonly ListRecord[];
-  /** Describes the first faulty record. */
+  /** A description of the first faulty record, or null if there is none. */
   fault: string | null;
 }
 
@@ -76,8 +76,7 @@ function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceR
     progress.addRows(list.records.size);
     state.missing.delete(written.ids);
     state.missing.delete(writtenFaulty.ids.filter((id) => findDate(mirror, id) === null));
-    // The API did not return a new faulty record for the record's own date. If that date is covered, the record is
-    // missing.
+    // A new faulty record was not returned for its own date. If that date is covered, the record counts as missing.
     state.missing.add(writtenFaulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
     const isUnchanged = written.addedOrChanged + writtenFaulty.addedOrChanged === 0;
     if (!isUnchanged || fault !== null) state.storedTotals.invalidate(slice);

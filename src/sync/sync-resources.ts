@@ -35,7 +35,7 @@ export interface ResourceSelection {
 interface ResourceWithoutScope {
   resource: Resource;
   why: string;
-  /** True if an earlier run read the resource, so its data in the mirror is now outdated. */
+  /** True if an earlier run read the resource, so that the mirrored data is now outdated. */
   wasReadBefore: boolean;
 }
 
@@ -169,8 +169,8 @@ function decideEnd(
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // A single reason with a hint becomes the message. For example, a refused removal leaves nothing unread, so calling
-  // the read incomplete would be misleading.
+  // A single reason with a hint is printed on its own, because "incomplete" can be misleading. A refused removal, for
+  // example, leaves nothing unread.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "the data read so far is kept; run the same command again",
@@ -206,8 +206,8 @@ export function formatRunLine(run: RunRow, facts: RunLineDetails): string {
 }
 
 /**
- * Returns the number of rows read, such as `5`. If the details have a separate table, the result is similar to `9
- * surveys and 12 results`.
+ * Returns the number of rows read as text: `5`, for example, or `9 surveys and 12 results` if the details have a
+ * separate table.
  */
 function formatRows({ resource, rows_read }: RunRow, { listRows }: RunLineDetails): string {
   const known = findResource(resource);

@@ -5,7 +5,7 @@ import { ConfigurationError, UsageError } from "../errors.js";
 
 /** Shorter keys are not redacted, because they could be part of an ordinary word. */
 const minRedactedKeyLength = 6;
-/** Messages quote arguments in full only up to this length. */
+/** Messages abbreviate arguments that are longer than this. */
 const maxQuotedLength = 40;
 const quotedStart = 8;
 

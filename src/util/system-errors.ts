@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
- * Converts any thrown value to a BrandapiError. Operating system and SQLite errors get a message and a hint. All other
- * errors are bugs in brandapi.
+ * Converts any thrown value to a BrandapiError. Operating system and SQLite errors get a message and a hint. Any other
+ * error is a bug in brandapi.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
@@ -24,7 +24,7 @@ const thenRetry = "then run the same command again; data that was already read i
 const permissionsHint =
   "check the permissions of the file and its folder, or choose a different file with --db";
 
-/** A problem of an SQLite file that the user can solve. */
+/** A problem with an SQLite file that the user can fix. */
 interface SqliteProblem {
   kind:
     | "busy"

@@ -61,10 +61,7 @@ function isInUse(pid: number, path: string): boolean {
   }
 }
 
-/**
- * Returns the host name for the names of temporary files, which need it because process IDs are unique only within a
- * host.
- */
+/** Returns the host name, which is part of temporary files' names because process IDs are unique only within a host. */
 function thisHost(): string {
   return hostname()
     .replace(/[^\w-]/g, "")

@@ -40,7 +40,7 @@ export function printJson(stdout: OutputStream, value: unknown): void {
 
 /**
  * Text from the API, from servers and from files could control the terminal: move the cursor, change colors, or reorder
- * or hide text. The functions below replace characters that have such effects with visible escapes.
+ * or hide text. The functions below replace such characters with visible escapes.
  */
 
 /**

@@ -27,7 +27,7 @@ export interface Timestamp {
   ms: number;
   /** The microseconds within the millisecond `ms`, from 0 to 999. Further digits are dropped. */
   micros: number;
-  /** True if the time includes seconds. False for a date without a time. */
+  /** True if the timestamp includes seconds. False for a date without a time. */
   hasSeconds: boolean;
 }
 

@@ -30,8 +30,8 @@ const ownFile =
   /^(_delta_log\/\..+\.part|(brand_id=[\w-]+\/)?(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
 
 /**
- * Deletes the brand's files that have not been used by any version since the time `since`, including files that killed
- * exports left behind.
+ * Deletes the brand's files that no version has used since the time `since`, including files that killed exports left
+ * behind.
  */
 function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): void {
   const { files, folder, removedFiles } = log;

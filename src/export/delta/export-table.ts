@@ -58,7 +58,7 @@ interface FileContext {
   deps: Deps;
 }
 
-/** Returns undefined if another brand's export has changed the schema since the log was read. */
+/** Makes one attempt. Returns undefined if another brand's export has changed the schema since the log was read. */
 async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string | undefined> {
   const { folder } = log;
   const comparison = await compareWithMirror(source, log);

@@ -36,7 +36,7 @@ export interface DeltaLog {
   brands: Map<string | null, BrandState>;
   /** The data files in the newest version, keyed by path. */
   files: Map<string, DataFile>;
-  /** When each file that only older versions use was removed, keyed by path. */
+  /** The removal times of the files that only older versions use, keyed by path. */
   removedFiles: Map<string, number>;
 }
 
