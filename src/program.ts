@@ -181,7 +181,7 @@ async function loadCommand(root: Command, name = "", deps: Deps): Promise<Loaded
   const { about, define, examples, run } = await entry.load();
   define?.(command);
   for (const option of command.options) refuseEmptyPathOrTime(option);
-  // The action only stores the arguments; `runProgram` runs the command after commander has parsed the command line.
+  // The action does nothing, because `runProgram` runs the command after commander has parsed the command line.
   command
     .description(about)
     .addHelpText("after", formatExamples(examples, deps))

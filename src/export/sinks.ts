@@ -27,7 +27,7 @@ export interface WriteResult {
   bytes: number;
   /** The number of rows by table. A table without rows may be missing. */
   rows: ReadonlyMap<string, number>;
-  /** True if the reader closed the output before the end. */
+  /** True if the reader closed the output before all data was written. */
   isCutShort: boolean;
 }
 

@@ -166,7 +166,7 @@ export function createOrderFactory({ seed, people, products }: Brand) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // Format some dates with milliseconds and some without, because the API may send both.
+      // Omit the milliseconds from some dates, because the API may send dates with or without them.
       order_date: isManualOrder ? `${formatInstant(date).slice(0, 19)}Z` : formatInstant(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,

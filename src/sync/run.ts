@@ -57,7 +57,7 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The objects in the API's daily analytics, each with the totals of one day (`2026-01-31`). */
+/** The objects in the API's daily analytics, keyed by day (`2026-01-31`). Each contains the totals of one day. */
 export type RawTotalsByDay = ReadonlyMap<string, Json>;
 
 /** The parts of a sync that all resources share. */

@@ -36,7 +36,7 @@ interface SqliteProblem {
     | "read-only"
     | "no-access"
     | "large";
-  /** Matches SQLite's result code, or the result code and the message. */
+  /** Matches SQLite's result code, or its result code together with its message. */
   pattern: RegExp;
   hint: string;
   /** The message and the hint if the problem prevents a mirror from being opened, in place of SQLite's message. */

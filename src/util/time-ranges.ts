@@ -1,8 +1,8 @@
 import { dayMs, formatInstant, formatMinute } from "./timestamps.js";
 
 /**
- * A time range in milliseconds since the Unix epoch. It includes both ends, up to the last microsecond. An open end is
- * -Infinity or Infinity.
+ * A time range in milliseconds since the Unix epoch. It includes both ends, and all of the last millisecond. An open
+ * end is -Infinity or Infinity.
  */
 export interface TimeRange {
   from: number;

@@ -46,7 +46,7 @@ function countingSql(
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of the checks. The count for a filter is not listed, because it is named after the filter. */
+/** The names of the checks, except for counts with a filter, which are named after the filter. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",

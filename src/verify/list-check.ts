@@ -8,7 +8,7 @@ import { checks, createEvidence, listEvidence } from "./evidence.js";
 import type { PartResult, RecordsResult } from "./verification-result.js";
 
 /**
- * Reads the whole list and compares every record with the mirror.
+ * Reads a whole list, and compares every record with the mirror.
  * @param details the number of records with outdated details, or null if the resource has no details
  */
 export async function verifyList(run: SyncRun, details: number | null): Promise<RecordsResult> {

@@ -5,7 +5,7 @@ import { pluralize } from "../util/format-text.js";
 import type { Evidence } from "./evidence.js";
 
 /**
- * The kind of a result's part:
+ * The kinds of parts in a result:
  * - `month`: the records in a calendar month
  * - `list`: a complete list without dates
  * - `unread`: a date range that has never been read

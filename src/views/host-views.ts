@@ -134,7 +134,7 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
-/** The highest commission that each order has ever had, for each host and currency that the order has had. */
+/** The highest commission of each order so far, by the host and currency that the order had at that time. */
 const highestCommissions = `most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
       FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized})`;
 

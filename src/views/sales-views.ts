@@ -53,8 +53,8 @@ const monthlySums = `months AS (
       FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})`;
 
 /**
- * The net of the previous month through the same day, or null if part of that month has not been read. `SELECT 1 LIMIT
- * 1` keeps SQLite versions before 3.35 from recomputing `days` for each month.
+ * The previous month's net through the same day. Null if part of that month has not been read. `SELECT 1 LIMIT 1` keeps
+ * SQLite versions before 3.35 from recomputing `days` for each month.
  */
 const netBefore = `CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
@@ -153,10 +153,7 @@ const orderColumnNames =
   "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
   "commission_amount, host_id";
 
-/**
- * The current versions of orders that have changed or been removed since the first time at which any month was
- * reported.
- */
+/** The current versions of orders that have changed or been removed since a month was reported for the first time. */
 const currentVersions = `now AS (
       SELECT *, ${selectOrderFigures} FROM (
         SELECT ${orderColumnNames}, synced_at AS since_at, 1 AS present FROM orders

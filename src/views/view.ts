@@ -19,7 +19,10 @@ export interface View {
   sql: string;
   /** The column that `--since` and `--until` filter by. */
   date?: string;
-  /** For a view with one row per row of a table: the integer column that gives its rows a stable order. */
+  /**
+   * The integer column that gives the rows a stable order. Only views whose rows correspond to the rows of a table have
+   * it.
+   */
   rowId?: string;
   /**
    * True for a helper view, which mainly serves as a building block for other views. Only `tables --all` lists helper

@@ -75,7 +75,7 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
   await writeAll([{ data: bytes }], await openFileSink(checkpointPath(folder, version), deps));
-  // Readers open `_last_checkpoint` first, so that they do not have to list the log.
+  // Readers look for `_last_checkpoint` first, which saves them from listing the whole log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
   const sink = await openFileSink(logPath(folder, "_last_checkpoint"), deps);
   await writeAll([{ data: JSON.stringify(pointer) }], sink);

@@ -58,7 +58,10 @@ interface FileContext {
   deps: Deps;
 }
 
-/** Makes one attempt. Returns undefined if another brand's export has changed the schema since the log was read. */
+/**
+ * Makes one attempt to export. Returns undefined if another brand's export has changed the schema since the log was
+ * read.
+ */
 async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string | undefined> {
   const { folder } = log;
   const comparison = await compareWithMirror(source, log);
