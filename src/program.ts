@@ -158,7 +158,6 @@ function createProgram(deps: Deps): Command {
     .showSuggestionAfterError(false);
   for (const option of root.options) refuseEmptyPathOrTime(option);
   configureHelp(root, deps);
-  root.hook("preSubcommand", inheritOptions);
   for (const [heading, group] of Object.entries(groups))
     for (const [name, { summary }] of Object.entries(group))
       root.command(name).summary(summary).helpGroup(heading);
@@ -167,26 +166,20 @@ function createProgram(deps: Deps): Command {
   return root;
 }
 
-interface LoadedCommand {
-  command: Command;
-  entry: Entry;
-  run: CommandModule["run"];
-}
-
-/** Loads a command's module, and adds its description and options. Returns null for an unknown name. */
-async function loadCommand(root: Command, name = "", deps: Deps): Promise<LoadedCommand | null> {
-  const entry = entries.get(name);
+/** Loads a command's module, and adds its description and options. Returns null for `help` and unknown names. */
+async function loadCommand(
+  root: Command,
+  name: string | undefined,
+  deps: Deps,
+): Promise<CommandModule["run"] | null> {
   const command = root.commands.find((each) => each.name() === name);
-  if (!entry || !command) return null;
+  const entry = entries.get(name ?? "");
+  if (!command || !entry) return null;
   const { about, define, examples, run } = await entry.load();
   define?.(command);
   for (const option of command.options) refuseEmptyPathOrTime(option);
-  // The action does nothing, because `runProgram` runs the command after commander has parsed the command line.
-  command
-    .description(about)
-    .addHelpText("after", formatExamples(examples, deps))
-    .action(() => {});
-  return { command, entry, run };
+  command.description(about).addHelpText("after", formatExamples(examples, deps));
+  return run;
 }
 
 /** Returns the whole command tree, for the documentation. */
@@ -197,11 +190,8 @@ export async function buildProgram(deps: Deps): Promise<Command> {
 }
 
 /** @throws UsageError if a global option has no effect on the command */
-function refuseInapplicableGlobalFlags(
-  command: string,
-  { rejectsJson, takesRequestFlags }: Entry,
-  flags: GlobalFlags,
-): void {
+function refuseInapplicableGlobalFlags(command: string, flags: GlobalFlags): void {
+  const { rejectsJson, takesRequestFlags } = entries.get(command) ?? {};
   const refuse = (reason: string, flag: string) => {
     throw new UsageError(`\`brandapi ${command}\` ${reason}.`, { hint: `omit \`${flag}\`` });
   };
@@ -234,31 +224,39 @@ function keepComment(argument: string): string {
  * @throws UsageError for an unknown command, option or value; errors from the command
  */
 export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
-  const { argv, command: name = "" } = commandLine;
+  const { argv } = commandLine;
   const root = createProgram(deps);
   // `brandapi __complete` is for shell completion scripts.
-  if (name === "__complete") {
+  if (argv[0] === "__complete") {
     const words = argv.slice(1);
     await loadCommand(root, scanCommandLine(words).command, deps);
     const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(root, words, deps);
     return exitCodes.done;
   }
-  const loaded = await loadCommand(root, name, deps);
+  // Commander returns no result of an action, so the action stores the exit code.
+  let exitCode: ExitCode = exitCodes.done;
+  root.hook("preSubcommand", async (_, command) => {
+    const run = await loadCommand(root, command.name(), deps);
+    if (run === null) return;
+    inheritOptions(root, command);
+    command.action(async () => {
+      const flags: GlobalFlags = command.optsWithGlobals();
+      refuseInapplicableGlobalFlags(command.name(), flags);
+      const brandapi: Context["brandapi"] = (words, nestedDeps) =>
+        runProgram(scanCommandLine(words), nestedDeps);
+      const code = await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs);
+      exitCode = code ?? exitCodes.done;
+    });
+  });
   try {
     if (argv.length === 0) root.outputHelp();
     else await root.parseAsync(argv.map(keepComment), { from: "user" });
+    return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
     // Commander has already printed the help or the version, so this is not a failure.
     return exitCodes.done;
   }
-  if (loaded === null) return exitCodes.done;
-  const { command, entry, run } = loaded;
-  const flags: GlobalFlags = command.optsWithGlobals();
-  refuseInapplicableGlobalFlags(name, entry, flags);
-  const brandapi: Context["brandapi"] = (words, otherDeps) => runProgram(scanCommandLine(words), otherDeps);
-  const code = await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs);
-  return code ?? exitCodes.done;
 }

@@ -36,8 +36,8 @@ export function addGlobalOptions(program: Command): Command {
 }
 
 /**
- * Reads the command and a few flags from the command line without validating it. Commander can parse the command line
- * only after the command's module has been loaded, and even a usage error must respect `--json`.
+ * Reads the command and a few flags from the command line without validating it. Errors need them before commander has
+ * parsed the command line, and if it rejects the command line.
  */
 export function scanCommandLine(argv: readonly string[]): CommandLine {
   const options = Object.fromEntries(

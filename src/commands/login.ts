@@ -20,6 +20,7 @@ import { openMirrorOrEmpty } from "../store/open.js";
 import { readOwner } from "../store/owner.js";
 import { isCovered, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { escapeText } from "../util/terminal.js";
 
 type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string; omit?: string[] };
@@ -138,11 +139,7 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
   const key = flags.keyFile === undefined ? undefined : settings.key;
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   if (!deps.stdin.isTTY) {
-    if (baseUrl !== undefined)
-      return {
-        baseUrl,
-        key: checkKey(await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin"), "stdin"),
-      };
+    if (baseUrl !== undefined) return { baseUrl, key: await readPipedKey(flags, profile, deps) };
     throw new ConfigurationError("No base URL was specified.", {
       hint: "add `--base-url https://…/api/brand/v1`, with your platform's address",
     });
@@ -156,6 +153,16 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
   } finally {
     close();
   }
+}
+
+/** @throws ConfigurationError if stdin is empty or contains no valid key */
+async function readPipedKey({ baseUrl }: LoginFlags, profile: string, deps: Deps): Promise<string> {
+  const text = await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin");
+  if (text.trim() !== "") return checkKey(text, "stdin");
+  const login = commandFor("login", profile) + (baseUrl ? ` --base-url ${quoteShellWord(baseUrl)}` : "");
+  throw new ConfigurationError("The key from stdin is empty.", {
+    hint: `pipe the key in, as in \`pass show brandapi | ${login} --key-stdin\``,
+  });
 }
 
 /**

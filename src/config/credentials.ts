@@ -84,10 +84,7 @@ export function checkKey(text: string, source: string): string {
     : "contains a space, a line break or another invalid character";
   const fault = key === "" ? "is empty" : invalid;
   throw new ConfigurationError(`The key from ${source} ${fault}.`, {
-    hint:
-      key === "" && source === "stdin"
-        ? "pipe the key in, as in `pass show brandapi | brandapi login --key-stdin`"
-        : "copy only the key, exactly as the console displays it",
+    hint: "copy only the key, exactly as the console displays it",
   });
 }
 

@@ -96,9 +96,10 @@ test("login rejects a different brand's key if the profile or its mirror already
   expect((await login(other.key, "--profile other")).code).toBe(0);
 });
 
-test("login suggests piping the key to stdin if stdin is empty", async () => {
-  const { code, err } = await brandWithoutSettings().run(`login --base-url ${testBaseUrl} --key-stdin`);
-  expect([code, err]).toEqual([3, expect.stringContaining("pipe the key in")]);
+test("login suggests piping the key to the same command if stdin is empty", async () => {
+  const login = `login --profile acme --base-url ${testBaseUrl} --key-stdin`;
+  const { code, err } = await brandWithoutSettings().run(login);
+  expect([code, err]).toEqual([3, expect.stringContaining(`| brandapi ${login}\``)]);
 });
 
 test("sync and doctor warn about an unknown field in the profile", async () => {
