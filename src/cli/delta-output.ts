@@ -9,14 +9,14 @@ import { exportDeltaTable } from "../export/delta/export-table.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.js";
 import { type BrandState, rejectDeltaTable } from "../export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../export/delta/monthly-rows.js";
-import { knownTableNames } from "../query/readable-tables.js";
+import { tableNames } from "../query/readable-tables.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs } from "../util/timestamps.js";
 import { runForAllProfiles } from "./all-profiles.js";
 import { readMirror } from "./mirror-reading.js";
-import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
+import { findSyncedTable, resolveTableName, warnAboutPartialTables } from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
@@ -191,7 +191,7 @@ async function readLogs(
   deps: Deps,
 ): Promise<DeltaLog[]> {
   if (/^$|^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is not a folder on this machine");
-  const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
+  const tables = new Set(names.length > 0 ? names.map((name) => resolveTableName(name)) : tableNames);
   const logs: DeltaLog[] = [];
   for (const table of tables) logs.push(await readDeltaLog(join(expandPath(delta, deps), table)));
   const wanted = logs.filter(({ version }) => version >= 0 || names.length > 0);

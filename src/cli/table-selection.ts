@@ -1,10 +1,11 @@
 import { ConfigurationError, UsageError } from "../errors.js";
 import { createAsOfTables } from "../query/as-of.js";
 import {
+  catalog,
   describeTable,
   findTypedTables,
-  knownTableNames,
   type ReadableTable,
+  tableNames,
 } from "../query/readable-tables.js";
 import { syncingResource } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
@@ -19,14 +20,19 @@ import { parseInstant } from "./time-flags.js";
 
 /**
  * Checks the name of a table or view, and returns it with any dashes replaced by underscores.
+ * @param columns the value of `--columns`, to which a mistyped column may belong
  * @throws UsageError if the name is unknown, with the closest name as a hint
  */
-export function checkTableName(typed: string): string {
-  const names = knownTableNames();
+export function resolveTableName(typed: string, columns: readonly string[] = []): string {
   const name = typed.replaceAll("-", "_").toLowerCase();
-  if (names.includes(name)) return name;
-  refuseCommas("table", name, names);
-  const closest = closestName(name, names);
+  if (tableNames.includes(name)) return name;
+  const isColumn = catalog.some((table) => table.columns.some((column) => column.name === typed));
+  if (isColumn && columns.length > 0)
+    throw new UsageError(`\`${typed}\` is a column, not a table.`, {
+      hint: `separate the columns with commas: \`--columns ${[...columns, typed].join(",")}\``,
+    });
+  refuseCommas("table", name, tableNames);
+  const closest = closestName(name, tableNames);
   throw new UsageError(`Unknown table: \`${typed}\`.`, {
     hint: closest ? `did you mean \`${closest}\`?` : "`brandapi tables` lists the tables and views",
   });

@@ -3,9 +3,8 @@ import { scanCommandLine, withChoices } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
-import { knownTableNames, removedTableNames, typedTables } from "../query/readable-tables.js";
+import { catalog } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
-import { views } from "../views/all-views.js";
 
 /**
  * The completion script for each shell. The scripts run `brandapi __complete`, which prints one candidate per line. If
@@ -82,7 +81,7 @@ async function findCandidates(program: Command, words: readonly string[], deps: 
  */
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
-  const tables = [...typedTables(), ...views].filter(({ name }) => names.includes(name));
+  const tables = catalog.filter(({ name }) => names.includes(name));
   const columns = new Set(tables.flatMap((table) => table.columns.map(({ name }) => name)));
   const typed = /^.*,/.exec(words.at(-1) ?? "")?.[0] ?? "";
   return [...columns].map((name) => typed + name);
@@ -97,8 +96,7 @@ function listCandidateValues(target: Option | Argument, deps: Deps): readonly st
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);
   if (placeholder === "table") {
-    const removed = removedTableNames();
-    return knownTableNames().filter((name) => !removed.includes(name));
+    return catalog.filter(({ kind }) => kind !== "removed").map(({ name }) => name);
   }
   if (placeholder === "profile") return readProfilesWithKey(deps).map(([name]) => name);
   return [];

@@ -8,7 +8,7 @@ import {
   parseList,
   parseRange,
 } from "../cli/flags.js";
-import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
+import { readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
@@ -17,9 +17,9 @@ import {
   writeTables,
 } from "../cli/output.js";
 import {
-  checkTableName,
   findSyncedTable,
   parseAsOf,
+  resolveTableName,
   useDataAsOf,
   warnAboutPartialTables,
   warnAboutUnreadTables,
@@ -33,19 +33,13 @@ import { formats } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
 import { openRows, type RowSelection } from "../query/open-rows.js";
-import {
-  knownTableNames,
-  type ReadableTable,
-  typedTables,
-  withRemovedRecords,
-} from "../query/readable-tables.js";
+import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
 import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import { findWrongDates } from "../query/wrong-dates.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
-import { views } from "../views/all-views.js";
 
 interface ExportFlags extends OutputFlags, GlobalFlags {
   columns?: string[];
@@ -122,8 +116,8 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
   if (flags.delta !== undefined) return await exportDeltaTables(names, flags, context);
   refuseDeltaFlags(flags);
   const { deps } = context;
-  const { columns, where, limit } = flags;
-  const tableNames = [...new Set(names.map((name) => checkExportedName(name, columns)))];
+  const { columns, where } = flags;
+  const tables = [...new Set(names.map((name) => resolveTableName(name, columns)))];
   const output = chooseOutput(flags, deps);
   if (!output) throw noFormatError();
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
@@ -132,22 +126,14 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
   const range = parseRange(flags, now);
 
   await readMirror(flags, deps, async (session) => {
-    const { mirror } = session;
-    const tables = findTables(tableNames, flags, mirror);
-    for (const table of tables) checkColumns(table, columns ?? []);
-    if (asOf !== undefined) checkHistory(tableNames);
-    const datedTables = findDatedTables(tables, range);
-    const conditionTables = where === undefined ? [] : checkWhere(where, tables, asOf, session);
-    const readNames = [...new Set([...tableNames, ...conditionTables])];
+    const { selections, whereTables } = selectRows(tables, { ...flags, ...range, asOf }, session.mirror);
+    const readNames = [...new Set([...tables, ...whereTables])];
+    for (const warning of findWrongDates(where ?? "")) session.reporter.warn(warning);
+    warnAboutUnreadTables(session, whereTables);
     warnAboutPartialTables(session, readNames);
     if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
-
-    const sources = tables.map((table) => {
-      const period = datedTables.includes(table) ? range : {};
-      return openRows({ mirror, table, columns, where, limit, ...period });
-    });
     try {
-      await writeTables(sources, output, session, bookmarks);
+      await writeTables(selections.map(openRows), output, session, bookmarks);
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
@@ -167,30 +153,36 @@ function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
     });
 }
 
+type SelectionFlags = Pick<ExportFlags, "columns" | "where" | "limit" | "includeRemoved"> &
+  Pick<RowSelection, "since" | "until"> & { asOf: number | undefined };
+
 /**
- * Returns the name of a table or view.
- * @throws UsageError if the name is unknown, or if it is a column that belongs in `--columns`
+ * Checks the flags against the tables in the mirror, and selects the rows to export.
+ * @returns the selected rows of each table, and the tables and views that the condition in `--where` reads
+ * @throws UsageError if a flag does not fit the tables; ConfigurationError if a table has never been read
  */
-function checkExportedName(typed: string, columns: readonly string[] | undefined): string {
-  const isColumn = [...typedTables(), ...views].some((table) =>
-    table.columns.some(({ name }) => name === typed),
-  );
-  if (columns !== undefined && isColumn && !knownTableNames().includes(typed))
-    throw new UsageError(`\`${typed}\` is a column, not a table.`, {
-      hint: `separate the columns with commas: \`--columns ${[...columns, typed].join(",")}\``,
-    });
-  return checkTableName(typed);
+function selectRows(
+  names: readonly string[],
+  { asOf, columns, includeRemoved, limit, since, until, where }: SelectionFlags,
+  mirror: Mirror,
+): { selections: RowSelection[]; whereTables: ReadonlySet<string> } {
+  const tables = findTables(names, mirror, includeRemoved);
+  for (const table of tables) checkColumns(table, columns ?? []);
+  if (asOf !== undefined) checkHistory(names);
+  const datedTables = findDatedTables(tables, { since, until });
+  const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, mirror);
+  const selections = tables.map((table) => {
+    const range = datedTables.includes(table) ? { since, until } : {};
+    return { mirror, table, columns, where, limit, ...range };
+  });
+  return { selections, whereTables: new Set(whereTables) };
 }
 
 /**
  * Describes the tables and views to export, which include removed records if `--include-removed` is given.
  * @throws ConfigurationError if a table has never been read; UsageError if no table has removed records
  */
-function findTables(
-  names: readonly string[],
-  { includeRemoved }: ExportFlags,
-  mirror: Mirror,
-): ReadableTable[] {
+function findTables(names: readonly string[], mirror: Mirror, includeRemoved = false): ReadableTable[] {
   const tables = names.map((name) => findSyncedTable(mirror, name));
   if (!includeRemoved) return tables;
   const completed = tables.map(withRemovedRecords);
@@ -242,7 +234,7 @@ function findDatedTables(
 }
 
 /**
- * Checks the condition in `--where`, and warns about dates in the wrong format and tables without data.
+ * Checks the condition in `--where`.
  * @returns the tables and views that the condition reads
  * @throws UsageError if SQLite rejects the condition, or if `--as-of` does not work with it
  */
@@ -250,15 +242,11 @@ function checkWhere(
   where: string,
   tables: readonly ReadableTable[],
   asOf: number | undefined,
-  session: ReadSession,
+  mirror: Mirror,
 ): string[] {
-  const { mirror, reporter } = session;
   for (const table of tables) checkCondition(mirror, table, where);
-  const names = tables.flatMap((table) => {
+  return tables.flatMap((table) => {
     const reads = findReads(mirror.db, conditionSql(table, where));
     return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
   });
-  for (const warning of findWrongDates(where)) reporter.warn(warning);
-  warnAboutUnreadTables(session, new Set(names));
-  return names;
 }

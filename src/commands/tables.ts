@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { listDeltaTables } from "../cli/delta-output.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { checkTableName } from "../cli/table-selection.js";
+import { resolveTableName } from "../cli/table-selection.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
@@ -50,7 +50,7 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
     const facts =
       name === undefined
         ? listTableDescriptions(mirror, { all })
-        : readTableDescription(mirror, checkTableName(name));
+        : readTableDescription(mirror, resolveTableName(name));
     if (json) printJson(stdout, facts);
     else
       stdout.write(

@@ -54,7 +54,7 @@ export function* readRows(selection: RowSelection, values: readonly string[]): I
   const { limit, mirror, table } = selection;
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
   let count = 0;
-  for (const source of table.sources) {
+  for (const source of table.fromClauses) {
     const remaining = limit === undefined ? "" : `LIMIT ${limit - count}`;
     const sql = `SELECT ${values.join(", ")} ${fromSql(selection, source)} ${order} ${remaining}`;
     for (const batch of inBatches(mirror.db.prepare(sql).raw().iterate() as IterableIterator<Row>)) {
@@ -66,7 +66,7 @@ export function* readRows(selection: RowSelection, values: readonly string[]): I
 
 export function countRows(selection: RowSelection): number {
   const { limit, mirror, table } = selection;
-  const counts = table.sources.map((source) => {
+  const counts = table.fromClauses.map((source) => {
     const count = mirror.db.prepare(`SELECT count(*) ${fromSql(selection, source)}`).pluck();
     return count.get() as number;
   });

@@ -17,18 +17,6 @@ import { views } from "../views/all-views.js";
 import type { View } from "../views/view.js";
 import { type DateColumn, findDateColumn, findTableDate } from "./date-filter.js";
 
-interface SystemTable {
-  name: keyof typeof systemTables;
-  date: string;
-  key: readonly string[];
-}
-
-const exportedSystemTables: readonly SystemTable[] = [
-  { name: "changes", date: "seen_changed_at", key: ["change_id"] },
-  { name: "sync_runs", date: "started_at", key: ["run_id"] },
-  { name: "content_downloads", date: "downloaded_at", key: ["source", "id"] },
-];
-
 /** Returns the declarations of all typed tables, which are built from the API's records. */
 export function typedTables(): readonly TableShape[] {
   return allResources.flatMap((resource) => listTableShapes(resource));
@@ -47,22 +35,56 @@ export function findTypedTables(name: string): TableShape[] {
   );
 }
 
-export function removedTableNames(): readonly string[] {
-  return typedTables().map((shape) => tableName(shape, "removed"));
+/** A table or view that commands can read. */
+export interface CatalogTable {
+  name: string;
+  /** `current` and `removed` tables are built from the API's records. */
+  kind: RecordState | "system" | "view";
+  /** The declared columns. A system table has none, because its columns are read from the mirror. */
+  columns: readonly { name: string; type: ScalarType }[];
+  isHelper?: true | undefined;
+  /** Describes the table in a mirror, including the columns that are computed or were discovered. */
+  describe(mirror: Mirror): ReadableTable;
 }
 
-export function knownTableNames(): readonly string[] {
-  return [
-    ...[...typedTables(), ...exportedSystemTables, ...views].map(({ name }) => name),
-    ...removedTableNames(),
-  ];
+/** All tables and views that commands can read. */
+export const catalog: readonly CatalogTable[] = [
+  ...typedTables().map((shape) => catalogTypedTable(shape, "current")),
+  catalogSystemTable("changes", { date: "seen_changed_at", key: ["change_id"] }),
+  catalogSystemTable("sync_runs", { date: "started_at", key: ["run_id"] }),
+  catalogSystemTable("content_downloads", { date: "downloaded_at", key: ["source", "id"] }),
+  ...views.map(catalogView),
+  ...typedTables().map((shape) => catalogTypedTable(shape, "removed")),
+];
+
+export const tableNames: readonly string[] = catalog.map(({ name }) => name);
+
+/** The tables and views without helper views and tables for removed records. */
+export const mainTableNames: readonly string[] = catalog
+  .filter(({ isHelper, kind }) => !isHelper && kind !== "removed")
+  .map(({ name }) => name);
+
+function catalogTypedTable(shape: TableShape, state: RecordState): CatalogTable {
+  const { columns } = shape;
+  const describe = (mirror: Mirror) => describeTypedTable(mirror, shape, state);
+  return { name: tableName(shape, state), kind: state, columns, describe };
 }
 
-/** Returns the names of all tables and views, except for helper views and tables for removed records. */
-export function mainTableNames(): readonly string[] {
-  const helpers = views.filter(({ isHelper }) => isHelper).map(({ name }) => name);
-  const others = new Set([...helpers, ...removedTableNames()]);
-  return knownTableNames().filter((name) => !others.has(name));
+function catalogSystemTable(
+  name: keyof typeof systemTables,
+  options: { date: string; key: readonly string[] },
+): CatalogTable {
+  const describe = (mirror: Mirror) => describeSystemTable(mirror, name, options);
+  return { name, kind: "system", columns: [], describe };
+}
+
+function catalogView(view: View): CatalogTable {
+  const { columns, isHelper, name } = view;
+  return { name, kind: "view", columns, isHelper, describe: () => describeView(view) };
+}
+
+export function findCatalogTable(name: string): CatalogTable | undefined {
+  return catalog.find((table) => table.name === name);
 }
 
 export interface ReadableColumn {
@@ -92,25 +114,17 @@ export interface ReadableTable {
    * The tables to select from, as SQL: the table itself and, if removed records are included, the table that contains
    * them.
    */
-  sources: readonly [string, ...string[]];
+  fromClauses: readonly [string, ...string[]];
 }
 
 /**
  * Describes a table or view.
- * @param name one of `knownTableNames`
+ * @param name one of `tableNames`
  */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
-  const isNamed = (table: { name: string }) => table.name === name;
-  const view = views.find(isNamed);
-  if (view) return describeView(view);
-  const systemTable = exportedSystemTables.find(isNamed);
-  if (systemTable) return describeSystemTable(mirror, systemTable);
-  const shapes = typedTables();
-  const current = shapes.find(isNamed);
-  if (current) return describeTypedTable(mirror, current, "current");
-  const removed = shapes.find((shape) => tableName(shape, "removed") === name);
-  if (removed) return describeTypedTable(mirror, removed, "removed");
-  throw new Error(`the mirror has no table named ${name}`);
+  const table = findCatalogTable(name);
+  if (!table) throw new Error(`the mirror has no table named ${name}`);
+  return table.describe(mirror);
 }
 
 function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
@@ -130,7 +144,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordStat
     orderBy: [rowId],
     shape,
     date: findTableDate(shape),
-    sources: [quote(name)],
+    fromClauses: [quote(name)],
   };
 }
 
@@ -145,7 +159,7 @@ export function withRemovedRecords(table: ReadableTable): ReadableTable {
   return {
     ...table,
     columns: [...columns, removedAt],
-    sources: [currentRecords, quote(tableName(shape, "removed"))],
+    fromClauses: [currentRecords, quote(tableName(shape, "removed"))],
   };
 }
 
@@ -184,11 +198,15 @@ function describeView(view: View): ReadableTable {
     orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
     date: findDateColumn(columns, view.date),
-    sources: [quote(name)],
+    fromClauses: [quote(name)],
   };
 }
 
-function describeSystemTable(mirror: Mirror, { name, date, key }: SystemTable): ReadableTable {
+function describeSystemTable(
+  mirror: Mirror,
+  name: keyof typeof systemTables,
+  { date, key }: { date: string; key: readonly string[] },
+): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string }[];
   return {
     name,
@@ -197,7 +215,7 @@ function describeSystemTable(mirror: Mirror, { name, date, key }: SystemTable): 
     orderBy: key,
     shape: null,
     date: { sql: quote(date), form: "iso" },
-    sources: [quote(name)],
+    fromClauses: [quote(name)],
   };
 }
 

@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { closestName, findOwnColumn } from "../util/suggestions.js";
-import { knownTableNames, mainTableNames, removedTableNames } from "./readable-tables.js";
+import { mainTableNames, tableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
 /** An explanation for users: a hint and, if SQLite's error message is unclear, a reason that replaces it. */
@@ -100,8 +100,7 @@ function explainSyntaxError(db: Database, sql: string, error: string): Mistake |
   if (token !== undefined || /^#|^\d+\D/.test(near ?? ""))
     return { hint: "write text and dates in single quotes: `'2026-10-01'`" };
   if (near === undefined) return undefined;
-  const tables = knownTableNames();
-  if (tables.includes(`${near}s`))
+  if (tableNames.includes(`${near}s`))
     return { hint: `\`${near}\` is a keyword of SQL; the table is \`${near}s\`` };
   const dashed = near === "-" ? findDashedName(db, sql) : undefined;
   if (dashed !== undefined)
@@ -110,7 +109,7 @@ function explainSyntaxError(db: Database, sql: string, error: string): Mistake |
     return {
       hint: `to run the statement in a file, use \`brandapi query -f ${quoteShellWord(sql.trim())}\``,
     };
-  if (tables.includes(sql.trim()))
+  if (tableNames.includes(sql.trim()))
     return { hint: `write a statement, such as \`SELECT * FROM ${sql.trim()} LIMIT 10\`` };
   return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
 }
@@ -168,7 +167,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     // The alias may refer to a subquery, whose columns are unknown.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
-    const withRemoved = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
+    const withRemoved = scope.find(({ name }) => tableNames.includes(`${name}_removed`));
     if (withRemoved && column.toLowerCase() === "removed_at")
       return `\`${withRemoved.name}\` has current records only; removed ones are in \`${withRemoved.name}_removed\``;
 
@@ -215,11 +214,10 @@ function findTablesWithColumn(
   tables: readonly SchemaTable[],
   scope: readonly SchemaTable[],
 ): string[] {
-  const names = mainTableNames();
   const inScope = new Set(scope.flatMap(({ columns }) => columns));
   const sharedColumns = ({ columns }: SchemaTable) => columns.filter((name) => inScope.has(name)).length;
   return tables
-    .filter((table) => names.includes(table.name) && hasColumn(table, column))
+    .filter((table) => mainTableNames.includes(table.name) && hasColumn(table, column))
     .sort((a, b) => sharedColumns(b) - sharedColumns(a))
     .slice(0, 3)
     .map(({ name }) => name);
@@ -231,7 +229,7 @@ function hasColumn({ columns }: SchemaTable, name: string): boolean {
 
 function readTableNames(db: Database): string[] {
   const stored = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").pluck();
-  return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
+  return [...new Set([...tableNames, ...(stored.all() as string[])])];
 }
 
 function similarNames(typed: string, names: Iterable<string>): string[] {

@@ -4,10 +4,10 @@ import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import {
   describeTable,
-  knownTableNames,
   mainTableNames,
   type ReadableColumn,
   type ReadableTable,
+  tableNames,
 } from "./readable-tables.js";
 
 /** A table or view, as printed by `tables --json`. */
@@ -39,7 +39,7 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
  * @param all true to include helper views and tables for removed records
  */
 export function listTableDescriptions(mirror: Mirror, { all }: { all: boolean }): TableDescription[] {
-  const names = all ? knownTableNames() : mainTableNames();
+  const names = all ? tableNames : mainTableNames;
   const isView = (name: string) => views.some((view) => view.name === name);
   return names.map((name) => readTableDescription(mirror, name, isView(name) ? "nothing" : "rows"));
 }
@@ -80,7 +80,7 @@ function columnAbout({ type, about }: ReadableColumn): string {
 function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) {
   const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
   const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
-  const row = mirror.db.prepare(`SELECT ${counts} FROM ${table.sources[0]} AS t`).raw().get();
+  const row = mirror.db.prepare(`SELECT ${counts} FROM ${table.fromClauses[0]} AS t`).raw().get();
   const [rows = 0, ...values] = row as number[];
   return { rows, values };
 }

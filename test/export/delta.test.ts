@@ -127,7 +127,7 @@ test("a Delta export changes the schema and replaces all files if a column is ne
     const table = {
       name: "plans",
       about: "",
-      sources: ["plans"] as const,
+      fromClauses: ["plans"] as const,
       columns,
       date,
       orderBy: [],
