@@ -279,9 +279,9 @@ export class OutageTimer {
   /** @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet */
   remainingMs(firstSentAt: number | null): number {
     const now = this.clock.monotonic();
-    const outageMs = now - (this.#startedAt ?? now);
-    const requestMs = now - (firstSentAt ?? now);
-    return Math.max(this.maxWaitMs - outageMs, this.maxWaitMs / 10 - requestMs);
+    const remainingOfOutageMs = this.maxWaitMs - (now - (this.#startedAt ?? now));
+    const remainingOfRequestMs = this.maxWaitMs / 10 - (now - (firstSentAt ?? now));
+    return Math.max(remainingOfOutageMs, remainingOfRequestMs);
   }
 }
 

@@ -29,11 +29,8 @@ export class RateLimiter {
    */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /**
-   * True once this process has had a file with counted requests. If a new file replaces it, the quota counts as used
-   * up.
-   */
-  #hadFile = false;
+  /** True if requests of the last window are no longer counted, so that a new file must assume a used-up quota. */
+  #isCountLost = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The limit that the server reported, if it leaves fewer requests than the local count. */
   #serverLimit: { remaining: number; until: number } | null = null;
@@ -121,13 +118,13 @@ export class RateLimiter {
       return this.#file.admit();
     } catch (error) {
       if (this.#path === null || !isFileError(error)) throw error;
+      this.#isCountLost ||= this.#file !== null || isDamaged(error);
       this.close();
       this.#repair(this.#path, error);
       return { waitMs: 0 };
     }
   }
 
-  /** Opens the rate-limit file. If it replaces a lost file, the entire quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, this.clock, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -135,8 +132,7 @@ export class RateLimiter {
       limit,
       windowMs: this.windowMs,
     });
-    if (this.#hadFile) file.exhaust();
-    this.#hadFile = true;
+    if (this.#isCountLost) file.useUpQuota();
     return file;
   }
 
@@ -145,7 +141,6 @@ export class RateLimiter {
     if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
     if (isDamaged(error)) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
-      this.#hadFile = true;
       return;
     }
     this.#path = null;
@@ -189,10 +184,7 @@ const marginMs = 50;
 const maxTransitMs = 10_000;
 const lockTimeoutMs = 5_000;
 
-/**
- * A request counts toward the limit until the time `until`, on the monotonic clock that all processes share. A reboot
- * resets this clock, so `until` is never later than `ms` milliseconds from now.
- */
+/** A request counts toward the limit until the time `until`, on the monotonic clock that all processes share. */
 const createRequestsTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT,
   origin TEXT NOT NULL, key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
 
@@ -223,7 +215,7 @@ class RateLimitFile {
   admit(): Admission {
     const { key, limit, origin, windowMs } = this.quota;
     return this.#inTransaction((now) => {
-      this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
+      this.#correctAfterReboot(now);
       this.#db.prepare("DELETE FROM sent_requests WHERE until <= ?").run(now);
       const ofKey = "SELECT until FROM sent_requests WHERE origin = ? AND key = ?";
       const ofAllKeys = "SELECT until FROM sent_requests WHERE origin = ?";
@@ -247,7 +239,7 @@ class RateLimitFile {
   }
 
   /** Uses up this key's limit and the limit for all keys together. */
-  exhaust(): void {
+  useUpQuota(): void {
     const { limit, windowMs } = this.quota;
     this.#inTransaction((now) => {
       for (let request = 0; request < 2 * limit; request += 1) this.#insert(now, windowMs + marginMs);
@@ -256,6 +248,11 @@ class RateLimitFile {
 
   close(): void {
     this.#db.close();
+  }
+
+  /** Limits `until` to `ms` milliseconds from now, because a reboot sets the clock to zero. */
+  #correctAfterReboot(now: number): void {
+    this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
   }
 
   /** Returns when the nth newest request expires, or 0 if there are fewer requests. */
