@@ -168,7 +168,7 @@ function isFileError(error: unknown): boolean {
 }
 
 interface Quota {
-  /** Each origin has a separate quota, including sandboxes on different ports. */
+  /** The API's origin. Each origin has a separate quota, and so does each sandbox, which has a port of its own. */
   origin: string;
   key: string;
   /**

@@ -191,7 +191,7 @@ export class TerminalReporter implements Reporter {
     const task: CurrentTask = { name, done: 0, total };
     this.#task = task;
     const index = this.#expected.findIndex((expected) => expected.name === name);
-    // A command with a single task does not announce it with `expect`.
+    // Commands with a single task do not call `expect` to announce it.
     this.#position = index === -1 ? 1 : index + 1;
     if (!this.#deps.signal.aborted)
       this.#line.show((width) => {

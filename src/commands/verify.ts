@@ -35,11 +35,11 @@ interface VerifyFlags extends GlobalFlags {
 }
 
 export const about =
-  "Compares orders and content by counts and daily totals, with only a few requests for the complete history. " +
-  "Reads other resources completely. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
+  "Compares orders and content by counts and daily totals, with only a few requests for the whole history. " +
+  "Reads all other resources in full. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
 
 export const examples = {
-  "brandapi verify orders": "check the complete order history, month by month",
+  "brandapi verify orders": "check the whole order history, month by month",
   "brandapi verify orders --evidence": "also print how to reproduce each number",
   "brandapi verify --repair": "check everything that has been synced, and repair differences",
 };

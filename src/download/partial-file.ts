@@ -68,7 +68,7 @@ export class PartialFile {
     this.length += bytes.byteLength;
   }
 
-  /** Renames the complete file to its target path. Returns the file's SHA-256 hash. */
+  /** Renames the finished file to its target path. Returns the file's SHA-256 hash. */
   async finish(): Promise<string> {
     await this.handle.sync();
     const hash = createHash("sha256");

@@ -16,7 +16,7 @@ import type { Chunk } from "./formats.js";
 /** The destination of an export. The caller must always call either `finish` or `discard`. */
 interface Sink {
   write(data: Uint8Array): Promise<void>;
-  /** Makes the complete output available at the target. */
+  /** Publishes the finished output at the target. */
   finish(): Promise<void>;
   /** Discards the output and leaves the target unchanged. */
   discard(): Promise<void>;
@@ -77,7 +77,7 @@ async function* compress(data: AsyncIterable<Uint8Array | string>): AsyncIterabl
 export function createStdoutSink(stdout: OutputStream): Sink {
   return {
     async write(data) {
-      // A chunk contains complete rows, so it never ends in the middle of a character.
+      // A chunk contains whole rows, so it never ends in the middle of a character.
       const output = stdout.isTTY ? escapeData(Buffer.from(data).toString()) : data;
       if (output.length > 0 && !stdout.write(output)) await once(stdout, "drain");
     },
@@ -93,7 +93,7 @@ export function createStdoutSink(stdout: OutputStream): Sink {
  * A signal ends the process immediately (`signals.ts`), which leaves no time to delete a temporary file. The data is
  * therefore written to a file that is unlinked as soon as it is open, so that the operating system always frees its
  * space. `finish` copies the data to a named temporary file and renames that file.
- * @param publish moves the complete temporary file to the path
+ * @param publish moves the finished temporary file to the path
  * @throws ConfigurationError if the file cannot be written
  */
 export async function openFileSink(

@@ -256,7 +256,7 @@ function workbookXml(sheets: readonly Sheet[]): string {
 }
 
 /**
- * Returns the remaining files that a workbook must contain (ECMA-376).
+ * Returns the other files that every workbook must contain (ECMA-376).
  * @param sheets the names of the tables
  */
 function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {

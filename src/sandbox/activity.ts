@@ -21,7 +21,7 @@ interface Pace {
    * occur.
    */
   ordersPerHour: number;
-  /** A factor for the frequency of all other events, which is 1 for a real brand. */
+  /** A multiplier for the frequency of all other events. For a real brand, it is 1. */
   speed: number;
 }
 

@@ -115,7 +115,7 @@ export class SyncState {
   }
 
   /**
-   * Marks all dates up to the time of the request as covered, after a complete list has been read. Mirrored records
+   * Marks all dates up to the time of the request as covered, after a list has been read completely. Mirrored records
    * that are not in the list are marked as missing, even if their date is unreadable or in the future.
    */
   coverAll(reading: Omit<CompleteReading, "range">): void {

@@ -13,8 +13,8 @@ export async function countList(session: ResourceSession): Promise<number | null
 
 export function estimateList(listed: number | null): RequestEstimate {
   return listed === null
-    ? { what: "the complete list, whose length is unknown", requests: 1, open: true }
-    : { what: `the complete list: ${pluralize(listed, "record")}`, requests: countPages(listed) };
+    ? { what: "the whole list, whose length is unknown", requests: 1, open: true }
+    : { what: `the whole list: ${pluralize(listed, "record")}`, requests: countPages(listed) };
 }
 
 /**

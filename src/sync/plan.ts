@@ -26,8 +26,8 @@ export interface PlanState {
   /** The ranges that an unfinished sync has read since the last finished run. */
   interrupted: readonly CoveredRange[];
   /**
-   * The days of the missing records. If one of them has no readable date, this includes all dates, so the run reads the
-   * complete history to find the record.
+   * The days of the missing records. If one of these records has no readable date, all dates are included, so that the
+   * run reads the whole history to find it.
    */
   missingDates: readonly TimeRange[];
 }

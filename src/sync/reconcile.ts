@@ -100,7 +100,7 @@ function describeCountDifference(resource: string, count: CountComparison): stri
 
 function describeUnreadDays({ length }: readonly string[]): IncompleteReason[] {
   if (length === 0) return [];
-  const text = `the API's daily totals changed on ${pluralize(length, "day")}, which the next runs will read`;
+  const text = `the API's daily totals changed on ${pluralize(length, "day")}; the next runs will re-read these days`;
   return [{ text }];
 }
 

@@ -76,8 +76,8 @@ export interface SyncSession {
 }
 
 /**
- * The dates that the options request, rounded to complete seconds, because the API truncates dates to seconds. `until`
- * is never in the future.
+ * The dates that the options request, rounded to whole seconds, because the API truncates dates to seconds. `until` is
+ * never in the future.
  */
 export interface RequestedDates {
   since: number | undefined;

@@ -150,7 +150,7 @@ interface CopyFacts {
 /**
  * The reason why the API returned an older copy of a mirrored record.
  * - moved: The record now has the copy's date.
- * - duplicate: The API lists the ID twice, and the copy has the date `date`.
+ * - duplicate: The API lists the ID twice. `date` is the copy's date.
  * - unknown: The limit on lookups was reached.
  */
 type CopyCause = { kind: "moved" } | { kind: "duplicate"; date: number } | { kind: "unknown" };

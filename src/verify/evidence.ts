@@ -170,7 +170,7 @@ function filterSql({ resource, state }: DatedSession, range: TimeRange, filter?:
   return countingSql(resource, range, conditions);
 }
 
-/** For each range of complete days, returns how many days have totals in the API and how many in the mirror. */
+/** For each range of whole days, returns how many days have totals in the API and how many in the mirror. */
 function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = session;
   const { totalsSource } = resource.strategy;

@@ -7,7 +7,7 @@ import type { Evidence } from "./evidence.js";
 /**
  * The kinds of parts in a result:
  * - `month`: the records in a calendar month
- * - `list`: a complete list without dates
+ * - `list`: a whole list without dates
  * - `unread`: a date range that has never been read
  * - `undated`: records that the API counts but does not return for any date range
  * - `unexpected-dates`: records with unreadable dates or dates outside the requested range
