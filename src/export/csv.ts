@@ -65,11 +65,11 @@ const blanks = String.raw`(?:(?![\t\r\n])[\s\p{Cc}])*`;
  */
 const formulaStart = new RegExp(
   [
-    // The start of a cell before a sign such as `=`. A leading tab or carriage return is also unsafe.
+    // At the start of a cell, where a leading tab or carriage return is unsafe as well.
     String.raw`^(?=[\s\p{Cc}]*(?:${signs}|[\t\r]))`,
-    // After a semicolon or tab, where spreadsheets in some locales split cells.
+    // After a semicolon or tab, because spreadsheets in some locales split cells there.
     String.raw`(?<=[;\t])(?=${blanks}${signs})`,
-    // After a line break, but only before =, because lines that start with a dash or an @ are usually lists and names.
+    // After a line break, but only for `=`, because lines that start with a dash or an @ are usually lists and names.
     String.raw`(?<=[\r\n])(?=${blanks}[=＝])`,
   ].join("|"),
   "gu",

@@ -46,7 +46,7 @@ export function listTableDescriptions(mirror: Mirror, { all }: { all: boolean })
 
 /**
  * Describes a table or view and its columns.
- * @param counted `values` counts the rows and the values in each column, `rows` counts only the rows
+ * @param counted `values` to count the rows and the values in each column, or `rows` to count only the rows
  */
 export function readTableDescription(
   mirror: Mirror,

@@ -44,7 +44,7 @@ function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMe
 }
 
 function listen(server: Server, port: number): Promise<number> {
-  // Long enough for a client to reuse its connection after waiting a minute for the rate limit.
+  // Keep connections open long enough for a client to reuse them after waiting a minute for the rate limit.
   server.keepAliveTimeout = 90_000;
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -18,8 +18,8 @@ type Expected =
   | "end of file";
 
 /**
- * Finds the first syntax error in JSON. Returns null if there is none. The reason never quotes the text, which may
- * contain a key. The messages of `JSON.parse` quote it and depend on the Node version.
+ * Finds the first syntax error in JSON. Returns null if there is none. Unlike the messages of `JSON.parse`, the reason
+ * does not depend on the Node version, and never quotes the text, which may contain a key.
  */
 export function findJsonFault(text: string): JsonFault | null {
   const open: string[] = [];

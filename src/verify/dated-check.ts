@@ -91,7 +91,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
   const sums = sumCounts(counts, differing.length);
-  // Faulty slices are not covered, so the sums exclude their records.
+  // Faulty slices are not covered, so the sums of the compared counts do not include their records.
   const hasFaulty = state.faultySlices().length > 0;
   const allTotals = {
     api_total: allDates.apiCount,

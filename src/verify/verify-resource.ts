@@ -83,7 +83,10 @@ function combineStates(
   return records === "proven" ? tables : records;
 }
 
-/** @param tableError a description of tables that differ from the records, which is stored with the run, or null */
+/**
+ * @param tableError describes the tables that differ from the records, to be stored with the run; null if there are
+ * none
+ */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
