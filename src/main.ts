@@ -3,7 +3,7 @@ import { reportError } from "./cli/error-output.js";
 import { scanCommandLine } from "./cli/flags.js";
 import { readKeysInUse } from "./config/stored-profiles.js";
 import { type CommandLine, type Deps, type Fetch, systemDeps } from "./deps.js";
-import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
+import { ConfigurationError, type ExitCode, exitCodes, Stopped } from "./errors.js";
 import { continuesWithoutReader, runProgram } from "./program.js";
 import { GracefulStop } from "./signals.js";
 import { refuseKeys } from "./util/redact-keys.js";
@@ -18,7 +18,9 @@ export async function main(): Promise<void> {
   const commandLine = scanCommandLine(process.argv.slice(2));
   const { signal, runGracefully } = new GracefulStop((reason) => fail(reason));
   const deps = systemDeps({ signal, runGracefully, fetch: fetchWhenNeeded(process.env) });
-  const fail = (error: unknown) => exit(reportError(error, commandLine, deps));
+  const end = (code: ExitCode) =>
+    exit(code, signal.reason instanceof Stopped ? signal.reason.signalName : undefined);
+  const fail = (error: unknown) => end(reportError(error, commandLine, deps));
   process.on("uncaughtException", fail);
   process.stdout.on("error", (cause) => handleOutputError(cause, commandLine, deps));
   process.stderr.on("error", () => {});
@@ -27,7 +29,7 @@ export async function main(): Promise<void> {
   const flushed = Promise.all([flush(process.stdout), flush(process.stderr)]);
   // Flushing would never finish if the program that reads the output stalls.
   await (signal.aborted ? Promise.race([flushed, setTimeout(flushMs)]) : flushed);
-  exit(code);
+  end(code);
 }
 
 /** Runs a command and prints its error, if any. */
@@ -60,20 +62,24 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-/** Removes temporary files and ends the process. */
-function exit(code: ExitCode): never {
+/**
+ * Removes temporary files and ends the process.
+ * @param stopSignal the signal that stopped the command, if any
+ */
+function exit(code: ExitCode, stopSignal?: Stopped["signalName"]): never {
   removeTempFiles();
-  const isBlocked = process
-    .getActiveResourcesInfo()
-    .some((resource) => /^(FSReq|GetAddrInfo|GetNameInfo)/.test(resource));
-  const [signalName] = Object.entries(stopCodes).find(([, stopCode]) => stopCode === code) ?? [];
-  // `process.exit` waits for any thread that is resolving a host name or opening a file. After a signal, that may take
-  // too long, so the process kills itself with the same signal.
-  if (isBlocked && signalName !== undefined) {
-    process.removeAllListeners(signalName);
-    process.kill(process.pid, signalName);
+  // `process.exit` waits for a thread that is resolving a host name or opening a file. After a signal, that may take too
+  // long, so the process kills itself with the same signal.
+  if (stopSignal !== undefined && hasBlockedThread()) {
+    process.removeAllListeners(stopSignal);
+    process.kill(process.pid, stopSignal);
   }
   process.exit(code);
+}
+
+function hasBlockedThread(): boolean {
+  const resources = process.getActiveResourcesInfo();
+  return resources.some((resource) => /^(FSReq|GetAddrInfo|GetNameInfo)/.test(resource));
 }
 
 /**

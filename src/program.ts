@@ -82,7 +82,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     status: {
       summary: "Show how complete and up to date the mirror is",
       load: () => import("./commands/status.js"),
-      // `status` sends no requests, but crontab lines from earlier versions pass it these flags.
+      // `status` sends no requests, but existing crontab lines may pass these flags.
       takesRequestFlags: true,
       continuesWithoutReader: true,
     },

@@ -170,7 +170,7 @@ async function migrateMirror(
  */
 function migrateTables(mirror: Mirror): string[] {
   migrateSystemTables(mirror.db);
-  return [...freeTableNames(mirror), ...rebuildOutdatedTables(mirror)];
+  return [...freeRemovedTableNames(mirror), ...rebuildOutdatedTables(mirror)];
 }
 
 async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
@@ -208,11 +208,11 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
 }
 
 /**
- * Frees the names of the tables for removed records, which version 0.1.0 did not have. User-defined views with these
- * names are dropped, and user-defined tables are renamed.
+ * Frees the names of the tables for removed records in a mirror that still stores them in the main tables. User-defined
+ * views with these names are dropped, and user-defined tables are renamed.
  * @returns a message for each dropped view and renamed table
  */
-function freeTableNames(mirror: Mirror): string[] {
+function freeRemovedTableNames(mirror: Mirror): string[] {
   if (readInfo(mirror, "removed_tables") !== null) return [];
   writeInfo(mirror, "removed_tables", "separate");
   const find =
