@@ -182,12 +182,24 @@ export function* readRecords(
 }
 
 /**
- * Returns a record's key in the mirror. This is its ID or, if it has none, `#` and its position in the list. The parts
- * of a key are separated by slashes.
+ * Returns a record's key in the mirror: its ID or, if it has none, `#` and its position in the list.
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
  * represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position: number): string {
+  return findKey(resource, value) ?? positionKey(position);
+}
+
+export function positionKey(position: number): string {
+  return `#${position}`;
+}
+
+/**
+ * Returns a record's key, or null if it has no ID. The parts of a key are separated by slashes.
+ * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
+ * represent exactly
+ */
+export function findKey(resource: Resource, value: Json): string | null {
   const parts = resource.key.map((path) => readId(resource, value, path));
   if (parts.length > 0 && parts.every((part) => part !== null))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
@@ -195,7 +207,7 @@ export function recordKey(resource: Resource, value: Json, position: number): st
     throw new UnexpectedResponse(`A record from ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
       hint: "the response does not match the API's documentation: report this to the platform",
     });
-  return `#${position}`;
+  return null;
 }
 
 export function readApiId(resource: Resource, value: Json): string | null {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { DatedStrategy } from "../resources/resource.js";
 import { openRecordComparison, recordKey } from "../store/records.js";
 import { countWrittenRows } from "../store/runs.js";
@@ -53,32 +52,38 @@ function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
   return groupDays(state, sample);
 }
 
-/**
- * Re-reads a sample of the days with drifting amounts: the oldest ones that this run has not read yet.
- * @returns `isUnchanged` is true if no record in the sample has changed, in which case the run ignores amounts
- */
+interface SampleReading {
+  /**
+   * - unchanged: No record in the sample has changed, so the run ignores amounts.
+   * - changed: A record has changed, or the sample was not read completely.
+   * - not sampled: The sample would contain every drifting day, so these days are read like any other changed day.
+   */
+  result: "unchanged" | "changed" | "not sampled";
+  reasons: IncompleteReason[];
+}
+
+/** Re-reads a sample of the days with drifting amounts: the oldest ones that this run has not read yet. */
 export async function rereadSample(
   run: DatedRun,
   drift: AmountDrift,
   budget: Budget,
-): Promise<{ isUnchanged: boolean; reasons: IncompleteReason[] }> {
+): Promise<SampleReading> {
   const { apiTotals, mirror, runId, state } = run;
   const findAllChanged = () => findChangedDays(state, apiTotals, { ignoresAmounts: false });
   const drifting = new Set(drift.days);
   const days = findAllChanged().filter((day) => drifting.has(day));
   const sample = sampleOldest(state, days);
   const isSampled = (day: string) => contains(sample, dayRange(day));
-  // If the sample would contain every drifting day, these days are read like any other changed day.
-  if (days.every(isSampled)) return { isUnchanged: false, reasons: [] };
+  if (days.every(isSampled)) return { result: "not sampled", reasons: [] };
 
-  const countChanges = () => ({
-    written: countWrittenRows(mirror, runId),
-    missing: state.missing.all().length,
-  });
-  const before = countChanges();
+  const writtenBefore = countWrittenRows(mirror, runId);
+  const missingBefore = state.missing.all().length;
   const reasons = await readRanges(run, sample, budget);
-  const isSampleRead = !findAllChanged().some(isSampled);
-  return { isUnchanged: isSampleRead && isDeepStrictEqual(countChanges(), before), reasons };
+  const isComplete = !findAllChanged().some(isSampled);
+  const hasWritten = countWrittenRows(mirror, runId) > writtenBefore;
+  const hasMissing = state.missing.all().length !== missingBefore;
+  const isUnchanged = isComplete && !hasWritten && !hasMissing;
+  return { result: isUnchanged ? "unchanged" : "changed", reasons };
 }
 
 /** True if the API and the mirror have the same records for a sample of the oldest drifting days. Writes nothing. */

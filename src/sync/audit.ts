@@ -61,12 +61,14 @@ export function planAudit(
   const ranges = [beforeCursor, afterCursor].flatMap((dates) =>
     mergeRanges(clipRanges(stale, dates)).toReversed(),
   );
-  const first = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
+  const atCursor = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
   const slices = faultySlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
-  const isOverdue = ({ readAt }: CoveredRange) => !first || readAt < first.readAt;
+  const isReadLater = ({ readAt }: CoveredRange) => atCursor !== undefined && readAt >= atCursor.readAt;
+  const split = slices.findIndex(isReadLater);
+  const [olderSlices, newerSlices] = split < 0 ? [slices, []] : [slices.slice(0, split), slices.slice(split)];
   return [
-    ...slices.filter(isOverdue).map((slice) => ({ ...slice, isFaulty: true })),
+    ...olderSlices.map((slice) => ({ ...slice, isFaulty: true })),
     ...ranges.map((range) => ({ ...range, isFaulty: false })),
-    ...slices.filter((slice) => !isOverdue(slice)).map((slice) => ({ ...slice, isFaulty: true })),
+    ...newerSlices.map((slice) => ({ ...slice, isFaulty: true })),
   ];
 }

@@ -160,52 +160,54 @@ export function describeUnreachable(count: number): string {
   return `the API counts ${pluralize(count, "more record")} without a date range than in all date ranges combined`;
 }
 
-/** Records with a date in the future. A sync reads each of them once its date has passed. */
+/** Unread records with a date in the future. A sync reads each of them once its date has passed. */
 export interface FutureRecords {
-  count: CountComparison;
   records: number;
+  /** The newest date, as the API sent it. */
   until: string;
 }
 
+interface FutureCount {
+  count: CountComparison;
+  /** Null if the newest record has no date. The API may return undated records for every date range. */
+  dated: FutureRecords | null;
+}
+
 /**
- * Separates records dated in the future from other unread records.
+ * Counts the unread records that the API returns for dates in the future. Returns null if there are none.
  * @param unread the counts for unread ranges, oldest first
  */
-export async function separateFuture(
+export async function findFutureRecords(
   session: DatedSession,
   unread: readonly CountComparison[],
-): Promise<{ unread: CountComparison[]; future: FutureRecords | null }> {
+): Promise<FutureCount | null> {
   const { clock, resource } = session;
-  const unchanged = { unread: [...unread], future: null };
-  const newest = unread.at(-1);
   const from = startOfSecond(clock.now()) + 1_000;
-  if (!newest || !mayHaveFuture(session, newest, from)) return unchanged;
+  const newest = unread.find(({ to }) => to === Number.POSITIVE_INFINITY);
+  if (!newest || newest.from >= from || newest.apiCount <= newest.mirrorCount) return null;
+  const newestDate = recordDate(resource, newest.newest);
+  if (newestDate !== null && newestDate < from) return null;
 
   const count = await compareCount(session, { from, to: Number.POSITIVE_INFINITY });
   const records = count.apiCount - count.mirrorCount;
-  if (records <= 0) return unchanged;
-  const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
-  // The API may return undated records for any date range, so they do not count as dated in the future.
+  if (records <= 0) return null;
   const isDated = recordDate(resource, count.newest) !== null;
   const until = String(valueAt(count.newest, [resource.strategy.dateField]));
-  return {
-    unread: [...unread.slice(0, -1), past],
-    future: isDated ? { count, records, until } : null,
-  };
+  return { count, dated: isDated ? { records, until } : null };
 }
 
-/** True if the newest unread range is open-ended and may contain records dated after `now`. */
-function mayHaveFuture(
-  { resource }: DatedSession,
-  { apiCount, from, mirrorCount, newest, to }: CountComparison,
-  now: number,
-): boolean {
-  const newestDate = recordDate(resource, newest);
-  const hasUnread = !Number.isFinite(to) && apiCount > mirrorCount && from < now;
-  return hasUnread && (newestDate === null || newestDate >= now);
+/** Excludes records in the future from the counts for unread ranges. */
+export function subtractFuture(
+  unread: readonly CountComparison[],
+  future: FutureCount | null,
+): CountComparison[] {
+  const newest = unread.at(-1);
+  if (!future || !newest) return [...unread];
+  const past = subtractCount(newest, future.count, { from: newest.from, to: future.count.from - 1 });
+  return [...unread.slice(0, -1), past];
 }
 
-export function describeFuture({ records, until }: Pick<FutureRecords, "records" | "until">): string {
+export function describeFuture({ records, until }: FutureRecords): string {
   const newest = formatMinute(until);
   return records === 1
     ? `1 record is dated in the future (${newest}) and will be read once that date arrives`

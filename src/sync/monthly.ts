@@ -2,7 +2,7 @@ import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
 import { rankedHostId } from "../store/ranking-history.js";
 import { isSameJson } from "../store/record-diff.js";
-import { readCurrentRecords } from "../store/records.js";
+import { positionKey, readCurrentRecords } from "../store/records.js";
 import { updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { asObject, type Json, valueAt } from "../util/json-value.js";
@@ -135,7 +135,7 @@ function selectHosts({ mirror, options, resource }: MonthlySession): (string | n
 function findChangedMonths({ mirror, resource }: MonthlySession, rawTotals: RawTotalsByDay): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
-  for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
+  for (const { value } of readCurrentRecords(mirror, resource.name, `/day/${positionKey(0)}`))
     for (const totals of (valueAt(value, ["timeseries"]) ?? []) as Json[])
       mirrored.set(readDay(totals, totalsSource), totals);
   const isChanged = (day: string) => {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { lastPage, maxPerPage, readPages } from "../api/pagination.js";
 import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { recordDate, recordKey } from "../store/records.js";
+import { findKey, recordDate, recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { SyncRun } from "./run.js";
@@ -77,7 +77,7 @@ export async function readList(run: ListRun, options: ListOptions = {}): Promise
 
 async function readUntilSettled(run: ListRun, options: ListOptions): Promise<List> {
   const { resource } = run;
-  const { path = resource.path, idOf = (record: Json) => findId(resource, record) } = options;
+  const { path = resource.path, idOf = (record: Json) => findKey(resource, record) } = options;
   const query = { ...resource.query, ...options.query };
   const requestPages = resource.pagination === "unknown" ? requestUndocumented : requestAllPages;
   const readings: ListReading[] = [];
@@ -99,20 +99,28 @@ function decideList(readings: readonly ListReading[], newest: ListReading): List
   const records = mergeRecords(readings);
   const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
   const merged = { records, total, requestedAt, repeated: [] };
+  // If the list has shrunk during the reading, a record may have moved to a page that had already been read.
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
   if (newest.records.size === total && !hasShrunk)
     return { ...merged, records: newest.records, requestedAt: newest.requestedAt, isComplete: true };
 
+  // If the number of records never changed, the readings can be combined.
   const isTotalSteady = new Set(readings.flatMap(({ totals }) => totals)).size === 1;
   if (isTotalSteady && records.size === total) return { ...merged, isComplete: true };
+
   if (readings.length < maxReadings) return null;
 
+  // If all readings are identical, the list itself contains duplicates, and more readings would not help.
   const isOrderSteady = readings.every((reading) => isDeepStrictEqual(reading.ids, newest.ids));
   const repeated = isTotalSteady && isOrderSteady ? findRepeatedIds(newest.ids) : [];
+  if (repeated.length > 0) return { ...merged, isComplete: false, repeated };
+
+  // If the API sorts the list randomly, each reading may find more records.
   const isGrowing = mergeRecords(readings.slice(0, -maxReadings)).size < records.size;
-  const canGrow = isTotalSteady && records.size < total && isGrowing && repeated.length === 0;
-  if (canGrow && readings.length < maxReadingsInRandomOrder) return null;
-  return { ...merged, isComplete: false, repeated };
+  const isRandomlySorted = isTotalSteady && records.size < total && isGrowing;
+  if (isRandomlySorted && readings.length < maxReadingsInRandomOrder) return null;
+
+  return { ...merged, isComplete: false };
 }
 
 /**
@@ -133,11 +141,6 @@ function findRepeatedIds(ids: readonly string[]): string[] {
     seen.add(id);
   }
   return [...repeated];
-}
-
-function findId(resource: Resource, record: Json): string | null {
-  const key = recordKey(resource, record, 0);
-  return key === "#0" ? null : key;
 }
 
 interface ListPage {

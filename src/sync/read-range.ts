@@ -6,7 +6,7 @@ import { type RangeResult, readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 import { readSlice, resolveCopies, storeSlice } from "./slices.js";
 
-/** A response with all the records in `range`. */
+/** The records in `range`, all of which are in one response. */
 interface CompletePage {
   kind: "complete";
   range: TimeRange;
@@ -39,17 +39,19 @@ export async function readRange(
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
   const reasons: IncompleteReason[] = [];
-  let previous: CompletePage | null = null;
+  const readRestByPage = async (newest: number): Promise<RangeResult> => {
+    const rest = await readByPage(run, { from, to: newest }, budget);
+    return { reached: rest.reached, reasons: [...reasons, ...rest.reasons] };
+  };
+  // Before each request, all records from `reached` to the end of the range are stored. `previous` is the page that was
+  // stored last. Only the count in the next response shows whether records were missing from it.
   let reached = to + 1;
+  let previous: CompletePage | null = null;
   do {
-    const page: NewestPage = await requestNewest(run, { from, to: reached - 1 });
-    // The previous page has already been stored. If records were missing from it, its dates are read a second time.
-    const lacking: CompletePage | null =
-      previous && (await lackedRecords(run, previous, page.total)) ? previous : null;
-    if (lacking || page.kind === "faulty") {
-      const rest = await readByPage(run, { from, to: lacking?.range.to ?? reached - 1 }, budget);
-      return { reached: rest.reached, reasons: [...reasons, ...rest.reasons] };
-    }
+    const page = await requestNewest(run, { from, to: reached - 1 });
+    if (previous !== null && (await lackedRecords(run, previous, page.total)))
+      return await readRestByPage(previous.range.to);
+    if (page.kind === "faulty") return await readRestByPage(reached - 1);
     if (page.kind === "dense") {
       reasons.push(...(await storeSlice(run, await readSlice(run, page.range))));
       previous = null;
@@ -93,9 +95,11 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   const { per_page, total_items: total } = pagination;
   const seconds = readSortedDates(resource, items, range);
   if (!seconds) return { kind: "faulty", total };
-  const oldest = seconds.at(-1) ?? range.to;
-  const isFull = items.length >= per_page || items.length < total;
-  const from = isFull && items.length > 0 ? oldest + 1_000 : range.from;
+  const oldest = seconds.at(-1);
+  const hasMore = items.length >= per_page || items.length < total;
+  if (oldest === undefined || !hasMore)
+    return { kind: "complete", range, records: items, total, requestedAt };
+  const from = oldest + 1_000;
   if (from > range.to) return { kind: "dense", range: { from: oldest, to: range.to }, total };
   const count = seconds.filter((second) => second >= from).length;
   const [records, olderRecords] = [items.slice(0, count), items.slice(count)];

@@ -13,7 +13,7 @@ import {
   describeFuture,
   describeUnreachable,
   findDifferingCounts,
-  separateFuture,
+  findFutureRecords,
   splitCount,
   sumCounts,
 } from "./counts.js";
@@ -44,11 +44,11 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const { options, reporter, resource, state } = run;
   const budget = new Budget(run.api, options.budget);
-  const sample = drift ? await rereadSample(run, drift, budget) : { isUnchanged: false, reasons: [] };
-  const ignoresAmounts = sample.isUnchanged;
+  const sample = drift && (await rereadSample(run, drift, budget));
+  const ignoresAmounts = sample?.result === "unchanged";
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
   const reread = await readDifferences(run, ignoresAmounts, budget);
-  const reasons = [...readReasons, ...sample.reasons, ...reread.reasons];
+  const reasons = [...readReasons, ...(sample?.reasons ?? []), ...reread.reasons];
 
   const isComplete = reread.counts.differing.length + reasons.length === 0;
   const unreachable =
@@ -112,10 +112,10 @@ function isAllCovered(state: SyncState): boolean {
 
 async function requestUnreachableCount(run: DatedRun, sums: CountSums): Promise<number> {
   const allDates = await compareCount(run, allTime);
-  if (countUnreachable(allDates, sums, []) === 0) return 0;
+  if (allDates.apiCount <= (sums.api_total ?? 0)) return 0;
   const unread = await compareUnread(run);
-  const { future } = await separateFuture(run, unread);
-  if (future) run.reporter.note(`${run.resource.name}: ${describeFuture(future)}`);
+  const future = await findFutureRecords(run, unread);
+  if (future?.dated) run.reporter.note(`${run.resource.name}: ${describeFuture(future.dated)}`);
   return countUnreachable(allDates, sums, unread);
 }
 
@@ -170,6 +170,8 @@ async function readDifferingCount(
 
 /** True if the range can be read with at most two requests, so that splitting it would save nothing. */
 function isCheapToRead(state: SyncState, counted: CountComparison): boolean {
-  const listed = counted.filter === allRecords ? counted.apiCount : 1;
-  return countPages(Math.max(state.count(counted), listed)) <= 2;
+  const mirrored = state.count(counted);
+  // The API's count for a filter excludes the other records that a read of the range returns.
+  const records = counted.filter === allRecords ? Math.max(mirrored, counted.apiCount) : mirrored;
+  return countPages(records) <= 2;
 }

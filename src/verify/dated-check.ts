@@ -11,9 +11,10 @@ import {
   describeUnreachable,
   type FutureRecords,
   findDifferingCounts,
+  findFutureRecords,
   listCountFilters,
-  separateFuture,
   splitCount,
+  subtractFuture,
   sumCounts,
 } from "../sync/counts.js";
 import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
@@ -67,7 +68,7 @@ export interface DatedComparison {
   /** The smallest ranges whose counts differ. They are at least a day long. */
   differingParts: CountComparison[];
   unread: CountComparison[];
-  future: FutureRecords | null;
+  future: (FutureRecords & { count: CountComparison }) | null;
   allDates: CountComparison;
   /** The number of records that the API does not return for any date range (A11), or 0 if there are faulty slices. */
   unreachable: number;
@@ -88,7 +89,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const differingParts: CountComparison[] = [];
   for (const count of differing) differingParts.push(...(await findDifferingParts(run, count, budget)));
   const allUnread = await compareUnread(run);
-  const { future, unread } = await separateFuture(run, allUnread);
+  const future = await findFutureRecords(run, allUnread);
   const allDates = await compareCount(run, allTime);
   const sums = sumCounts(counts, differing.length);
   // Faulty slices are not covered, so the sums of the compared counts do not include their records.
@@ -103,8 +104,8 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
     dailyTotals,
     dayDifferences: [...findChangedTotals(dailyTotals), ...findMissingRecords(run)],
     differingParts,
-    unread: findDifferingCounts(unread),
-    future,
+    unread: findDifferingCounts(subtractFuture(allUnread, future)),
+    future: future?.dated ? { ...future.dated, count: future.count } : null,
     allDates,
     unreachable: hasFaulty ? 0 : countUnreachable(allDates, sums, allUnread),
     sums: hasFaulty ? { ...sums, ...allTotals } : sums,
