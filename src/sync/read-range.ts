@@ -98,7 +98,7 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;
   if (oldest === undefined || !hasMore)
-    return { kind: "complete", range, records: items, total, requestedAt };
+    return { kind: "complete", range, records: items, olderRecords: [], total, requestedAt };
   const from = oldest + 1_000;
   if (from > range.to) return { kind: "dense", range: { from: oldest, to: range.to }, total };
   const count = seconds.filter((second) => second >= from).length;
