@@ -59,23 +59,22 @@ const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 const signs = "[=+\\-@＝＋－＠]";
 const blanks = String.raw`(?:(?![\t\r\n])[\s\p{Cc}])*`;
 
+/** Matches text that starts with a formula (OWASP, "CSV Injection"). A leading tab or carriage return is also unsafe. */
+const startsWithFormula = new RegExp(String.raw`^[\s\p{Cc}]*(?:${signs}|[\t\r])`, "u");
+
 /**
- * Matches the places in a text at which a spreadsheet could start to interpret it as a formula (OWASP, "CSV
- * Injection").
+ * Matches the characters after which a formula starts: semicolons and tabs, because spreadsheets in some locales split
+ * cells there, and line breaks. After a line break, only `=` counts, because lines that start with a dash or an `@` are
+ * usually lists and names.
  */
-const formulaStart = new RegExp(
-  [
-    // At the start of a cell, where a leading tab or carriage return is unsafe as well.
-    String.raw`^(?=[\s\p{Cc}]*(?:${signs}|[\t\r]))`,
-    // After a semicolon or tab, because spreadsheets in some locales split cells there.
-    String.raw`(?<=[;\t])(?=${blanks}${signs})`,
-    // After a line break, but only for `=`, because lines that start with a dash or an @ are usually lists and names.
-    String.raw`(?<=[\r\n])(?=${blanks}[=＝])`,
-  ].join("|"),
+const formulaSeparator = new RegExp(
+  String.raw`[;\t](?=${blanks}${signs})|[\r\n](?=${blanks}[=＝])`,
   "gu",
 );
 
 /** Adds an apostrophe before each formula, so that spreadsheets treat it as text. */
 export function neutralize(text: string): string {
-  return harmless.test(text) || plainNumber.test(text) ? text : text.replace(formulaStart, "'");
+  if (harmless.test(text) || plainNumber.test(text)) return text;
+  const start = startsWithFormula.test(text) ? "'" : "";
+  return start + text.replace(formulaSeparator, "$&'");
 }
