@@ -67,10 +67,7 @@ const startsWithFormula = new RegExp(String.raw`^[\s\p{Cc}]*(?:${signs}|[\t\r])`
  * cells there, and line breaks. After a line break, only `=` counts, because lines that start with a dash or an `@` are
  * usually lists and names.
  */
-const formulaSeparator = new RegExp(
-  String.raw`[;\t](?=${blanks}${signs})|[\r\n](?=${blanks}[=＝])`,
-  "gu",
-);
+const formulaSeparator = new RegExp(String.raw`[;\t](?=${blanks}${signs})|[\r\n](?=${blanks}[=＝])`, "gu");
 
 /** Adds an apostrophe before each formula, so that spreadsheets treat it as text. */
 export function neutralize(text: string): string {
