@@ -82,10 +82,11 @@ test("a JSON export preserves the types of undocumented columns", async () => {
   writeRead(mirror, "codes", [
     { text: '{"id":"1","live":true,"value":10.5,"note":"x"}' },
     { text: '{"id":"2","live":1,"value":"10.50","note":5}' },
+    { text: '{"id":"3","live":"[1]","value":2,"note":"true"}' },
   ]);
   mirror.db.close();
   expect(await exported(mirror.path, "codes", "--ndjson", "--columns", "live,value,note")).toBe(
-    '{"live":1,"value":10.5,"note":"x"}\n{"live":1,"value":"10.50","note":5}\n',
+    '{"live":1,"value":10.5,"note":"x"}\n{"live":1,"value":"10.50","note":5}\n{"live":"[1]","value":2,"note":"true"}\n',
   );
 });
 

@@ -34,6 +34,12 @@ test.each([
   },
 );
 
+test("a month is partial until its last day has been read completely", () => {
+  expect(month("2026-11", "2026-11-30T23:59:59.998Z").is_partial).toBe(true);
+  expect(month("2026-11", "2026-11-30T23:59:59.999Z").is_partial).toBe(false);
+  expect(month("2026-11", "2026-12-05T12:00:00Z").is_partial).toBe(false);
+});
+
 test("a month has no comparison on its first day", () => {
   expect(month("2026-12", "2026-12-01T05:00:00Z")).toMatchObject({ through: "2026-12-01", before: null });
 });

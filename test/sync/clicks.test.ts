@@ -47,6 +47,15 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
+  test("sync marks the current month as read only up to the time of the request", async () => {
+    const brand = makeBrand({ orders });
+    const { last } = await runSync(brand);
+    const [covered] = brand.sql<{ to_at: string }>(
+      "SELECT max(to_at) AS to_at FROM coverage WHERE resource = 'analytics-clicks'",
+    );
+    expect(covered && covered.to_at <= String(last.finished_at)).toBe(true);
+  });
+
   test("sync re-reads the clicks for a month outside the window only if one of its days changed", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);

@@ -40,6 +40,13 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
+    "if the clock was set back, the window ends now",
+    before({ coverage: [read(first, 1000)], floor: first, finishedUntil: 1010 * day - 1 }),
+    {},
+    [days(970, 1000)],
+    [],
+  ],
+  [
     "the window does not reach below the floor",
     before({ coverage: [read(980, 999)], floor: 980 * day, finishedUntil: 999 * day - 1 }),
     {},

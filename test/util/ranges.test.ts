@@ -4,6 +4,7 @@ import {
   allTime,
   clipRanges,
   contains,
+  containsInstant,
   dayRange,
   describeRange,
   findGaps,
@@ -23,6 +24,13 @@ const instants = Array.from({ length: 33 }, (_, n) => n - 1);
 const isIn = (all: readonly TimeRange[], at: number) => all.some(({ from, to }) => from <= at && at <= to);
 
 test("a range includes every fraction of its last millisecond", () => {
+  expect([9.9, 10, 20, 20.5, 21].map((at) => containsInstant({ from: 10, to: 20 }, at))).toEqual([
+    false,
+    true,
+    true,
+    true,
+    false,
+  ]);
   const readAt = Date.UTC(2026, 10, 21);
   const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
   const isRead = (at: number) => findLastReadAt(covered, at) !== null;

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { dateConditions } from "../../src/query/date-filter.js";
+
+const since = Date.UTC(2026, 9, 1);
+const until = Date.UTC(2026, 9, 31, 23, 59, 59, 999);
+
+test("a filter for UTC columns includes all microseconds of the last millisecond", () => {
+  expect(dateConditions({ sql: "date", form: "utc" }, since, until)).toEqual([
+    "date >= '2026-10-01 00:00:00'",
+    "date < '2026-11-01 00:00:00'",
+  ]);
+});
+
+test("filters for months and days include the month and the day of each bound", () => {
+  expect(dateConditions({ sql: "month", form: "month" }, since, until)).toEqual([
+    "month >= '2026-10'",
+    "month <= '2026-10'",
+  ]);
+  expect(dateConditions({ sql: "day", form: "day" }, undefined, until)).toEqual(["day <= '2026-10-31'"]);
+});
