@@ -1,7 +1,7 @@
 import { classifyError } from "../api/request-errors.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Deps, FetchOptions } from "../deps.js";
-import { type ExitCode, UsageError } from "../errors.js";
+import { type ExitCode, Stopped, UsageError } from "../errors.js";
 import { rejectOnAbort } from "../util/reject-on-abort.js";
 import { asBrandapiError, errorReason } from "../util/system-errors.js";
 import { isLoopback } from "../util/urls.js";
@@ -36,11 +36,13 @@ export async function withPings(
   if (!url) return await work();
   const reporter = new TerminalReporter(deps, flags);
   const ping = (code: ExitCode | null) =>
-    sendPing(url, code, deps).catch((error: unknown) =>
-      reporter.warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`),
-    );
+    sendPing(url, code, deps).catch((error: unknown) => {
+      if (error instanceof Stopped) return;
+      reporter.warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`);
+    });
   try {
-    await ping(null);
+    // After a signal during this ping, the service must still be notified that the run has failed.
+    await deps.runGracefully(() => ping(null));
     const code = await work();
     await ping(code);
     return code;
@@ -63,8 +65,10 @@ async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: D
   address.pathname = address.pathname.replace(/\/*$/, suffix);
   const init: FetchOptions = code ? { method: "POST", body: String(code) } : {};
   const attempt = async () => {
-    const timeout = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
-    const { status } = await rejectOnAbort(fetch(address, { ...init, signal: timeout }), timeout);
+    const end = signal.aborted
+      ? AbortSignal.timeout(1_000)
+      : AbortSignal.any([AbortSignal.timeout(5_000), signal]);
+    const { status } = await rejectOnAbort(fetch(address, { ...init, signal: end }), end);
     if (status < 200 || status > 299) throw new Error(`HTTP ${status}`);
   };
   await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));

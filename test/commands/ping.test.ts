@@ -108,6 +108,18 @@ test("after a signal, sync sends the failure ping once, and does not wait for a 
   expect([code, ...heard]).toEqual([130, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 130"]);
 });
 
+test("a signal during the first ping ends the sync with the failure ping", async () => {
+  const { brand, env } = await brandOf();
+  const { heard, url } = await startSwitch(() => (heard.length === 1 ? "hang" : 200));
+  const run = spawnBrandapi(["sync", "orders", "--ping", url], { env, home: brand.home });
+  await brand.until(() => heard.length > 0);
+  run.child.kill("SIGTERM");
+  const { code, err } = await run.ended;
+  expect([code, ...heard]).toEqual([143, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 143"]);
+  expect(err).not.toContain("ping");
+  expect(brand.servedCount()).toBe(0);
+});
+
 test("login --ping stores the URL, and cron adds it to the sync line", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
