@@ -96,7 +96,8 @@ async function readProgress(path: string): Promise<StoredProgress | null> {
 }
 
 function tryLock(db: Database): boolean {
-  return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
+  // With a journal in memory, a killed process leaves no journal file behind.
+  return !isBusy(() => db.exec("PRAGMA journal_mode = memory; BEGIN EXCLUSIVE"));
 }
 
 async function isLocked(lockPath: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
@@ -49,5 +49,13 @@ test("the error for a locked mirror suggests --wait only for commands that accep
   copyFileSync(path, backup);
   const restore = await brandapi(["backup", "--restore", backup], options);
   expect(restore).toMatchObject({ code: 9, err: expect.stringMatching(/after that run has ended\n/) });
+  lock.release();
+});
+
+test("a process that is killed while it locks the mirror leaves no journal behind", async () => {
+  const { path } = await olderMirror();
+  const { signal } = new AbortController();
+  const lock = await lockMirror(path, { clock: systemClock, signal });
+  expect(existsSync(`${path}-lock-journal`)).toBe(false);
   lock.release();
 });
