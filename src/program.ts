@@ -234,7 +234,7 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
     await printCompletions(root, words, deps);
     return exitCodes.done;
   }
-  // Commander returns no result of an action, so the action stores the exit code.
+  // Commander does not return an action's result, so the action stores the exit code.
   let exitCode: ExitCode = exitCodes.done;
   root.hook("preSubcommand", async (_, command) => {
     const run = await loadCommand(root, command.name(), deps);

@@ -29,7 +29,7 @@ export class RateLimiter {
    */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if requests of the last window are no longer counted, so that a new file must assume a used-up quota. */
+  /** True if the count of recent requests has been lost. A new file must then assume that the quota is used up. */
   #isCountLost = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The limit that the server reported, if it leaves fewer requests than the local count. */
@@ -263,7 +263,7 @@ class RateLimitFile {
 
   #insert(now: number, ms: number): number {
     const { key, origin } = this.quota;
-    // Processes of earlier versions share this table, and add up the weights.
+    // Always insert a weight, because earlier versions of brandapi share this table and add up the weights.
     const insert = "INSERT INTO sent_requests (origin, key, until, ms, weight) VALUES (?, ?, ?, ?, 1)";
     return Number(this.#db.prepare(insert).run(origin, key, now + ms, ms).lastInsertRowid);
   }

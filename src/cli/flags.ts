@@ -36,8 +36,8 @@ export function addGlobalOptions(program: Command): Command {
 }
 
 /**
- * Reads the command and a few flags from the command line without validating it. Errors need them before commander has
- * parsed the command line, and if it rejects the command line.
+ * Reads the command and a few flags from the command line without validating it. Error messages need them before
+ * commander has parsed the command line, or if commander rejects it.
  */
 export function scanCommandLine(argv: readonly string[]): CommandLine {
   const options = Object.fromEntries(

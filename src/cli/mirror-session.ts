@@ -31,7 +31,7 @@ import { type Progress, TerminalReporter } from "./progress.js";
 
 /** A command that uses both the API and the mirror, such as `sync` or `verify`. */
 interface MirrorCommand {
-  /** The name that `status` prints. */
+  /** The command's name, which `status` prints. */
   name: string;
   deps: Deps;
   flags: GlobalFlags & { wait?: boolean; full?: boolean };
@@ -41,17 +41,17 @@ interface MirrorCommand {
 
 /** A command that writes to the mirror. */
 interface WritingCommand extends MirrorCommand {
-  /** True to fail if there is no mirror, instead of creating one. */
+  /** True to fail if there is no mirror. By default, a mirror is created. */
   needsMirror?: boolean;
   /** True to check the file for damage once a day. */
   checksDamage?: boolean;
   /** True to apply the profile's list of omitted fields to the stored records. */
   appliesOmit?: boolean;
-  /** The hint for the error that reports a signal. */
+  /** The hint to print if a signal stops the command. */
   stopHint?: string;
 }
 
-/** The stop hint for a command that can be resumed. */
+/** The hint to print if a signal stops a command that can be resumed. */
 export const resumeHint = "everything read so far is kept; run the same command again to continue";
 
 export interface MirrorSession extends SyncSession {

@@ -20,7 +20,7 @@ import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 export interface OutputFlags {
-  /** Set by the format's own flag, such as `--csv`. */
+  /** The format that a flag such as `--csv` selects. */
   format?: FormatName;
   out?: string;
   excel?: boolean;
@@ -30,7 +30,7 @@ export interface OutputFlags {
 
 /**
  * Creates a flag that selects a format, such as `--csv`. It conflicts with the flags for other formats.
- * @param conflicts the attribute names of other options that conflict with the flag
+ * @param conflicts the attribute names of the other options that conflict with this flag
  */
 export function formatOption(
   { name, about }: Pick<Format, "name" | "about">,
@@ -71,7 +71,10 @@ interface Output {
   csv: CsvOptions;
 }
 
-/** The paths are as the user typed them. A file's extension is in lower case, and `.gz` is not part of it. */
+/**
+ * Where an export is written. Paths are as the user typed them. A file's extension is in lower case and does not
+ * include `.gz`.
+ */
 type Destination =
   | { kind: "stdout" }
   | { kind: "file"; path: string; extension: string; isCompressed: boolean }
@@ -241,7 +244,7 @@ export async function writeTables(
 
 /** A file of an export, and the tables to write to it. */
 interface OutputFile {
-  /** The path as typed, or undefined for stdout. */
+  /** The path as the user typed it, or undefined for stdout. */
   path: string | undefined;
   sources: RowSources;
 }

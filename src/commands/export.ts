@@ -159,7 +159,7 @@ type SelectionFlags = Pick<ExportFlags, "columns" | "where" | "limit" | "include
 /**
  * Checks the flags against the tables in the mirror, and selects the rows to export.
  * @returns the selected rows of each table, and the tables and views that the condition in `--where` reads
- * @throws UsageError if a flag does not fit the tables; ConfigurationError if a table has never been read
+ * @throws UsageError if a flag does not apply to the tables; ConfigurationError if a table has never been read
  */
 function selectRows(
   names: readonly string[],

@@ -38,12 +38,12 @@ export function findTypedTables(name: string): TableShape[] {
 /** A table or view that commands can read. */
 export interface CatalogTable {
   name: string;
-  /** `current` and `removed` tables are built from the API's records. */
+  /** What the table contains. Tables of the kinds `current` and `removed` are built from the API's records. */
   kind: RecordState | "system" | "view";
-  /** The declared columns. A system table has none, because its columns are read from the mirror. */
+  /** The declared columns. The list is empty for a system table, whose columns are read from the mirror. */
   columns: readonly { name: string; type: ScalarType }[];
   isHelper?: true | undefined;
-  /** Describes the table in a mirror, including the columns that are computed or were discovered. */
+  /** Describes the table as it is in a mirror, including computed and discovered columns. */
   describe(mirror: Mirror): ReadableTable;
 }
 
@@ -59,7 +59,7 @@ export const catalog: readonly CatalogTable[] = [
 
 export const tableNames: readonly string[] = catalog.map(({ name }) => name);
 
-/** The tables and views without helper views and tables for removed records. */
+/** All tables and views except for helper views and tables for removed records. */
 export const mainTableNames: readonly string[] = catalog
   .filter(({ isHelper, kind }) => !isHelper && kind !== "removed")
   .map(({ name }) => name);

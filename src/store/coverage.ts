@@ -14,19 +14,24 @@ export interface SyncedDates {
   faultySlices: readonly FaultySlice[];
 }
 
-/** Returns the dates after a range was read completely. The new read replaces older reads of the same dates. */
+/**
+ * Adds a range that has been read completely to the dates that were read. The new read replaces older reads of the same
+ * dates.
+ */
 export function withCoveredRange({ coverage, faultySlices }: SyncedDates, added: CoveredRange): SyncedDates {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
   return { coverage: mergeRunRanges(sorted), faultySlices: withoutRange(faultySlices, added) };
 }
 
-/** Returns the dates after a range with faulty records was read. The new read replaces older reads of the same dates. */
+/**
+ * Adds a range with faulty records to the dates that were read. The new read replaces older reads of the same dates.
+ */
 export function withFaultySlice({ coverage, faultySlices }: SyncedDates, added: FaultySlice): SyncedDates {
   const slices = [...withoutRange(faultySlices, added), added].sort((a, b) => a.from - b.from);
   return { coverage: withoutRange(coverage, added), faultySlices: slices };
 }
 
-/** Merges adjacent ranges that the same run has read, and keeps the earlier read time. */
+/** Merges adjacent ranges that the same run has read. A merged range keeps the earlier read time. */
 function mergeRunRanges(sorted: readonly CoveredRange[]): CoveredRange[] {
   return sorted.reduce<CoveredRange[]>((merged, range) => {
     const last = merged.at(-1);

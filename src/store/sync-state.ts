@@ -138,8 +138,8 @@ export class SyncState {
   /** Records a range that contains faulty records. The new slice replaces all slices that it overlaps. */
   addFaultySlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
     const before = this.dates();
-    // The records of the replaced slices may still exist if the range was not read completely. Those without a date
-    // stay faulty records, because no other range contains them.
+    // If the range was not read completely, the records of the replaced slices may still exist. Those without a date
+    // remain faulty records, because no other range contains them.
     const possible = ids ? [] : listFaultyIds(before.faultySlices.filter((slice) => overlaps(slice, range)));
     const kept = [...possible].filter((id) => this.#isUndated(id));
     const recordIds = [...new Set([...faultyIds, ...kept])];
@@ -148,8 +148,8 @@ export class SyncState {
   }
 
   /**
-   * Stores the dates that are covered or faulty after a read. Undated records that are no longer in a faulty slice are
-   * marked as missing, unless the API has just returned them (`returned`).
+   * Stores which dates are covered and which are faulty after a read. Undated records that are no longer in a faulty
+   * slice are marked as missing, unless the API has just returned them (`returned`).
    */
   #write(before: SyncedDates, after: SyncedDates, runId: number, returned: ReadonlySet<number>): void {
     const { mirror, resource } = this;

@@ -33,7 +33,7 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
   }
 }
 
-/** @throws UnexpectedResponse if the object has no count, because the day would otherwise look idle */
+/** @throws UnexpectedResponse if a day's object has no count, because the day would otherwise look idle */
 function readTotals(raw: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
   const count = Number(valueAt(raw, [countField]));
   if (Number.isNaN(count))
@@ -54,7 +54,7 @@ export function warnOfMissingTotals(
   );
 }
 
-/** Requests the API's daily totals as the API sends them, or returns them from the session's cache. */
+/** Returns the daily totals in the API's form. They come from the session's cache or are requested. */
 export async function requestRawTotals(
   { api, cachedTotals, readUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,

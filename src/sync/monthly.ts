@@ -102,8 +102,8 @@ function findRequestedRange({ options, requested, state }: ResourceSession): Tim
 }
 
 /**
- * Marks idle months between the first and the last month read as covered, because the daily totals show that they have
- * no clicks.
+ * Adds the idle months between the first and the last covered month to the coverage, because the daily totals show that
+ * they have no clicks.
  */
 function coverIdleMonths(run: SyncRun): void {
   const { mirror, readUntil, runId, state } = run;

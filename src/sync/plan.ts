@@ -37,10 +37,10 @@ interface DatedPlan {
   ranges: TimeRange[];
   /** The faulty slices to re-read, newest first. */
   faultySlices: TimeRange[];
-  /** The oldest date to read or, if nothing is due, the floor. */
+  /** The oldest date to read or, if there is nothing to read, the floor. */
   since: number;
   /**
-   * The end of the requested dates. This is also correct if nothing is due, because all requested dates have been read
+   * The end of the requested dates, even if there is nothing to read, because all requested dates have then been read
    * before.
    */
   until: number;
@@ -135,7 +135,7 @@ function findWantedRanges(
   if (full) return [{ from: floor, to: until }];
   if (since !== undefined) return [{ from: since, to: until }];
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...faultySlices]);
-  // Before the first finished run, or if the clock was set back, the window ends now.
+  // The window ends now if no run has finished yet, or if the clock was set back.
   const windowEnd = Math.min(finishedUntil ?? readUntil, readUntil);
   const afterWindow = { from: windowEnd + 1, to: readUntil };
   const withWindows = [...unread, afterWindow].map(({ from, to }) => ({

@@ -11,7 +11,7 @@ interface CompletePage {
   kind: "complete";
   range: TimeRange;
   records: readonly Json[];
-  /** The page's remaining records. They are from the second before `range`, and the next page contains them too. */
+  /** The page's remaining records, which are from the second before `range`. The next page contains them as well. */
   olderRecords: readonly Json[];
   /** The API's count for the requested dates. These can start earlier than `range`. */
   total: number;
@@ -63,7 +63,7 @@ export async function readRange(
     }
     reached = page.range.from;
   } while (reached > from && budget.remaining > 0);
-  // The budget is used up, so no later page counts these records.
+  // If the budget is used up, no later page contains these records, so count them now.
   run.progress.addRows(previous?.olderRecords.length ?? 0);
   return { reached, reasons };
 }
@@ -124,7 +124,7 @@ async function storePage(run: DatedRun, page: CompletePage): Promise<IncompleteR
   const { olderRecords, range, records, requestedAt } = page;
   const copies = mirror.transaction(() => {
     const written = writer.write(records, { readAt: requestedAt });
-    // The next page contains these records too. They are written now so that an interrupted run loses none of them.
+    // The next page contains these records as well. Write them now, so that an interrupted run loses none of them.
     state.missing.delete(writer.write(olderRecords, { readAt: requestedAt }).ids);
     const ids = new Set(written.ids);
     progress.addRows(ids.size);

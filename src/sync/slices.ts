@@ -179,13 +179,13 @@ function resolveCopy(
     writer.replace(value, requestedAt);
     state.missing.delete([id]);
   } else if (cause.kind === "duplicate") {
-    // The newer record is kept.
+    // The newer record stays in the mirror, and the copy's second counts as faulty.
     const range = secondRange(cause.date);
     const fault = describeRepeatedId(recordKey(resource, value, 0));
     state.storedTotals.invalidate(range);
     state.addFaultySlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
   } else if (state.isCovered(mirroredDate)) {
-    // The record is not counted until both of its dates have been read.
+    // Mark the record as missing, so that it is not counted until both of its dates have been read.
     state.missing.add([id], state.coverage());
   }
 }

@@ -102,7 +102,7 @@ async function verifyRecords(
   if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
   const options = { ...session.options, budget, allFaulty: true, ...state.lastOptions() };
-  // The repair and the second verification need the current daily totals.
+  // Clear the cache, because the repair and the second verification need the current daily totals.
   session.cachedTotals.clear();
   const { run, error } = await syncResource({ ...session, options }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
