@@ -136,3 +136,32 @@ test("files in src have unique names", () => {
 test("each name exported in src is declared in only one file", () => {
   expect(findDuplicateNames()).toEqual([]);
 });
+
+/** Names in comments and pages that belong to other programs. */
+const foreignNames = ["ProgramArguments", "StartCalendarInterval", "deltaLake"];
+
+const comment = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm;
+
+/** Returns the identifiers in backticks, such as `readRange` or `Mirror.path`, that occur in no code. */
+function findUnknownNames(): string[] {
+  const pages = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith(".md"),
+  );
+  const texts = [...files, ...pages].map((file) => ({ file, text: readFileSync(join(src, file), "utf8") }));
+  const codeBlock = /^```[\s\S]*?^```$/gm;
+  const isPage = (file: string) => file.endsWith(".md");
+  const code = texts.flatMap(({ file, text }) =>
+    isPage(file) ? (text.match(codeBlock) ?? []) : text.replace(comment, ""),
+  );
+  const known = new Set([...foreignNames, ...code.flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? [])]);
+  return texts.flatMap(({ file, text }) => {
+    const prose = isPage(file) ? text.replace(codeBlock, "") : (text.match(comment) ?? []).join("\n");
+    const quoted = Array.from(prose.matchAll(/`([A-Za-z][\w.]*)(?:\([^`]*\))?`/g), ([, name = ""]) => name);
+    const names = quoted.flatMap((name) => name.split(".")).filter((name) => /[a-z][A-Z]/.test(name));
+    return names.filter((name) => !known.has(name)).map((name) => `${file}: ${name}`);
+  });
+}
+
+test("comments and pages in src mention only identifiers that exist", () => {
+  expect(findUnknownNames()).toEqual([]);
+});

@@ -69,7 +69,7 @@ export function isTimestampText(text: string): boolean {
 }
 
 /**
- * Like `readTimestamp`, but returns milliseconds since the Unix epoch, with microseconds as a fraction. From the year
+ * Like `parseTimestampParts`, but returns milliseconds since the Unix epoch, with microseconds as a fraction. From the year
  * 2200 on, the fraction is imprecise, but it is never rounded up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {

@@ -70,7 +70,7 @@ export function isUtcTime(column: string): boolean {
 export const materialized = "LIMIT -1";
 
 /**
- * Returns SQL that converts a JSON string to a number by the same rules as `numberFromText`, or to null if the string
+ * Returns SQL that converts a JSON string to a number by the same rules as `parseJsonNumber`, or to null if the string
  * is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND, and `json_type`
  * fails on invalid JSON.
  */
