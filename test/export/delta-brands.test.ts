@@ -5,6 +5,7 @@ import { findSyncedTable } from "../../src/cli/table-selection.js";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
+import { brandFolder } from "../../src/export/delta/log-files.js";
 import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import type { Mirror } from "../../src/store/database.js";
 import { writeInfo } from "../../src/store/database.js";
@@ -301,4 +302,8 @@ test("the DuckDB query in the Delta documentation reads the current files", asyn
   expect(await askDuckDb(withoutCheckpoint, select)).toEqual(expected);
   await writeCheckpoint(await readDeltaLog(table), 0, testDeps());
   expect(await askDuckDb(collect, select)).toEqual(expected);
+});
+
+test("the folder of a brand contains no path separators, even if the brand's ID does", () => {
+  expect(brandFolder("../fern/1")).toBe("brand_id=___fern_1");
 });
