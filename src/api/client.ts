@@ -38,7 +38,6 @@ export interface ApiEvents {
    * delay.
    */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
-  /** Called before each request is sent. */
   onSend?(event: { host: string }): void;
   /** Called after each attempt. The status is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;

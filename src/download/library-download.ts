@@ -56,7 +56,6 @@ export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Fil
 interface DownloadOptions extends DownloadFileOptions {
   mirror: Mirror;
   folder: string;
-  /** The maximum number of files to download. */
   limit: number;
   task: Pick<Task, "update" | "waiting">;
 }
@@ -235,7 +234,6 @@ function asDownloadFailure(error: unknown): DownloadFailure | undefined {
   return new DownloadFailure(`the file cannot be written: ${errorReason(error)}`);
 }
 
-/** A row in the `content_downloads` table. */
 interface CompletedDownload {
   source: string;
   id: string;

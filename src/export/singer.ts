@@ -108,7 +108,7 @@ interface SingerStream {
   shape: TableShape;
   columns: readonly ReadableColumn[];
   keys: readonly string[];
-  /** Key properties that are not columns of the table. */
+  /** Key properties that the table has no column for. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }

@@ -10,7 +10,7 @@ import {
   tableNames,
 } from "./readable-tables.js";
 
-/** A table or view, as printed by `tables --json`. */
+/** A table or view in the format of `tables --json`. */
 export interface TableDescription {
   name: string;
   kind: "table" | "view";

@@ -57,7 +57,7 @@ interface HostShare {
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The complete days in the period. */
+  /** The period up to its last complete day. */
   days: DayRange;
   sales: Record<"now" | "before" | "year_ago", Sales[]>;
   /**

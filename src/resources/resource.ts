@@ -11,8 +11,8 @@ export interface Resource<S extends Strategy = Strategy> {
   /** Query parameters that every request contains. */
   query: QueryParameters;
   /**
-   * `unknown` sends the first request without `page`, and reads further pages if the response has a `pagination`
-   * object.
+   * How the list is paginated. For `unknown`, the first request has no `page`, and further pages are read if the
+   * response has a `pagination` object.
    */
   pagination: "documented" | "unknown";
   strategy: S;

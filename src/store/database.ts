@@ -98,7 +98,7 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
 
 /** The names in the table `mirror_info`. RESOURCE is a resource's name. */
 export type InfoName =
-  // The brand that owns the mirror.
+  // The brand to which the mirror belongs.
   | "brand_id"
   | "brand_name"
   // The date (UTC) of the last check for damage.

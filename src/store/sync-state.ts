@@ -35,7 +35,7 @@ interface CompleteReading {
   requestedAt: number;
 }
 
-/** The records that the API returned for a range with faulty records. */
+/** The records that the API returned for a range, some of which are faulty. */
 interface FaultyReading {
   runId: number;
   range: TimeRange;
