@@ -6,6 +6,7 @@ import {
   positionsPerRecord,
   quote,
   type RecordState,
+  recordIdSql,
   recordStates,
   rowIdColumn,
   tableName,
@@ -108,7 +109,7 @@ const changedRecords = `r.record_id > @record_id
 
 function rowsSql(shape: TableShape, state: RecordState, names: readonly string[], condition: string): string {
   const rowId = `t.${rowIdColumn(shape)}`;
-  const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
+  const recordId = recordIdSql(shape, rowId);
   const position = shape.list ? `t.row_id % ${positionsPerRecord}` : "NULL";
   const values = names.map((column) => `t.${quote(column)}`);
   return `SELECT ${[...values, "r.key", position, "r.removed_at"].join(", ")}

@@ -6,8 +6,8 @@ import { parseRecord, type StoredRow } from "../store/records.js";
 import { readFirstReadAt } from "../store/runs.js";
 import {
   columnNames,
-  positionsPerRecord,
   quote,
+  recordIdSql,
   recordStates,
   rowIdColumn,
   TableColumns,
@@ -183,7 +183,7 @@ function createTypedTables(mirror: Mirror, resource: string, shapes: readonly Ta
  */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();
-  const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;
+  const recordId = recordIdSql(shape, `t.${rowIdColumn(shape)}`);
   for (const state of recordStates) {
     const names = columnNames(shape, columns, state).map(quote);
     const table = quote(tableName(shape, state));

@@ -1,6 +1,13 @@
 import type { ScalarType } from "../resources/fields.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
-import { mainDateColumn, positionsPerRecord, quote, recordStates, tableName } from "../store/table-sql.js";
+import {
+  mainDateColumn,
+  quote,
+  recordIdSql,
+  recordStates,
+  rowIdColumn,
+  tableName,
+} from "../store/table-sql.js";
 import { formatInstant, formatUtc, maxTimestampMs } from "../util/timestamps.js";
 import { isUtcTime } from "../views/view.js";
 
@@ -21,9 +28,10 @@ export function findTableDate(shape: TableShape): DateColumn | null {
   const [main = shape] = listTableShapes(resource);
   const date = findRecordDate(main);
   if (!date) return null;
+  const recordId = recordIdSql(shape, rowIdColumn(shape));
   const fromRecord = recordStates.map((state) => {
     const table = quote(tableName(main, state));
-    return `(SELECT ${date.sql} FROM ${table} WHERE record_id = row_id / ${positionsPerRecord})`;
+    return `(SELECT ${date.sql} FROM ${table} WHERE record_id = ${recordId})`;
   });
   return { ...date, sql: `coalesce(${fromRecord.join(", ")})` };
 }

@@ -8,16 +8,18 @@ import type { Mirror } from "./database.js";
 import { recordState, type StoredRecord } from "./records.js";
 import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
 import {
+  type AddedColumn,
+  addedColumns,
   columnNames,
   createIndexSql,
   createTableSql,
   declaredColumns,
   mainDateColumn,
-  positionsPerRecord,
   quote,
   type RecordState,
   recordStates,
   rowIdColumn,
+  rowIdRange,
   type SchemaName,
   type TableColumn,
   TableColumns,
@@ -83,9 +85,7 @@ class TableWriter {
    */
   deleteRows(record: StoredRecord): void {
     const { list } = this.shape;
-    const { recordId } = record;
-    const first = list ? recordId * positionsPerRecord : recordId;
-    const last = list ? first + positionsPerRecord - 1 : recordId;
+    const [first, last] = rowIdRange(this.shape, record.recordId);
     const condition = `${rowIdColumn(this.shape)} BETWEEN ? AND ?`;
     for (const state of recordStates)
       if (list || state !== recordState(record))
@@ -121,6 +121,7 @@ interface TableItem {
 /** Builds the rows of a typed table: one per record or, in a child table, one per list item. */
 export class RowBuilder {
   readonly columns: TableColumns;
+  readonly #addedColumns: Readonly<Record<RecordState, readonly AddedColumn[]>>;
   readonly #dateIndex: number | null;
   /** The main table's columns, whose values child rows may repeat. */
   readonly #mainColumns: ReadonlyMap<string | undefined, TableColumn>;
@@ -130,6 +131,10 @@ export class RowBuilder {
     private readonly shape: TableShape,
   ) {
     this.columns = new TableColumns(mirror, shape);
+    this.#addedColumns = {
+      current: addedColumns(shape, "current"),
+      removed: addedColumns(shape, "removed"),
+    };
     const date = mainDateColumn(shape);
     this.#dateIndex = date ? shape.columns.indexOf(date) : null;
     const [main] = listTableShapes(shape.resource);
@@ -163,14 +168,12 @@ export class RowBuilder {
 
   /** @param issues receives an issue for each value with an unexpected type */
   rows(record: StoredRecord, issues: SchemaIssue[] = []): TableRow[] {
+    const added = this.#addedColumns[recordState(record)];
     return this.items(record, issues).map((item) => {
-      const row: TableRow = [];
-      for (const column of this.columns.all()) row.push(this.#value(column, record, item, issues));
-      if (this.#dateIndex !== null) row.push(...utcDates(row[this.#dateIndex]));
-      row.push(record.sinceAt);
-      if (record.removedAt !== null) row.push(record.removedAt);
-      row.push(this.shape.list ? record.recordId * positionsPerRecord + item.position : record.recordId);
-      return row;
+      const values = this.columns.all().map((column) => this.#value(column, record, item, issues));
+      const utcTime = this.#dateIndex === null ? null : toUtcTime(values[this.#dateIndex]);
+      const origin = { record, position: item.position, utcTime };
+      return [...values, ...added.map((column) => column.value(origin))];
     });
   }
 
@@ -191,11 +194,9 @@ export class RowBuilder {
   }
 }
 
-function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
+function toUtcTime(date: TableRow[number] | undefined): string | null {
   const timestamp = typeof date === "string" ? parseTimestampParts(date) : undefined;
-  if (!timestamp) return [null, null, null];
-  const text = formatUtc(timestamp);
-  return [text.slice(0, 10), text.slice(0, 7), text];
+  return timestamp ? formatUtc(timestamp) : null;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ScalarType } from "../resources/fields.js";
 import type { ShapeColumn, TableShape } from "../resources/table-shape.js";
 import type { JsonObject } from "../util/json-value.js";
 import { type Mirror, parseStoredJson } from "./database.js";
+import type { StoredRecord } from "./records.js";
 import type { SchemaIssue } from "./schema-issues.js";
 
 const sqlTypes: Record<ScalarType, string> = {
@@ -57,24 +58,62 @@ export function columnNames(
   return [...columns, ...addedColumns(shape, state)].map(({ name }) => name);
 }
 
-function addedColumns(shape: TableShape, state: RecordState): { name: string; definition: string }[] {
-  const rowId = rowIdColumn(shape);
+/** A record and, in a child table, the position of the list item that becomes a row. */
+interface RowOrigin {
+  record: StoredRecord;
+  position: number;
+  /** The record's main date as formatted by `formatUtc`, or null if it is missing or unreadable. */
+  utcTime: string | null;
+}
+
+/** A column that the mirror adds to the API's columns. */
+export interface AddedColumn {
+  name: string;
+  definition: string;
+  value(origin: RowOrigin): string | number | null;
+}
+
+/** Returns the columns that follow the API's columns in each table. */
+export function addedColumns(shape: TableShape, state: RecordState): AddedColumn[] {
+  const key = rowIdColumn(shape);
+  const removedAt: AddedColumn = {
+    name: "removed_at",
+    definition: "removed_at TEXT NOT NULL",
+    value: ({ record }) => record.removedAt,
+  };
   return [
-    ...utcDateColumns(shape).map(({ name }) => ({ name, definition: `${quote(name)} TEXT` })),
-    { name: "synced_at", definition: "synced_at TEXT NOT NULL" },
-    ...(state === "removed" ? [{ name: "removed_at", definition: "removed_at TEXT NOT NULL" }] : []),
-    { name: rowId, definition: `${rowId} INTEGER PRIMARY KEY` },
+    ...utcDateColumns(shape).map(({ name, length }) => ({
+      name,
+      definition: `${quote(name)} TEXT`,
+      value: ({ utcTime }: RowOrigin) => utcTime?.slice(0, length) ?? null,
+    })),
+    {
+      name: "synced_at",
+      definition: "synced_at TEXT NOT NULL",
+      value: ({ record }) => record.sinceAt,
+    },
+    ...(state === "removed" ? [removedAt] : []),
+    {
+      name: key,
+      definition: `${key} INTEGER PRIMARY KEY`,
+      value: ({ position, record }) => rowId(shape, record.recordId, position),
+    },
   ];
 }
 
-/** Returns the columns that contain the UTC day, month and time of a table's main date. */
-export function utcDateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
+/**
+ * Returns the columns that contain the UTC day, month and time of a table's main date. `length` is the number of
+ * characters of the time that a column contains.
+ */
+export function utcDateColumns(
+  shape: TableShape,
+): { name: string; type: ScalarType; length: number | undefined }[] {
   const date = mainDateColumn(shape);
   if (!date) return [];
   return [
-    { name: "day", type: "date" },
-    { name: "month", type: "text" },
-    { name: `${date.name}_utc`, type: "timestamp" },
+    { name: "day", type: "date", length: "2026-10-31".length },
+    { name: "month", type: "text", length: "2026-10".length },
+    { name: `${date.name}_utc`, type: "timestamp", length: undefined },
   ];
 }
 
@@ -93,6 +132,23 @@ export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "
  * rows therefore have contiguous integer keys, and are faster to replace than rows with text keys.
  */
 export const positionsPerRecord = 2 ** 20;
+
+function rowId({ list }: Pick<TableShape, "list">, recordId: number, position: number): number {
+  return list ? recordId * positionsPerRecord + position : recordId;
+}
+
+/** Returns the lowest and the highest ID that the rows of a record can have. */
+export function rowIdRange(shape: Pick<TableShape, "list">, recordId: number): [number, number] {
+  return [rowId(shape, recordId, 0), rowId(shape, recordId, positionsPerRecord - 1)];
+}
+
+/**
+ * Returns an SQL expression for the ID of the record that a row belongs to.
+ * @param rowIdSql an SQL expression for the row's ID
+ */
+export function recordIdSql({ list }: Pick<TableShape, "list">, rowIdSql: string): string {
+  return list ? `${rowIdSql} / ${positionsPerRecord}` : rowIdSql;
+}
 
 export function createIndexSql(shape: TableShape): readonly string[] {
   return recordStates.flatMap((state) => {
