@@ -150,49 +150,68 @@ export function isVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
   return outcome === "verified";
 }
 
-/** An SQL condition for runs that read everything up to their own start, unlike runs with an earlier `--until`. */
-const upToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
+// SQL conditions on rows in `sync_runs`.
+
+const isDoneSync = "outcome = 'done'";
+/** A completed `verify` has this outcome even if it found differences, which are in its `error`. */
+const isDoneVerify = "outcome = 'verified'";
+/** True for a sync or a `verify` in which the mirror and the API agreed. */
+const isInAgreement = "verified = 1";
+/**
+ * True for a run that read everything up to its own start, unlike a run with an earlier `--until`. `until` is null for
+ * resources that are not read by date, which are always read completely.
+ */
+const isUpToDate = "(until IS NULL OR unixepoch(until) + 1 >= unixepoch(started_at))";
+/** True for a run that compared counts. `differing` is null if it did not. */
+const hasComparedCounts = "differing IS NOT NULL";
+/** True for a run whose compared counts agreed, and for a run of a resource whose counts are never compared. */
+export const hasNoDifferingCounts = "(differing IS NULL OR differing = 0)";
+/**
+ * True for a sync that read all planned dates and then compared counts. False if the API denied access, because no
+ * counts were compared.
+ */
+export const isFinished = `(${isDoneSync} OR outcome = 'incomplete' AND ${hasComparedCounts})`;
 
 /** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
-  const informative = "NOT (outcome = 'verified' AND error IS NULL)";
-  return findNewestRun(mirror, resource, informative) ?? findNewestRun(mirror, resource, "true");
+  const withoutNews = `${isDoneVerify} AND error IS NULL`;
+  return findNewestRun(mirror, resource, `NOT (${withoutNews})`) ?? findNewestRun(mirror, resource, "true");
 }
 
 /** Returns the last sync that read everything up to its own start, even if it could not verify all of it. */
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, `outcome = 'done' AND ${upToDate}`);
+  return findNewestRun(mirror, resource, `${isDoneSync} AND ${isUpToDate}`);
 }
 
 /** Returns the last sync that verified everything up to its own start. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, `outcome = 'done' AND verified = 1 AND ${upToDate}`);
+  return findNewestRun(mirror, resource, `${isDoneSync} AND ${isInAgreement} AND ${isUpToDate}`);
 }
 
 /** Returns the last sync or `verify` in which the mirror and the API agreed, even if it was limited by `--until`. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, "verified = 1");
+  return findNewestRun(mirror, resource, isInAgreement);
 }
 
 /** Returns the last `verify` that found differences, unless a later run has verified everything up to its own start. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewestRun(mirror, resource, "outcome = 'verified' AND error IS NOT NULL");
-  const verified = findNewestRun(mirror, resource, `verified = 1 AND ${upToDate}`);
-  return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
+  const differing = findNewestRun(mirror, resource, `${isDoneVerify} AND error IS NOT NULL`);
+  const agreeing = findNewestRun(mirror, resource, `${isInAgreement} AND ${isUpToDate}`);
+  return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
 
 /** True if at least part of a resource has been read. */
 export function hasBeenRead(mirror: Mirror, resource: Resource): boolean {
   const find = `SELECT 1 FROM records WHERE resource = @name
      UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
-     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`;
+     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND ${isDoneSync} LIMIT 1`;
   return mirror.selectValue(find, { name: resource.name, by: syncingResource(resource).name }) === 1;
 }
 
 /** True if at least one sync of a resource has completed. */
 export function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
-  const find = "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1";
+  const find = `SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND ${isDoneSync} LIMIT 1`;
   return mirror.selectValue(find, resource.name, syncingResource(resource).name) === 1;
 }
 
@@ -207,19 +226,13 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
   return mirror.selectValue<string | null>(select, resource ?? null) ?? null;
 }
 
-/**
- * An SQL condition for runs that read all planned dates and then compared counts. Runs in which the API denied access
- * do not match.
- */
-export const finishedCondition = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
-
 export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, finishedCondition);
+  return findNewestRun(mirror, resource, isFinished);
 }
 
 /** Returns the newest date up to which a finished run has read, in milliseconds since the Unix epoch. */
 export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
-  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedCondition}`;
+  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${isFinished}`;
   const until = mirror.selectValue<string | null>(select, resource) ?? null;
   return until === null ? null : Date.parse(until);
 }
@@ -230,8 +243,8 @@ export interface AccessDenial {
   hint: string | null;
 }
 
-export function writeAccessDenial(mirror: Mirror, resource: string, refusal: AccessDenial | null): void {
-  mirror.transaction(() => writeJsonInfo(mirror, `refused:${resource}`, refusal));
+export function writeAccessDenial(mirror: Mirror, resource: string, denial: AccessDenial | null): void {
+  mirror.transaction(() => writeJsonInfo(mirror, `refused:${resource}`, denial));
 }
 
 export function readAccessDenial(mirror: Mirror, resource: string): AccessDenial | null {

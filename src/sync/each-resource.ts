@@ -53,30 +53,38 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
       hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
     });
   if (succeeded === 0) throw first.error;
-  const texts = new Set(failures.map((failure) => describeFailure(failure, failures)));
+  const texts = describeFailures(failures);
   if (notTried.length > 0)
-    texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
+    texts.push(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
   const retry = "run the same command again; completed work is kept (see `brandapi status`)";
   const hints = failures.flatMap(({ error }) => {
-    const refusal = findForbidden(error);
-    return refusal ? (refusal.hint ?? []) : retry;
+    const denial = findForbidden(error);
+    return denial ? (denial.hint ?? []) : retry;
   });
-  throw new Incomplete(
-    `${failures.length} of ${pluralize(total, "resource")} failed: ${[...texts].join(" ")}`,
-    { hint: [...new Set(hints)].join("; ") },
-  );
+  throw new Incomplete(`${failures.length} of ${pluralize(total, "resource")} failed: ${texts.join(" ")}`, {
+    hint: [...new Set(hints)].join("; "),
+  });
 }
 
-/**
- * Describes each failure in one sentence. If the API denied access to several resources for the same reason, they share
- * a sentence.
- */
-function describeFailure({ resource, error }: Failure, all: readonly Failure[]): string {
-  const reason = findForbidden(error)?.message;
-  const hasSameReason = (failure: Failure) =>
-    failure.error instanceof Incomplete && findForbidden(failure.error)?.message === reason;
-  const names = reason === undefined ? [] : all.filter(hasSameReason).map((failure) => failure.resource.name);
-  if (names.length > 1) return `${names.join(", ")} were read before, but are now refused: ${reason}`;
+/** Describes each failure in one sentence. Resources that lost access for the same reason share a sentence. */
+function describeFailures(failures: readonly Failure[]): string[] {
+  const groups = new Map<string, [Failure, ...Failure[]]>();
+  for (const failure of failures) {
+    const { error, resource } = failure;
+    const lostAccess = error instanceof Incomplete ? findForbidden(error) : null;
+    const key = lostAccess?.message ?? resource.name;
+    const group = groups.get(key);
+    if (group) group.push(failure);
+    else groups.set(key, [failure]);
+  }
+  return [...groups].map(([reason, group]) => {
+    if (group.length === 1) return describeFailure(group[0]);
+    const names = group.map(({ resource }) => resource.name).join(", ");
+    return `${names} were read before, but are now refused: ${reason}`;
+  });
+}
+
+function describeFailure({ resource, error }: Failure): string {
   return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
 }
 

@@ -219,7 +219,7 @@ export interface RunEnd {
 export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
-  const refusal = findForbidden(error);
+  const denial = findForbidden(error);
   try {
     mirror.transaction(() => {
       updateRun(mirror, runId, {
@@ -229,8 +229,8 @@ export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): Ru
         error: error && hideKeys(error.message, keys),
         finished_at: finishedAt,
       });
-      if (refusal) {
-        const { hint = null, message } = refusal;
+      if (denial) {
+        const { hint = null, message } = denial;
         writeAccessDenial(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
       } else if (outcome !== "failed" && outcome !== "stopped") {
         // A run that failed or was stopped may never have received a response, so it does not clear an earlier denial

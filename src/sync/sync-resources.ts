@@ -46,20 +46,20 @@ interface ResourceWithoutScope {
 export async function syncResources(
   session: SyncSession,
   { allowed, withoutScope, named }: ResourceSelection,
-  onRunEnd: (run: RunRow) => void,
+  onRunEnd: (row: RunRow) => void,
 ): Promise<void> {
   const { clock, mirror, reporter } = session;
   const due = sortSmallFirst(allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
   const results = await forEachResource(due, async (resource) => {
-    const { run, error } = await syncResource(session, resource, !named);
-    onRunEnd(run);
-    return { error, isSkipped: run.outcome === "skipped" };
+    const { row, error } = await syncResource(session, resource, !named);
+    onRunEnd(row);
+    return { error, isSkipped: row.outcome === "skipped" };
   });
   for (const { wasReadBefore, resource, why } of withoutScope) {
     if (wasReadBefore) {
-      const { run, error } = recordMissingScope(session, resource, why);
-      onRunEnd(run);
+      const { row, error } = recordMissingScope(session, resource, why);
+      onRunEnd(row);
       results.failures.push({ resource, error });
       continue;
     }
@@ -77,12 +77,12 @@ function recordMissingScope(
   session: SyncSession,
   resource: Resource,
   why: string,
-): { run: RunRow; error: Error } {
+): { row: RunRow; error: Error } {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
   const error = createAccessDeniedError(resource, new Forbidden(`${why}.`, { hint }));
   const task = silentReporter.begin({ name: resource.name });
-  const run = finishRun(startRun(session, resource, task), { outcome: "incomplete", error });
-  return { run, error };
+  const row = finishRun(startRun(session, resource, task), { outcome: "incomplete", error });
+  return { row, error };
 }
 
 /**
@@ -103,7 +103,7 @@ export async function syncResource(
   session: SyncSession,
   resource: Resource,
   isOptional: boolean,
-): Promise<{ run: RunRow; error: Error | null }> {
+): Promise<{ row: RunRow; error: Error | null }> {
   const { mirror, reporter } = session;
   const wasReadBefore = hasBeenRead(mirror, resource);
   const task = reporter.begin({ name: resource.name });
@@ -114,7 +114,7 @@ export async function syncResource(
   const floor = formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
   task.end(formatRunLine(row, result instanceof Error ? { floor } : { ...result, floor }));
   warnOfUnexpectedValues(session, resource);
-  return { run: row, error: end.error };
+  return { row, error: end.error };
 }
 
 async function readResource(run: SyncRun): Promise<SyncResult> {
@@ -140,11 +140,7 @@ export async function estimateResource(session: SyncSession, resource: Resource)
   return [estimateList(await countList(opened))];
 }
 
-/**
- * Decides the outcome of a run. If the API denies access to a resource that was read before, the mirrored data becomes
- * outdated, so the run is incomplete. If the resource has never been read and is optional, it is skipped.
- * @param result what reading the resource returned, or the error that ended it
- */
+/** @param result the error if the resource could not be read */
 function decideEnd(
   { progress, resource }: SyncRun,
   result: SyncResult | Error,
@@ -157,13 +153,33 @@ function decideEnd(
     return { outcome: "done", error: null, columns: { ...columns, verified: isVerified } };
   }
   if (result instanceof Forbidden) {
-    const isOutdated = wasReadBefore || (isOptional && progress.hasResponses());
-    if (isOutdated && failureScope(result) !== "command")
-      return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
-    if (isOptional) return { outcome: "skipped", error: result };
+    const hasResponses = progress.hasResponses();
+    const outcome = decideDeniedOutcome(result, { isOptional, wasReadBefore, hasResponses });
+    return { outcome, error: outcome === "incomplete" ? createAccessDeniedError(resource, result) : result };
   }
   if (result instanceof Stopped) return { outcome: "stopped", error: result };
   return { outcome: result instanceof Incomplete ? "incomplete" : "failed", error: result };
+}
+
+/**
+ * Decides how a run ends if the API denied access to the resource.
+ *
+ * | data in the mirror       | the user named the resource | the resource is optional |
+ * | ------------------------ | --------------------------- | ------------------------ |
+ * | read by an earlier run   | incomplete                  | incomplete               |
+ * | read only by this run    | failed                      | incomplete               |
+ * | none                     | failed                      | skipped                  |
+ *
+ * If the denial affects the complete command, the data has not become unavailable, so the run is never incomplete.
+ */
+function decideDeniedOutcome(
+  denial: Forbidden,
+  facts: { isOptional: boolean; wasReadBefore: boolean; hasResponses: boolean },
+): "incomplete" | "skipped" | "failed" {
+  const { hasResponses, isOptional, wasReadBefore } = facts;
+  const isOutdated = wasReadBefore || (isOptional && hasResponses);
+  if (isOutdated && failureScope(denial) !== "command") return "incomplete";
+  return isOptional ? "skipped" : "failed";
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {

@@ -104,13 +104,13 @@ async function verifyRecords(
   const options = { ...session.options, budget, allFaulty: true, ...state.lastOptions() };
   // Clear the cache, because the repair and the second verification need the current daily totals.
   session.cachedTotals.clear();
-  const { run, error } = await syncResource({ ...session, options }, resource, false);
+  const { row, error } = await syncResource({ ...session, options }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   session.cachedTotals.clear();
   const after = await recordVerification(session, resource, tableError);
-  const { run_id, rows_new, rows_changed, rows_removed } = run;
+  const { run_id, rows_new, rows_changed, rows_removed } = row;
   const repaired = { run_id, rows_new, rows_changed, rows_removed };
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, repaired };
 }
