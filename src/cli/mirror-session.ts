@@ -84,8 +84,7 @@ export async function withMirrorSession(
       reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
       await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
-      const isRecorded = opened ? isRejectedForAll(error) : leavesMirrorUsable(error);
-      if (isRecorded && !signal.aborted) await recordFailure(command, error);
+      if (!signal.aborted && mustRecordFailure(error, opened)) await recordFailure(command, error);
       throw error;
     } finally {
       reporter.onProgress(null);
@@ -211,14 +210,12 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at: formatInstant(now) });
 }
 
-/** True unless the error means that the mirror is damaged, locked, or owned by another brand. */
-function leavesMirrorUsable(error: unknown): boolean {
-  return !(error instanceof MirrorUnusable || error instanceof MirrorBusy);
-}
-
-/** True if the API rejected the key for all resources. Errors that concern one resource are recorded in `sync_runs`. */
-function isRejectedForAll(error: unknown): boolean {
-  return isRejectedKey(error) && failureScope(error) === "command";
+/** @param opened undefined if the command failed before its work started */
+function mustRecordFailure(error: unknown, opened: OpenedMirror | undefined): boolean {
+  // Never write to a mirror that is damaged, locked, or owned by another brand.
+  if (error instanceof MirrorUnusable || error instanceof MirrorBusy) return false;
+  // Errors during the work are in `sync_runs`, with the resource that failed. A rejected key concerns all resources.
+  return opened === undefined || (isRejectedKey(error) && failureScope(error) === "command");
 }
 
 function isRejectedKey(error: unknown): boolean {

@@ -13,6 +13,7 @@ test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
     const exported = await brand.run(["export", "orders", "--csv", "--db", path]);
     expect(err).toBe(exported.err);
     expect(err).toContain("No mirror yet:");
+    expect(err).toContain("check the path, or run `brandapi sync");
     expect(code).toBe(3);
     expect(brand.requests).toEqual([]);
     expect(existsSync(path)).toBe(false);
