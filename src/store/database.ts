@@ -96,7 +96,7 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
   }
 }
 
-/** The names in the table `mirror_info`. RESOURCE is a resource's name. */
+/** The names in the table `mirror_info`. A placeholder is the name of a resource or of its table. */
 export type InfoName =
   // The brand to which the mirror belongs.
   | "brand_id"
