@@ -170,7 +170,7 @@ export const hasNoDifferingCounts = "(differing IS NULL OR differing = 0)";
  * True for a sync that read all planned dates and then compared counts. False if the API denied access, because no
  * counts were compared.
  */
-export const isFinished = `(${isDoneSync} OR outcome = 'incomplete' AND ${hasComparedCounts})`;
+export const isFinishedSync = `(${isDoneSync} OR outcome = 'incomplete' AND ${hasComparedCounts})`;
 
 /** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
@@ -227,12 +227,12 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
 }
 
 export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, isFinished);
+  return findNewestRun(mirror, resource, isFinishedSync);
 }
 
 /** Returns the newest date up to which a finished run has read, in milliseconds since the Unix epoch. */
 export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
-  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${isFinished}`;
+  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${isFinishedSync}`;
   const until = mirror.selectValue<string | null>(select, resource) ?? null;
   return until === null ? null : Date.parse(until);
 }

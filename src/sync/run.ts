@@ -71,7 +71,7 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** The daily totals that were already requested, because several resources use the same totals. */
+  /** The daily totals that were already requested, which several resources share. */
   cachedTotals: Map<TotalsSource, RawTotalsByDay>;
 }
 
