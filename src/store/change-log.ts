@@ -102,24 +102,25 @@ export class ChangeLog {
     );
   }
 
-  /**
-   * Returns the time at which the API last returned a record with its mirrored values (ISO 8601). For a removed record,
-   * this time was logged with its removal. For a missing record, it was stored when the record went missing. For any
-   * other record, it is the time of the last complete read of the record's date, or of the first read of its values if
-   * that is later. The date is the mirrored one, because a changed date may be in a range that was read at a different
-   * time.
-   */
-  #findLastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
-    const { mirror, resource } = this;
-    if (removed_at !== null) {
-      const selectRemoval = `SELECT last_seen_unchanged_at FROM changes
-        WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
-      return mirror.selectValue<string>(selectRemoval, resource.name, key, removed_at) ?? since_at;
-    }
-    const selectMissing = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
-    const missing = mirror.selectValue<string | null>(selectMissing, resource.name, record_id);
-    const lastReadAt = missing ?? this.#findLastReadAt(dated_at);
-    return lastReadAt !== null && lastReadAt > since_at ? lastReadAt : since_at;
+  /** Returns the time at which the API last returned a record with its mirrored values (ISO 8601). */
+  #findLastSeenAt(row: RecordRow): string {
+    if (row.removed_at !== null) return this.#findSeenBeforeRemoval(row, row.removed_at) ?? row.since_at;
+    // The mirrored date is used, because a changed date may be in a range that was read at a different time.
+    const seenAt = this.#findSeenBeforeMissing(row) ?? this.#findLastReadAt(row.dated_at) ?? row.since_at;
+    return seenAt > row.since_at ? seenAt : row.since_at;
+  }
+
+  /** Returns the last-seen time that was logged with the record's removal. */
+  #findSeenBeforeRemoval({ key }: RecordRow, removedAt: string): string | undefined {
+    const select = `SELECT last_seen_unchanged_at FROM changes
+      WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
+    return this.mirror.selectValue<string>(select, this.resource.name, key, removedAt);
+  }
+
+  /** Returns the last-seen time that was stored when the record went missing. */
+  #findSeenBeforeMissing({ record_id }: RecordRow): string | null | undefined {
+    const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
+    return this.mirror.selectValue<string | null>(select, this.resource.name, record_id);
   }
 
   /** Returns when a date was last covered before this run, or null if the date was never covered or is unreadable. */

@@ -219,6 +219,7 @@ export class RecordWriter {
     const { json, listJson, value } = version;
     const isCurrent = row.removed_at === null && row.context === contextJson(options.context);
     const isIdentical = isCurrent && row.json === json && row.list_json === listJson;
+    // Without a history, `since_at` is the time of the last read, so identical records are rewritten as well.
     if (isIdentical && this.resource.keepsHistory) return false;
 
     const before = this.#parseMirrored(row, value);

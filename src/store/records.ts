@@ -8,24 +8,34 @@ import { isSameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
 import type { RecordState } from "./table-sql.js";
 
-export function currentCondition({ from, to }: TimeRange): string {
-  const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
-  const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
-  return `resource = ? AND removed_at IS NULL${since}${until}`;
+/** An SQL condition, and the values of its parameters. */
+interface Condition {
+  sql: string;
+  values: (string | number)[];
 }
 
-export function currentParameters(resource: string, { from, to }: TimeRange): (string | number)[] {
-  return [resource, ...[from, to + 1].filter(Number.isFinite)];
+/**
+ * Returns the condition for the current records in a range. A date can be a fraction of a millisecond later than
+ * `range.to`, which is a whole number of milliseconds and belongs to the range.
+ */
+export function whereCurrent(resource: string, { from, to }: TimeRange): Condition {
+  const conditions: Condition[] = [{ sql: "resource = ? AND removed_at IS NULL", values: [resource] }];
+  if (Number.isFinite(from)) conditions.push({ sql: "dated_at >= ?", values: [from] });
+  if (Number.isFinite(to)) conditions.push({ sql: "dated_at < ?", values: [to + 1] });
+  return {
+    sql: conditions.map(({ sql }) => sql).join(" AND "),
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
 export function readCurrentIds(mirror: Mirror, resource: string, range: TimeRange = allTime): number[] {
-  const select = `SELECT record_id FROM records WHERE ${currentCondition(range)}`;
-  return mirror.selectValues(select, ...currentParameters(resource, range));
+  const { sql, values } = whereCurrent(resource, range);
+  return mirror.selectValues(`SELECT record_id FROM records WHERE ${sql}`, ...values);
 }
 
 export function readCurrentKeys(mirror: Mirror, resource: string, range: TimeRange = allTime): string[] {
-  const select = `SELECT key FROM records WHERE ${currentCondition(range)}`;
-  return mirror.selectValues(select, ...currentParameters(resource, range));
+  const { sql, values } = whereCurrent(resource, range);
+  return mirror.selectValues(`SELECT key FROM records WHERE ${sql}`, ...values);
 }
 
 /**
@@ -36,8 +46,9 @@ export function countCurrent(mirror: Mirror, resource: string, range = allTime, 
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
   if (isAllTime && flags === 0)
     return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
+  const { sql, values } = whereCurrent(resource, range);
   const hasFlags = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
-  return countWhere(mirror, currentCondition(range) + hasFlags, currentParameters(resource, range));
+  return countWhere(mirror, sql + hasFlags, values);
 }
 
 export function countUndated(mirror: Mirror, resource: string): number {
@@ -57,9 +68,10 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
  * has index 0. Returns null if the range has fewer records.
  */
 export function findNthDate(mirror: Mirror, resource: string, range: TimeRange, nth: number): number | null {
-  const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
+  const { sql, values } = whereCurrent(resource, range);
+  const select = `SELECT dated_at FROM records WHERE ${sql} AND dated_at IS NOT NULL
     ORDER BY dated_at LIMIT 1 OFFSET ?`;
-  return mirror.selectValue<number>(select, ...currentParameters(resource, range), nth) ?? null;
+  return mirror.selectValue<number>(select, ...values, nth) ?? null;
 }
 
 export function findDate(mirror: Mirror, recordId: number): number | null {

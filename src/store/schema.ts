@@ -37,7 +37,7 @@ export const migrations: readonly string[] = [
     detailed_at TEXT,     -- the time of the last details request
     outdated INTEGER NOT NULL DEFAULT 0, -- 1 if the list item has changed since then
     context TEXT,         -- request parameters that the record does not contain
-    dated_at INTEGER,     -- the date by which the API selects records, in milliseconds since 1970
+    dated_at INTEGER,     -- the date by which the API selects records, in milliseconds since 1970, or a fraction of them
     flags INTEGER NOT NULL DEFAULT 0, -- a bit mask of the API filters that match the record
     since_at TEXT NOT NULL, -- the time at which this version was first read
     removed_at TEXT

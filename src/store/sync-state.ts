@@ -25,7 +25,7 @@ import {
   writeRunCoverage,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { countCurrent, currentCondition, currentParameters, readCurrentIds } from "./records.js";
+import { countCurrent, readCurrentIds, whereCurrent } from "./records.js";
 
 /** The records that the API returned for a range that was read completely. */
 interface CompleteReading {
@@ -319,10 +319,10 @@ class MissingRecords {
   }
 
   count(range: TimeRange, flags: number): number {
+    const { sql, values } = whereCurrent(this.resource, range);
     // NOT INDEXED makes SQLite start from the missing records, because the range may contain a million records.
-    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
+    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
-    const values = [...currentParameters(this.resource, range), flags, flags, this.resource];
-    return this.mirror.selectValue<number>(select, ...values) ?? 0;
+    return this.mirror.selectValue<number>(select, ...values, flags, flags, this.resource) ?? 0;
   }
 }
