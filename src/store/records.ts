@@ -199,7 +199,7 @@ export function* readRecords(
  * represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position: number): string {
-  return findKey(resource, value) ?? positionKey(position);
+  return findRecordKey(resource, value) ?? positionKey(position);
 }
 
 export function positionKey(position: number): string {
@@ -211,7 +211,7 @@ export function positionKey(position: number): string {
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
  * represent exactly
  */
-export function findKey(resource: Resource, value: Json): string | null {
+export function findRecordKey(resource: Resource, value: Json): string | null {
   const parts = resource.key.map((path) => readId(resource, value, path));
   if (parts.length > 0 && parts.every((part) => part !== null))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");

@@ -1,6 +1,6 @@
 import { countPages } from "../api/pagination.js";
 import { rankedHostId, saveRanking } from "../store/ranking-history.js";
-import { countCurrent, findKey, readCurrentIds, readCurrentKeys } from "../store/records.js";
+import { countCurrent, findRecordKey, readCurrentIds, readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
@@ -53,7 +53,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
  */
 function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
-  const identified = isComplete ? all : all.filter(({ record }) => findKey(resource, record) !== null);
+  const identified = isComplete ? all : all.filter(({ record }) => findRecordKey(resource, record) !== null);
   return groupByResponse(identified).flatMap(
     ({ items, requestedAt, position }) => writer.write(items, { readAt: requestedAt, position }).ids,
   );

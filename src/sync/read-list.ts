@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { lastPage, maxPerPage, readPages } from "../api/pagination.js";
 import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { findKey, recordDate, recordKey } from "../store/records.js";
+import { findRecordKey, recordDate, recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { SyncRun } from "./run.js";
@@ -77,7 +77,7 @@ export async function readList(run: ListRun, options: ListOptions = {}): Promise
 
 async function readUntilSettled(run: ListRun, options: ListOptions): Promise<List> {
   const { resource } = run;
-  const { path = resource.path, idOf = (record: Json) => findKey(resource, record) } = options;
+  const { path = resource.path, idOf = (record: Json) => findRecordKey(resource, record) } = options;
   const query = { ...resource.query, ...options.query };
   const requestPages = resource.pagination === "unknown" ? requestUndocumented : requestAllPages;
   const readings: ListReading[] = [];
