@@ -4,18 +4,19 @@ import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { systemTables } from "../store/schema.js";
 import {
+  mainDateColumn,
   positionsPerRecord,
   quote,
   type RecordState,
   readDiscovered,
+  recordIdSql,
   recordStates,
   rowIdColumn,
   tableName,
   utcDateColumns,
 } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
-import type { View } from "../views/view.js";
-import { type DateColumn, findDateColumn, findTableDate } from "./date-filter.js";
+import { isUtcTime, type View } from "../views/view.js";
 
 /** Returns the declarations of all typed tables, which are built from the API's records. */
 export function typedTables(): readonly TableShape[] {
@@ -97,6 +98,14 @@ export interface ReadableColumn {
   isDiscovered?: boolean;
   /** True for a technical column. It is exported only if `--columns` names it. */
   isComputed?: true;
+}
+
+/** The date that `--since` and `--until` filter by. */
+export interface DateColumn {
+  /** An SQL expression for a row's date. A row in a child table has its parent record's date. */
+  sql: string;
+  /** The format of the dates: `utc` as written by `formatUtc`, `iso` as written by `formatInstant`. */
+  form: "month" | "day" | "utc" | "iso";
 }
 
 /** The description of a table or view in the mirror, for commands that read it. */
@@ -222,4 +231,39 @@ function describeSystemTable(
 function typeOf({ name, type }: { name: string; type: string }): ScalarType {
   if (name === "verified") return "boolean";
   return type.startsWith("INT") ? "integer" : "text";
+}
+
+/** Returns the date of a typed table, or null if its rows have none. List items without a date use their record's date. */
+function findTableDate(shape: TableShape): DateColumn | null {
+  const { list, resource } = shape;
+  if (!list) return findRecordDate(shape);
+  const itemDate = findDateColumn(shape.columns, "date");
+  if (itemDate) return itemDate;
+  const [main = shape] = listTableShapes(resource);
+  const date = findRecordDate(main);
+  if (!date) return null;
+  const recordId = recordIdSql(shape, rowIdColumn(shape));
+  const fromRecord = recordStates.map((state) => {
+    const table = quote(tableName(main, state));
+    return `(SELECT ${date.sql} FROM ${table} WHERE record_id = ${recordId})`;
+  });
+  return { ...date, sql: `coalesce(${fromRecord.join(", ")})` };
+}
+
+function findRecordDate(main: TableShape): DateColumn | null {
+  const timestamp = mainDateColumn(main);
+  if (timestamp) return { sql: quote(`${timestamp.name}_utc`), form: "utc" };
+  return findDateColumn(main.columns, main.resource.dateColumn);
+}
+
+/** Returns the date column with the given name, or null if there is no such column. */
+function findDateColumn(
+  columns: readonly { name: string; type: ScalarType }[],
+  name: string | null | undefined,
+): DateColumn | null {
+  const type = columns.find((column) => column.name === name)?.type;
+  if (!name || !type) return null;
+  if (name === "month") return { sql: quote(name), form: "month" };
+  if (type === "date") return { sql: quote(name), form: "day" };
+  return { sql: quote(name), form: isUtcTime(name) ? "utc" : "iso" };
 }
