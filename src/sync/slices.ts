@@ -61,9 +61,9 @@ function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
 }
 
 /**
- * Writes all records in a slice in one transaction. If any record is faulty, the slice counts as faulty, so that nothing in it
- * is removed. Otherwise, a complete slice counts as covered, and mirrored records that the API did not return for it
- * are marked as missing.
+ * Writes all records in a slice in one transaction. If any record is faulty, the slice becomes a faulty slice, so that
+ * nothing in it is removed. Otherwise, a complete slice counts as covered, and mirrored records that the API did not
+ * return for it are marked as missing.
  * @returns copies that are older than the mirrored records
  */
 function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceReading): SkippedCopy[] {
