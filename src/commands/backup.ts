@@ -184,15 +184,19 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     const kept = existsSync(db) ? replacedPath : null;
     const current = kept === null ? null : await readCurrentMirror(db);
     const copy = await reserveTempFile(join(dirname(db), "mirror.sqlite"), deps.random);
-    const copyBackup = () => copyMirror(from, copy, deps.runGracefully);
-    await runOnCopy(from, deps, copyBackup).catch((error: unknown) => {
-      if (!(error instanceof MirrorUnusable)) throw error;
-      const hint = "choose a different backup; the mirror has not been changed";
-      throw new MirrorUnusable(error.message.replace(/^The mirror /, "The backup "), { hint, cause: error });
-    });
-    await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
-      checkBackupBrand(mirror, from, current, brand, reporter);
-      copyMirrorState(mirror, current, db, reporter);
+    await runOnCopy(from, deps, async () => {
+      await copyMirror(from, copy, deps.runGracefully).catch((error: unknown) => {
+        if (!(error instanceof MirrorUnusable)) throw error;
+        const hint = "choose a different backup; the mirror has not been changed";
+        throw new MirrorUnusable(error.message.replace(/^The mirror /, "The backup "), {
+          hint,
+          cause: error,
+        });
+      });
+      await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
+        checkBackupBrand(mirror, from, current, brand, reporter);
+        copyMirrorState(mirror, current, db, reporter);
+      });
     });
     if (!current)
       reporter.warn(

@@ -469,6 +469,31 @@ test("backup --restore leaves a complete mirror no matter when it is killed", as
   expect(step).toBe(3);
 });
 
+test("backup --restore removes the copy if a signal arrives while the copy is prepared", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const preload = join(brand.home, "signal.cjs");
+  writeFileSync(
+    preload,
+    `const { prototype } = require(${JSON.stringify(sqlitePath)});
+    const { pragma } = prototype;
+    let pragmas = 0;
+    prototype.pragma = function (text, ...rest) {
+      // The first such pragma ends the check of the copy.
+      if (text === "journal_mode = DELETE" && this.name.endsWith(".part") && ++pragmas === 2)
+        process.kill(process.pid, "SIGINT");
+      return pragma.call(this, text, ...rest);
+    };`,
+  );
+  const restore = spawnBrandapi(["backup", "--restore", path], {
+    env: { BRANDAPI_DB: brand.db },
+    home: brand.home,
+    node: [process.execPath, "--require", preload],
+  });
+  expect((await restore.ended).code).toBe(130);
+  expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
+});
+
 test("backup --restore works without hard links, and ignores the write-ahead log of a deleted mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
