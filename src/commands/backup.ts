@@ -205,10 +205,13 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
           output,
         ),
       );
-    // Changing the journal mode checkpoints and removes the write-ahead log, so that the mirror is a single file. This
-    // fails if another program has the mirror open.
-    if (current) await withMirror(connect(db), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
-    replaceMirror(copy, db, replacedPath);
+    const replace = async () => {
+      // Changing the journal mode checkpoints and removes the write-ahead log, so that the mirror is a single file. This
+      // fails if another program has the mirror open.
+      if (current) await withMirror(connect(db), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
+      replaceMirror(copy, db, replacedPath);
+    };
+    await deps.runGracefully(replace, `the mirror has been restored from ${from}`);
     if (kept) reporter.note(`The previous mirror has been kept: ${kept}`);
     reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", output));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };

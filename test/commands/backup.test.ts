@@ -469,29 +469,41 @@ test("backup --restore leaves a complete mirror no matter when it is killed", as
   expect(step).toBe(3);
 });
 
-test("backup --restore removes the copy if a signal arrives while the copy is prepared", async () => {
-  const brand = await mirrored();
-  const { path } = await backUp(brand);
+/** Restores a backup, and sends SIGINT when SQLite turns off WAL mode in a file whose path ends in `suffix`. */
+async function restoreWithSignal(brand: TestBrand, path: string, suffix: string, time: number) {
   const preload = join(brand.home, "signal.cjs");
   writeFileSync(
     preload,
     `const { prototype } = require(${JSON.stringify(sqlitePath)});
     const { pragma } = prototype;
-    let pragmas = 0;
+    let times = 0;
     prototype.pragma = function (text, ...rest) {
-      // The first such pragma ends the check of the copy.
-      if (text === "journal_mode = DELETE" && this.name.endsWith(".part") && ++pragmas === 2)
+      if (text === "journal_mode = DELETE" && this.name.endsWith(${JSON.stringify(suffix)}) && ++times === ${time})
         process.kill(process.pid, "SIGINT");
       return pragma.call(this, text, ...rest);
     };`,
   );
-  const restore = spawnBrandapi(["backup", "--restore", path], {
+  return await spawnBrandapi(["backup", "--restore", path], {
     env: { BRANDAPI_DB: brand.db },
     home: brand.home,
     node: [process.execPath, "--require", preload],
-  });
-  expect((await restore.ended).code).toBe(130);
+  }).ended;
+}
+
+test("backup --restore removes the copy if a signal arrives while the copy is prepared", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  // The first time, the copy is checked.
+  expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
+});
+
+test("backup --restore finishes if a signal arrives while the mirror is replaced", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const { code, err } = await restoreWithSignal(brand, path, brand.db, 1);
+  expect([code, err]).toEqual([130, expect.stringContaining("has been restored")]);
+  expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toHaveLength(1);
 });
 
 test("backup --restore works without hard links, and ignores the write-ahead log of a deleted mirror", async () => {
