@@ -1,11 +1,10 @@
 import type { Mirror } from "../store/database.js";
-import type { SqlValue } from "../store/projection.js";
 import { quote } from "../store/table-sql.js";
 import { formatInstant, formatUtc, maxTimestampMs } from "../util/timestamps.js";
 import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
 
 /** A value in a row. `bigint` occurs only in the results of user-supplied SQL. */
-export type RowValue = SqlValue | bigint;
+export type RowValue = string | number | bigint | null;
 export type Row = readonly RowValue[];
 
 /** The rows and columns to read from a table or view. */

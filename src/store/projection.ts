@@ -108,9 +108,9 @@ class TableWriter {
 }
 
 /** A row's values, in the order of `columnNames`. The integer key comes last. */
-export type TableRow = (SqlValue | bigint)[];
+export type TableRow = SqlValue[];
 
-export type SqlValue = string | number | null;
+type SqlValue = string | number | bigint | null;
 
 /** An object that becomes a row, and its position in its list. */
 interface TableItem {
@@ -182,7 +182,7 @@ export class RowBuilder {
     record: StoredRecord,
     { position, value: itemValue }: TableItem,
     issues: SchemaIssue[],
-  ): SqlValue | bigint {
+  ): SqlValue {
     const { from, path } = column;
     if (from === "position") return position;
     if (from === "parent") {
@@ -203,12 +203,7 @@ function toUtcTime(date: TableRow[number] | undefined): string | null {
  * Converts a value to its column's type, and reports the value if its type is different. A string that contains a
  * number is converted. Any other value of a different type becomes null.
  */
-function toColumnValue(
-  column: TableColumn,
-  value: unknown,
-  table: string,
-  issues: SchemaIssue[],
-): SqlValue | bigint {
+function toColumnValue(column: TableColumn, value: unknown, table: string, issues: SchemaIssue[]): SqlValue {
   if (value === undefined || value === null) return null;
   if (column.isDiscovered) return toUntypedValue(value);
   const typed = toTypedValue(column.type, value);
@@ -219,7 +214,7 @@ function toColumnValue(
   return number ?? null;
 }
 
-function toUntypedValue(value: unknown): SqlValue | bigint {
+function toUntypedValue(value: unknown): SqlValue {
   if (typeof value === "string") return value.toWellFormed();
   // better-sqlite3 binds JavaScript numbers as REAL, so integers are passed as bigints.
   if (typeof value === "boolean") return BigInt(value);
