@@ -131,6 +131,7 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
     for (const warning of findWrongDates(where ?? "")) session.reporter.warn(warning);
     warnAboutUnreadTables(session, whereTables);
     warnAboutPartialTables(session, readNames);
+    // The checks and warnings above are about the present data, which `useDataAsOf` hides.
     if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
     try {
       await writeTables(selections.map(openRows), output, session, bookmarks);
