@@ -77,7 +77,7 @@ export async function openMirrorForReading(path: string, options: MigrationOptio
       hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
     });
   // The migration would change tables that the older version is still writing to.
-  if (version === "older" && (await findRunningCommand(path)))
+  if (await findRunningCommand(path))
     throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
       hint: "to migrate the mirror, run the same command again after that run has ended",
     });

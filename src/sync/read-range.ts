@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
@@ -43,28 +44,36 @@ export async function readRange(
     const rest = await readByPage(run, { from, to: newest }, budget);
     return { reached: rest.reached, reasons: [...reasons, ...rest.reasons] };
   };
-  // Before each request, all records from `reached` to the end of the range are stored. `previous` is the page that was
-  // stored last. Only the count in the next response shows whether records were missing from it.
+  // All records from `reached` to the end of the range are stored, or are on `page`. `previous` is the page that was
+  // received before. Only the count in the next response shows whether records were missing from it.
   let reached = to + 1;
   let previous: CompletePage | null = null;
-  do {
-    const page = await requestNewest(run, { from, to: reached - 1 });
+  let request: Promise<NewestPage> | null = requestNewest(run, { from, to });
+  while (request) {
+    const page: NewestPage = await request;
     if (previous !== null && (await lackedRecords(run, previous, page.total)))
       return await readRestByPage(previous.range.to);
     if (page.kind === "faulty") return await readRestByPage(reached - 1);
+    reached = page.range.from;
+    const requestNext = () =>
+      reached > from && budget.remaining > 0 ? requestNewest(run, { from, to: reached - 1 }) : null;
     if (page.kind === "dense") {
       reasons.push(...(await storeSlice(run, await readSlice(run, page.range))));
+      request = requestNext();
       previous = null;
     } else {
       const remaining = Math.ceil((page.total - page.records.length) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));
+      // The API processes the next request while this page is being stored.
+      request = requestNext();
+      await waitUntilSent(request);
       reasons.push(...(await storePage(run, page)));
       previous = page;
     }
-    reached = page.range.from;
-  } while (reached > from && budget.remaining > 0);
+  }
   // If the budget is used up, no later page contains these records, so count them now.
-  run.progress.addRows(previous?.olderRecords.length ?? 0);
+  const uncounted = previous?.olderRecords.length ?? 0;
+  if (uncounted > 0) run.mirror.transaction(() => run.progress.addRows(uncounted));
   return { reached, reasons };
 }
 
@@ -119,16 +128,27 @@ async function lackedRecords(run: DatedRun, page: CompletePage, remaining: numbe
   return repeated.kind === "faulty" || repeated.total > records.length;
 }
 
+/**
+ * Waits for the two turns of the event loop that undici takes to send a request, because storing a page blocks the event
+ * loop. If the request fails, the caller gets the error when it awaits the request.
+ */
+async function waitUntilSent(request: Promise<unknown> | null): Promise<void> {
+  request?.catch(() => {});
+  await setImmediate();
+  await setImmediate();
+}
+
 async function storePage(run: DatedRun, page: CompletePage): Promise<IncompleteReason[]> {
   const { apiTotals, mirror, progress, runId, state, writer } = run;
   const { olderRecords, range, records, requestedAt } = page;
   const copies = mirror.transaction(() => {
     const written = writer.write(records, { readAt: requestedAt });
-    // The next page contains these records as well. Write them now, so that an interrupted run loses none of them.
-    state.missing.delete(writer.write(olderRecords, { readAt: requestedAt }).ids);
+    // Write the older records as well, so that an interrupted run loses none of them. The next page contains them too,
+    // so their number, their copies and their effect on the totals are left to that page.
+    const older = writer.write(olderRecords, { readAt: requestedAt });
+    state.missing.delete([...written.ids, ...older.ids]);
     const ids = new Set(written.ids);
     progress.addRows(ids.size);
-    state.missing.delete(ids);
     if (written.addedOrChanged > 0) state.storedTotals.invalidate(range);
     state.coverRange({ runId, range, ids, requestedAt }, apiTotals);
     return written.copies;
