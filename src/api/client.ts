@@ -9,13 +9,13 @@ import { RateLimiter } from "./rate-limit.js";
 import {
   classifyError,
   classifyStatus,
+  createRefusalError,
   createUnavailableError,
   type KeyScopes,
   type Outage,
   type RequestFailure,
   RequestTimeout,
   readScopes,
-  refusalError,
 } from "./request-errors.js";
 import { type ApiResponse, chooseMaxItems, readEnvelope, responseLimits } from "./response.js";
 
@@ -109,7 +109,7 @@ export class ApiClient {
         const keyScopes = failure.status === 403 ? await this.#readKeyScopes(path) : null;
         const baseUrl = this.#baseUrl.href.replace(/\/$/, "");
         const { rejectedKeyHint } = this.settings;
-        throw refusalError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
+        throw createRefusalError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
       }
 
       this.#outage.recordFailure(path, sentAt);

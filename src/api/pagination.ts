@@ -37,7 +37,7 @@ export async function* readPages(
     if (!page) return;
     const { items, pagination } = page;
     if (items.length >= pagination.per_page && isDeepStrictEqual(items, previousItems))
-      throw paginationError(path, `has the same items on pages ${number - 1} and ${number}`);
+      throw createPaginationError(path, `has the same items on pages ${number - 1} and ${number}`);
     previousItems = items;
     yield page;
     // An empty page ends the list, even if the API announces more pages. The caller detects missing records by
@@ -60,34 +60,34 @@ async function fetchPage(
     // For a page past the end, some servers return an empty page or the last page. Others return 400 or 404.
     if (number > 1 && page.pagination.total_pages < number) return null;
     if (page.page === number) return page;
-    throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
+    throw createPaginationError(path, `is page ${page.page}, but page ${number} was requested`);
   } catch (error) {
     if (number === 1 || !(error instanceof BadRequest || error instanceof NotFound)) throw error;
     const { pagination } = await get(1);
     if (pagination.total_pages < number) return null;
     if (error instanceof BadRequest) throw error;
-    throw paginationError(path, `announces page ${number}, which does not exist (${error.status})`);
+    throw createPaginationError(path, `announces page ${number}, which does not exist (${error.status})`);
   }
 }
 
 export function firstPage(path: string, response: ApiResponse): Page {
   const page = toPage(path, response);
-  if (page.page !== 1) throw paginationError(path, `is page ${page.page}, but page 1 was requested`);
+  if (page.page !== 1) throw createPaginationError(path, `is page ${page.page}, but page 1 was requested`);
   return page;
 }
 
 function toPage(path: string, { items, pagination, requestedAt }: ApiResponse): Page {
-  if (!items) throw paginationError(path, "is not a list");
-  if (!pagination) throw paginationError(path, "has no `pagination`");
+  if (!items) throw createPaginationError(path, "is not a list");
+  if (!pagination) throw createPaginationError(path, "has no `pagination`");
   if (pagination.has_next && pagination.page >= pagination.total_pages)
-    throw paginationError(
+    throw createPaginationError(
       path,
       `claims that page ${pagination.page} of ${pagination.total_pages} has a next page`,
     );
   return { page: pagination.page, items, pagination, requestedAt };
 }
 
-function paginationError(path: string, problem: string): UnexpectedResponse {
+function createPaginationError(path: string, problem: string): UnexpectedResponse {
   const hint = "run the command again; if it fails again, the API does not paginate as documented";
   return unexpectedResponse(path, problem, hint);
 }

@@ -160,7 +160,7 @@ const pathWithId = /^\/(content|opportunities|surveys)\//;
  * Returns the error for a status that is not retried (see "Errors" in the API documentation). Ignores the response body,
  * whose undocumented fields could contain the key.
  */
-export function refusalError(refusal: RefusedRequest, context: RequestContext): BrandapiError {
+export function createRefusalError(refusal: RefusedRequest, context: RequestContext): BrandapiError {
   const { location, status } = refusal;
   const { path, baseUrl, rejectedKeyHint } = context;
   if (status === 400)

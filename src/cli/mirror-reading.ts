@@ -6,7 +6,7 @@ import type { Deps } from "../deps.js";
 import { type ConfigurationError, MirrorUnusable } from "../errors.js";
 import { lastBackupHint } from "../store/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
-import { noMirrorError, openMirrorForReading } from "../store/open.js";
+import { createNoMirrorError, openMirrorForReading } from "../store/open.js";
 import { pathExists } from "../util/files.js";
 import { explainOpenError, explainSqlite, isDamaged } from "../util/system-errors.js";
 import { createStyle, type Style, terminalWidth } from "../util/terminal.js";
@@ -37,7 +37,7 @@ export async function readMirror<T>(
   const style = createStyle(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);
   try {
-    if (!pathExists(dbPath)) throw missingMirrorError(settings, deps);
+    if (!pathExists(dbPath)) throw createMissingMirrorError(settings, deps);
     return await withMirror(openMirrorForReading(dbPath, { reporter }), (mirror) =>
       withReadTransaction(mirror, () => work({ deps, flags, mirror, reporter, style, width })),
     );
@@ -53,21 +53,21 @@ export async function readMirror<T>(
  * the demo.
  * @throws ConfigurationError if the profile is unknown
  */
-export function missingMirrorError(settings: Settings, deps: Deps): ConfigurationError {
+export function createMissingMirrorError(settings: Settings, deps: Deps): ConfigurationError {
   const { dbPath, key, output } = settings;
   const firstSync =
     key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";
-  if (output.db !== undefined) return noMirrorError(dbPath, `check the path, or ${firstSync}`);
+  if (output.db !== undefined) return createNoMirrorError(dbPath, `check the path, or ${firstSync}`);
   refuseUnknownProfile(settings, deps);
   const demo = join("brandapi-demo", "demo.sqlite");
   if (pathExists(join(deps.cwd, demo)))
-    return noMirrorError(
+    return createNoMirrorError(
       dbPath,
       `add \`--db ${demo}\` to use the demo's mirror; for your own brand, ${firstSync}`,
     );
-  if (key !== undefined) return noMirrorError(dbPath, firstSync);
+  if (key !== undefined) return createNoMirrorError(dbPath, firstSync);
   const missing = explainMissing(settings, deps);
-  return noMirrorError(dbPath, missing?.hint ?? `${firstSync}; without a key, try \`brandapi demo\``);
+  return createNoMirrorError(dbPath, missing?.hint ?? `${firstSync}; without a key, try \`brandapi demo\``);
 }
 
 /**

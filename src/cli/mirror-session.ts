@@ -26,7 +26,7 @@ import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
 import { type Identity, openApi, readIdentity, warnBeforeExpiry } from "./api-session.js";
-import { explainMirrorError, missingMirrorError } from "./mirror-reading.js";
+import { createMissingMirrorError, explainMirrorError } from "./mirror-reading.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
 /** A command that uses both the API and the mirror, such as `sync` or `verify`. */
@@ -105,7 +105,7 @@ async function checkExistingMirror(
   const { dbPath } = settings;
   const exists = await withMirror(openMirrorOrEmpty(dbPath), ({ hasFile }) => hasFile);
   if (exists) return;
-  if (needsMirror) throw missingMirrorError(settings, deps);
+  if (needsMirror) throw createMissingMirrorError(settings, deps);
   // The path may contain a typo.
   if (flags.db !== undefined) reporter.note(`Creating a new mirror: ${dbPath}`);
 }

@@ -94,7 +94,7 @@ export function chooseOutput(
   const format = chooseFormat(flags, destination, allowed);
   if (!format) {
     if (destination.kind === "stdout") return undefined;
-    throw noFormatError(allowed, destination.path);
+    throw createNoFormatError(allowed, destination.path);
   }
   checkFormat(format, flags, destination, allowed);
   return { format, destination, csv: chooseCsvOptions(flags, destination) };
@@ -164,7 +164,7 @@ function checkFormat(
       throw new UsageError(`\`--${name}\` contradicts the file's extension: ${path}`, {
         hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
       });
-    if (isCompressed && !isText) throw noFormatError(allowed, path);
+    if (isCompressed && !isText) throw createNoFormatError(allowed, path);
   }
   const csvFlag = findCsvFlag(flags);
   if (csvFlag !== undefined && name !== "csv")
@@ -206,7 +206,7 @@ const similarExtensions: Readonly<Record<string, string>> = {
 };
 
 /** Creates the error for a missing or unknown format. @param path the file whose extension is unknown */
-export function noFormatError(allowed: readonly Format[] = formats, path?: string): UsageError {
+export function createNoFormatError(allowed: readonly Format[] = formats, path?: string): UsageError {
   const flags = allowed.map(({ name }) => `\`--${name}\``).join(", ");
   const extensions = allowed.flatMap((format) => format.extensions).join(", ");
   const problem =

@@ -11,8 +11,8 @@ import {
 import { readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
+  createNoFormatError,
   createOutputOptions,
-  noFormatError,
   type OutputFlags,
   writeTables,
 } from "../cli/output.js";
@@ -119,7 +119,7 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
   const { columns, where } = flags;
   const tables = [...new Set(names.map((name) => resolveTableName(name, columns)))];
   const output = chooseOutput(flags, deps);
-  if (!output) throw noFormatError();
+  if (!output) throw createNoFormatError();
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
   const asOf = parseAsOf(flags.asOf, now);

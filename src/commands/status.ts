@@ -80,7 +80,7 @@ async function printStatus(
     else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, named, style, width) + text, width));
     warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
     if (maxAge === null) return;
-    const stale = staleError(health, named, maxAge, neverSynced);
+    const stale = createStaleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
     // With `--quiet`, no table is printed, so the problems are printed as warnings. Refusals are left out, because the
     // error names them.
@@ -90,7 +90,7 @@ async function printStatus(
 }
 
 /** Creates the error for `--max-age`, with all reasons, most urgent first. Returns null if nothing is stale. */
-function staleError(
+function createStaleError(
   health: Health,
   named: boolean,
   maxAgeMs: number,

@@ -115,7 +115,7 @@ async function verifyResources(
     deps.stdout.write(`${wrapIndented(describeBlindSpot(withBlindSpot), terminalWidth(deps.stdout), 2)}\n`);
   throwIfFailed(results, due.length);
   const withProblems = verified.flatMap(({ result }) => (result.problems.length > 0 ? result : []));
-  if (withProblems.length > 0) throw problemsError(withProblems, repair);
+  if (withProblems.length > 0) throw createProblemsError(withProblems, repair);
 }
 
 function printVerification(
@@ -143,7 +143,7 @@ function printVerification(
     );
 }
 
-function problemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
+function createProblemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
   const command = `brandapi verify ${results.map(({ resource }) => resource).join(" ")}`;
   const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
   let hint = `run \`${command}\` again later`;

@@ -15,7 +15,7 @@ import {
 } from "../store/table-sql.js";
 import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
-import { storedTables, typedTables } from "./readable-tables.js";
+import { tablesReadBy, typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads } from "./statement-reads.js";
 
 /**
@@ -84,7 +84,7 @@ export interface AsOfLimits {
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
   const { db } = mirror;
   const time = formatInstant(at);
-  const stored = new Set(names.flatMap(storedTables));
+  const stored = new Set(names.flatMap(tablesReadBy));
   const shapes = typedTables().filter((shape) =>
     recordStates.some((state) => stored.has(tableName(shape, state))),
   );

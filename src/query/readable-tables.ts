@@ -24,13 +24,13 @@ export function typedTables(): readonly TableShape[] {
 }
 
 /** Returns the names of the tables that a view reads. For a table, returns only the table's name. */
-export function storedTables(name: string): readonly string[] {
+export function tablesReadBy(name: string): readonly string[] {
   return views.find((view) => view.name === name)?.reads ?? [name];
 }
 
 /** Returns the declarations of the typed tables that a table or view reads. */
 export function findTypedTables(name: string): TableShape[] {
-  const stored = storedTables(name);
+  const stored = tablesReadBy(name);
   return typedTables().filter((shape) =>
     recordStates.some((state) => stored.includes(tableName(shape, state))),
   );

@@ -1,7 +1,7 @@
 import { contains, mergeRanges, overlaps, subtractRanges, type TimeRange } from "../util/time-ranges.js";
 import { dayMs, formatInstant, formatInstantOrNull, minuteMs } from "../util/timestamps.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { hasNoDifferingCounts, isFinishedSync } from "./runs.js";
+import { equalCountsSql, finishedSyncSql } from "./runs.js";
 
 export interface CoveredRange extends TimeRange {
   readAt: number;
@@ -66,7 +66,7 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: CoverageRow): Cover
 /** Returns the coverage from runs whose final counts matched. Other runs may have missed records. */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
-    WHERE resource = ? AND ${isFinishedSync} AND ${hasNoDifferingCounts}`;
+    WHERE resource = ? AND ${finishedSyncSql} AND ${equalCountsSql}`;
   const runs = new Set(mirror.selectValues<number>(select, resource));
   return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
 }

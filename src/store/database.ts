@@ -163,7 +163,7 @@ export function parseStoredJson<T>({ path }: Mirror, json: string, what: string)
   try {
     return JSON.parse(json) as T;
   } catch (cause) {
-    throw damageError(path, `${what} is not JSON`, cause);
+    throw createDamageError(path, `${what} is not JSON`, cause);
   }
 }
 
@@ -248,7 +248,7 @@ export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
 }
 
-function damageError(path: string, reason: string, cause: unknown): MirrorUnusable {
+function createDamageError(path: string, reason: string, cause: unknown): MirrorUnusable {
   return new MirrorUnusable(`The mirror is damaged (${reason}): ${path}.`, { hint: damagedHint, cause });
 }
 
@@ -271,7 +271,7 @@ export function checkForDamage(mirror: Mirror, now: number): void {
   const first = String(mirror.db.pragma("quick_check(1)", { simple: true }));
   if (first !== "ok") {
     const cause = Object.assign(new Error(first), { code: "SQLITE_CORRUPT" });
-    throw damageError(mirror.path, first.replace(/\s+/g, " "), cause);
+    throw createDamageError(mirror.path, first.replace(/\s+/g, " "), cause);
   }
   writeInfo(mirror, "checked_on", today);
 }

@@ -51,7 +51,7 @@ export async function lockMirror(
     return { release: () => void db.close() };
   } catch (error) {
     db.close();
-    throw errorCode(error).startsWith("SQLITE_") ? lockFileError(lockPath, error) : error;
+    throw errorCode(error).startsWith("SQLITE_") ? createLockFileError(lockPath, error) : error;
   }
 }
 
@@ -61,11 +61,11 @@ async function openLockFile(path: string): Promise<Database> {
     // Wait briefly, because other processes take the lock for a moment to test it.
     return new Sqlite(path, { timeout: 100 });
   } catch (error) {
-    throw lockFileError(path, error);
+    throw createLockFileError(path, error);
   }
 }
 
-function lockFileError(path: string, cause: unknown): ConfigurationError {
+function createLockFileError(path: string, cause: unknown): ConfigurationError {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const reason = isFolder ? "it is a folder" : errorReason(cause);
   return new ConfigurationError(`Cannot use the mirror's lock file ${path}: ${reason}`, {

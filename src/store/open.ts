@@ -65,7 +65,7 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
  * @throws ConfigurationError if the mirror does not exist; MirrorBusy if an older version of brandapi is writing to it
  */
 export async function openMirrorForReading(path: string, options: MigrationOptions = {}): Promise<Mirror> {
-  if (!pathExists(path)) throw noMirrorError(path);
+  if (!pathExists(path)) throw createNoMirrorError(path);
   const mirror = await connect(path, { readonly: true });
   const version = schemaVersion(mirror);
   if (isUpToDate(mirror)) return mirror;
@@ -108,7 +108,7 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   return copy;
 }
 
-export function noMirrorError(path: string, hint = "run `brandapi sync` first"): ConfigurationError {
+export function createNoMirrorError(path: string, hint = "run `brandapi sync` first"): ConfigurationError {
   return new ConfigurationError(`No mirror yet: ${path}.`, { hint });
 }
 

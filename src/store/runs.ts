@@ -152,51 +152,51 @@ export function isVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
 
 // SQL conditions on rows in `sync_runs`.
 
-const isDoneSync = "outcome = 'done'";
+const doneSyncSql = "outcome = 'done'";
 /** A completed `verify` has this outcome even if it found differences, which are in its `error`. */
-const isDoneVerify = "outcome = 'verified'";
+const doneVerifySql = "outcome = 'verified'";
 /** True for a sync or a `verify` in which the mirror and the API agreed. */
-const isInAgreement = "verified = 1";
+const inAgreementSql = "verified = 1";
 /**
  * True for a run that read everything up to its own start, unlike a run with an earlier `--until`. `until` is null for
  * resources that are not read by date, which are always read completely.
  */
-const isUpToDate = "(until IS NULL OR unixepoch(until) + 1 >= unixepoch(started_at))";
+const upToDateSql = "(until IS NULL OR unixepoch(until) + 1 >= unixepoch(started_at))";
 /** True for a run that compared counts. `differing` is null if it did not. */
-const hasComparedCounts = "differing IS NOT NULL";
+const comparedCountsSql = "differing IS NOT NULL";
 /** True for a run whose compared counts agreed, and for a run of a resource whose counts are never compared. */
-export const hasNoDifferingCounts = "(differing IS NULL OR differing = 0)";
+export const equalCountsSql = "(differing IS NULL OR differing = 0)";
 /**
  * True for a sync that read all planned dates and then compared counts. False if the API denied access, because no
  * counts were compared.
  */
-export const isFinishedSync = `(${isDoneSync} OR outcome = 'incomplete' AND ${hasComparedCounts})`;
+export const finishedSyncSql = `(${doneSyncSql} OR outcome = 'incomplete' AND ${comparedCountsSql})`;
 
 /** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
-  const withoutNews = `${isDoneVerify} AND error IS NULL`;
+  const withoutNews = `${doneVerifySql} AND error IS NULL`;
   return findNewestRun(mirror, resource, `NOT (${withoutNews})`) ?? findNewestRun(mirror, resource, "true");
 }
 
 /** Returns the last sync that read everything up to its own start, even if it could not verify all of it. */
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, `${isDoneSync} AND ${isUpToDate}`);
+  return findNewestRun(mirror, resource, `${doneSyncSql} AND ${upToDateSql}`);
 }
 
 /** Returns the last sync that verified everything up to its own start. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, `${isDoneSync} AND ${isInAgreement} AND ${isUpToDate}`);
+  return findNewestRun(mirror, resource, `${doneSyncSql} AND ${inAgreementSql} AND ${upToDateSql}`);
 }
 
 /** Returns the last sync or `verify` in which the mirror and the API agreed, even if it was limited by `--until`. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, isInAgreement);
+  return findNewestRun(mirror, resource, inAgreementSql);
 }
 
 /** Returns the last `verify` that found differences, unless a later run has verified everything up to its own start. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewestRun(mirror, resource, `${isDoneVerify} AND error IS NOT NULL`);
-  const agreeing = findNewestRun(mirror, resource, `${isInAgreement} AND ${isUpToDate}`);
+  const differing = findNewestRun(mirror, resource, `${doneVerifySql} AND error IS NOT NULL`);
+  const agreeing = findNewestRun(mirror, resource, `${inAgreementSql} AND ${upToDateSql}`);
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
 
@@ -204,14 +204,14 @@ export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow |
 export function hasBeenRead(mirror: Mirror, resource: Resource): boolean {
   const find = `SELECT 1 FROM records WHERE resource = @name
      UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
-     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND ${isDoneSync} LIMIT 1`;
+     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND ${doneSyncSql} LIMIT 1`;
   return mirror.selectValue(find, { name: resource.name, by: syncingResource(resource).name }) === 1;
 }
 
 /** True if at least one sync of a resource has completed. */
 export function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
-  const find = `SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND ${isDoneSync} LIMIT 1`;
+  const find = `SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND ${doneSyncSql} LIMIT 1`;
   return mirror.selectValue(find, resource.name, syncingResource(resource).name) === 1;
 }
 
@@ -227,12 +227,12 @@ export function readFirstReadAt(mirror: Mirror, resource?: string): string | nul
 }
 
 export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, isFinishedSync);
+  return findNewestRun(mirror, resource, finishedSyncSql);
 }
 
 /** Returns the newest date up to which a finished run has read, in milliseconds since the Unix epoch. */
 export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
-  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${isFinishedSync}`;
+  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedSyncSql}`;
   const until = mirror.selectValue<string | null>(select, resource) ?? null;
   return until === null ? null : Date.parse(until);
 }

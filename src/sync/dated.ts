@@ -59,12 +59,14 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   const readReasons = await readRanges(run, ranges);
   for (const slice of faultySlices) readReasons.push(...(await readByPage(run, slice)).reasons);
   readReasons.push(...(await audit(run)));
-  // If the API is down, the reads below fail as well, and the run reports that error instead of this warning.
+  // The warning comes after the reads: if the API is down, they have failed, and the run reports that error instead.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const reconciled = await reconcile(run, drift, readReasons);
   const { hasUnreachable, ignoresAmounts, sums } = reconciled;
   const isComplete = reconciled.incompleteReasons.length === 0;
-  const incompleteReasons = isComplete ? removeMissing(run) : reconciled.incompleteReasons;
+  // Missing records are removed last, and only if the counts agree without them.
+  const removalReasons = isComplete ? removeMissing(run) : [];
+  const incompleteReasons = [...reconciled.incompleteReasons, ...removalReasons];
 
   for (const gap of gaps)
     reporter.warn(

@@ -22,7 +22,7 @@ import { encodePathSegment } from "../util/urls.js";
 import { countList, estimateList, readCompleteList } from "./list-strategies.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
-import { refuseRemovals } from "./removals.js";
+import { findRemovalRefusal } from "./removals.js";
 import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
 type DetailsSession = ResourceSession<DetailsStrategy>;
@@ -140,7 +140,7 @@ async function replaceDetailRecords(
     const { ids } = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
-    const refusal = refuseRemovals(run, removed.length, removed.length + ids.length);
+    const refusal = findRemovalRefusal(run, removed.length, removed.length + ids.length);
     if (refusal) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${refusal.text}.`, { hint: refusal.hint });
     writer.remove(removed, readAt);
     progress.addRows(results.length);

@@ -4,7 +4,7 @@ import { countCurrent, findRecordKey, readCurrentIds, readCurrentKeys } from "..
 import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
-import { refuseRemovals, removeMissing } from "./removals.js";
+import { findRemovalRefusal, removeMissing } from "./removals.js";
 import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
 export async function countList(session: ResourceSession): Promise<number | null> {
@@ -72,7 +72,7 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
     });
   const items = [...list.records.values()].map(({ record }) => record);
   const present = countCurrent(mirror, resource.name);
-  const refusal = refuseRemovals(run, Math.max(0, present - items.length), present);
+  const refusal = findRemovalRefusal(run, Math.max(0, present - items.length), present);
   if (refusal) return incomplete(run, list.total, refusal);
   const { requestedAt } = list;
   mirror.transaction(() => {

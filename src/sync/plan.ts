@@ -136,9 +136,9 @@ function findWantedRanges(
   if (since !== undefined) return [{ from: since, to: until }];
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...faultySlices]);
   // The window ends now if no run has finished yet, or if the clock was set back.
-  const windowEnd = Math.min(finishedUntil ?? readUntil, readUntil);
-  const afterWindow = { from: windowEnd + 1, to: readUntil };
-  const withWindows = [...unread, afterWindow].map(({ from, to }) => ({
+  const lastRead = Math.min(finishedUntil ?? readUntil, readUntil);
+  const sinceLastRun = { from: lastRead + 1, to: readUntil };
+  const withWindows = [...unread, sinceLastRun].map(({ from, to }) => ({
     from: subtractWindow(from, windowMs),
     to,
   }));

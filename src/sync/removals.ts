@@ -5,7 +5,7 @@ import type { IncompleteReason, ResourceSession, SyncRun } from "./run.js";
  * Returns the reason to refuse a removal, or null to allow it. By default, a run must not remove all records, or more
  * than half of a list with over 20 records, because such a removal suggests an error in the API.
  */
-export function refuseRemovals(
+export function findRemovalRefusal(
   { options, resource: { name } }: ResourceSession,
   removals: number,
   present: number,
@@ -22,7 +22,7 @@ export function refuseRemovals(
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
   const ids = state.removableRecords().map(({ id }) => id);
-  const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));
+  const refusal = findRemovalRefusal(run, ids.length, countCurrent(mirror, resource.name));
   if (refusal) return [refusal];
   if (ids.length === 0) return [];
   mirror.transaction(() => {
