@@ -127,7 +127,7 @@ function listRefusals({ failed_run: failed, resources }: Health): { reason: stri
   return [...rejected, ...refusals];
 }
 
-/** Returns the mirror's health without refusals, which the error from `staleError` already names. */
+/** Returns the mirror's health without refusals, which the error from `createStaleError` already names. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
