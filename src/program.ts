@@ -219,6 +219,18 @@ function keepComment(argument: string): string {
   return /^--(\s|[^=\n]*\n)/.test(argument) ? `\n${argument}` : argument;
 }
 
+/** Runs a command whose options and arguments have been parsed, and returns its exit code. */
+async function runCommand(command: Command, run: CommandModule["run"], context: Context): Promise<ExitCode> {
+  const flags: GlobalFlags = command.optsWithGlobals();
+  refuseInapplicableGlobalFlags(command.name(), flags);
+  return (await run(flags, context, ...command.processedArgs)) ?? exitCodes.done;
+}
+
+/** Runs a command line for another command, such as a step of the demo. */
+function runNested(words: readonly string[], deps: Deps): Promise<ExitCode> {
+  return runProgram(scanCommandLine(words), deps);
+}
+
 /**
  * Runs a command and returns its exit code.
  * @throws UsageError for an unknown command, option or value; errors from the command
@@ -236,17 +248,13 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
   }
   // Commander does not return an action's result, so the action stores the exit code.
   let exitCode: ExitCode = exitCodes.done;
+  // Commander calls this hook before it parses the subcommand's options, which the loaded module defines.
   root.hook("preSubcommand", async (_, command) => {
     const run = await loadCommand(root, command.name(), deps);
     if (run === null) return;
     inheritOptions(root, command);
     command.action(async () => {
-      const flags: GlobalFlags = command.optsWithGlobals();
-      refuseInapplicableGlobalFlags(command.name(), flags);
-      const brandapi: Context["brandapi"] = (words, nestedDeps) =>
-        runProgram(scanCommandLine(words), nestedDeps);
-      const code = await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs);
-      exitCode = code ?? exitCodes.done;
+      exitCode = await runCommand(command, run, { deps, commandLine, brandapi: runNested });
     });
   });
   try {
