@@ -60,7 +60,9 @@ export interface MirrorSession extends SyncSession {
 }
 
 /**
- * Runs a command that writes to the mirror.
+ * Runs a command that writes to the mirror. A signal stops three steps gracefully: waiting for the lock, requesting
+ * `/me`, and `work`. It ends the process at once during all other steps: checking for a mirror, opening, migrating and
+ * checking it, applying the omitted fields, and recording a failure. SQLite then rolls back the open transaction.
  * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or is replaced while `work` is running;
  * MirrorBusy; errors from `work`
  */
@@ -68,8 +70,8 @@ export async function withMirrorSession(
   command: WritingCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { name, deps, flags, settings, stopHint, options = defaultOptions } = command;
-  const { clock, keys, signal } = deps;
+  const { name, deps, flags, settings, stopHint } = command;
+  const { clock, signal } = deps;
   await withApi(command, async (api, reporter) => {
     await checkExistingMirror(command, reporter);
     const lockOptions = { wait: flags.wait ?? false, clock, signal, onQueued: reporter.note };
@@ -77,10 +79,8 @@ export async function withMirrorSession(
     let opened: OpenedMirror | undefined;
     try {
       opened = await openLockedMirror(command, api, reporter);
-      const { identity, mirror } = opened;
-      const cachedTotals = new Map();
-      const shared = { cachedTotals, api, clock, signal, keys, reporter };
-      const session = { ...shared, identity, settings, options, mirror };
+      const { mirror } = opened;
+      const session = createSession(command, opened, api, reporter);
       reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
       await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
@@ -149,18 +149,37 @@ export async function withPlanSession(
   command: MirrorCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { deps, settings, options = defaultOptions } = command;
-  const { clock, keys, signal } = deps;
+  const { deps, settings } = command;
   await withApi(command, async (api, reporter) => {
     await withMirror(openMirrorForPlan(settings.dbPath), async (mirror) => {
       await deps.runGracefully(async () => {
         const identity = await checkApiIdentity(api, command, reporter);
         checkOwner(readOwner(mirror), identity.brand, settings.brand);
-        const cachedTotals = new Map();
-        await work({ cachedTotals, api, clock, signal, keys, reporter, identity, settings, options, mirror });
+        await work(createSession(command, { identity, mirror }, api, reporter));
       });
     });
   });
+}
+
+function createSession(
+  { deps, settings, options = defaultOptions }: MirrorCommand,
+  { identity, mirror }: OpenedMirror,
+  api: ApiClient,
+  reporter: Reporter,
+): MirrorSession {
+  const { clock, keys, signal } = deps;
+  return {
+    mirror,
+    api,
+    clock,
+    signal,
+    keys,
+    reporter,
+    options,
+    cachedTotals: new Map(),
+    identity,
+    settings,
+  };
 }
 
 /** Opens the reporter and the API client, warns about unknown settings, and explains errors from the mirror. */
