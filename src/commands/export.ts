@@ -116,17 +116,18 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
   if (flags.delta !== undefined) return await exportDeltaTables(names, flags, context);
   refuseDeltaFlags(flags);
   const { deps } = context;
-  const { columns, where } = flags;
+  const { columns, includeRemoved, limit, where } = flags;
   const tables = [...new Set(names.map((name) => resolveTableName(name, columns)))];
   const output = chooseOutput(flags, deps);
   if (!output) throw createNoFormatError();
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
   const asOf = parseAsOf(flags.asOf, now);
-  const range = parseRange(flags, now);
+  const { since, until } = parseRange(flags, now);
+  const request = { columns, where, limit, includeRemoved, since, until, asOf };
 
   await readMirror(flags, deps, async (session) => {
-    const { selections, whereTables } = selectRows(tables, { ...flags, ...range, asOf }, session.mirror);
+    const { selections, whereTables } = selectRows(tables, request, session.mirror);
     const readNames = [...new Set([...tables, ...whereTables])];
     for (const warning of findWrongDates(where ?? "")) session.reporter.warn(warning);
     warnAboutUnreadTables(session, whereTables);
@@ -154,8 +155,16 @@ function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
     });
 }
 
-type SelectionFlags = Pick<ExportFlags, "columns" | "where" | "limit" | "includeRemoved"> &
-  Pick<RowSelection, "since" | "until"> & { asOf: number | undefined };
+/** The requested rows. Times are in milliseconds since the Unix epoch. */
+interface RowRequest {
+  columns: string[] | undefined;
+  where: string | undefined;
+  limit: number | undefined;
+  includeRemoved: boolean | undefined;
+  since: number | undefined;
+  until: number | undefined;
+  asOf: number | undefined;
+}
 
 /**
  * Checks the flags against the tables in the mirror, and selects the rows to export.
@@ -164,7 +173,7 @@ type SelectionFlags = Pick<ExportFlags, "columns" | "where" | "limit" | "include
  */
 function selectRows(
   names: readonly string[],
-  { asOf, columns, includeRemoved, limit, since, until, where }: SelectionFlags,
+  { asOf, columns, includeRemoved, limit, since, until, where }: RowRequest,
   mirror: Mirror,
 ): { selections: RowSelection[]; whereTables: ReadonlySet<string> } {
   const tables = findTables(names, mirror, includeRemoved);
