@@ -2,9 +2,10 @@ import { maxPerPage } from "../api/pagination.js";
 import { findNthDate, recordDate } from "../store/records.js";
 import { startOfDay, type TimeRange } from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
+import { storeSlice } from "./copies.js";
 import { compareCount } from "./counts.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
-import { readSlice, type SliceReading, storeSlice } from "./slices.js";
+import { readSlice, type SliceReading } from "./slices.js";
 
 /** Slices are split until the API counts at most this many records in each, or until they are one day long. */
 const maxSliceRecords = 2_000;

@@ -3,9 +3,10 @@ import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
 import { rangeQuery, readSortedDates } from "./check-dates.js";
+import { resolveCopies, storeSlice } from "./copies.js";
 import { type RangeResult, readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
-import { readSlice, resolveCopies, storeSlice } from "./slices.js";
+import { readSlice } from "./slices.js";
 
 /** The records in `range`, all of which are in one response. */
 interface CompletePage {

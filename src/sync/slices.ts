@@ -1,7 +1,7 @@
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
-import { countUndated, findDate, readCurrentKeys, recordDate, recordKey } from "../store/records.js";
+import { countUndated, findDate, readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
-import { containsInstant, describeRange, startOfSecond, type TimeRange } from "../util/time-ranges.js";
+import { describeRange, type TimeRange } from "../util/time-ranges.js";
 import { findDateFault, rangeQuery } from "./check-dates.js";
 import {
   describeIncompleteList,
@@ -42,20 +42,12 @@ export async function readSlice(run: DatedRun, slice: TimeRange): Promise<SliceR
   return { slice, list, valid, faulty, fault: firstFault };
 }
 
-function describeRepeatedId(id: string): string {
+export function describeRepeatedId(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
-/**
- * Writes all records in a slice, and resolves outdated copies of mirrored records.
- * @returns the reasons why the run is incomplete: one for each list that never settled (A9)
- */
-export async function storeSlice(run: DatedRun, reading: SliceReading): Promise<IncompleteReason[]> {
-  const copies = writeSlice(run, reading);
-  return [...describeUnsettled(reading), ...(await resolveCopies(run, copies, reading.list.requestedAt))];
-}
-
-function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
+/** Describes a list that never settled (A9). */
+export function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
   if (list.isComplete || list.repeated.length > 0) return [];
   return [{ text: `${describeRange(slice)} ${describeIncompleteList(list)}` }];
 }
@@ -66,23 +58,22 @@ function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
  * return for it are marked as missing.
  * @returns copies that are older than the mirrored records
  */
-function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceReading): SkippedCopy[] {
+export function writeSlice(
+  run: DatedRun,
+  { slice, list, valid, faulty, fault }: SliceReading,
+): SkippedCopy[] {
   const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, requestedAt } = list;
   return mirror.transaction(() => {
-    const written = writeList(run, valid, false);
+    const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
-    const copies = [...written.copies, ...writtenFaulty.copies];
     progress.addRows(list.records.size);
-    state.missing.delete(written.ids);
-    state.missing.delete(writtenFaulty.ids.filter((id) => findDate(mirror, id) === null));
-    // A new faulty record was not returned for its own date. If that date is covered, the record counts as missing.
-    state.missing.add(writtenFaulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
-    const isUnchanged = written.addedOrChanged + writtenFaulty.addedOrChanged === 0;
-    if (!isUnchanged || fault !== null) state.storedTotals.invalidate(slice);
+    updateMissing(run, writtenValid, writtenFaulty);
+    const isChanged = writtenValid.addedOrChanged > 0 || writtenFaulty.addedOrChanged > 0;
+    if (isChanged || fault !== null) state.storedTotals.invalidate(slice);
 
     const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
-    const ids = new Set([...written.ids, ...faultyIds]);
+    const ids = new Set([...writtenValid.ids, ...faultyIds]);
     if (fault !== null)
       state.addFaultySlice({
         runId,
@@ -93,8 +84,19 @@ function writeSlice(run: DatedRun, { slice, list, valid, faulty, fault }: SliceR
         requestedAt,
       });
     else if (isComplete) state.coverRange({ runId, range: slice, ids, requestedAt }, apiTotals);
-    return copies;
+    return [...writtenValid.copies, ...writtenFaulty.copies];
   });
+}
+
+/**
+ * Updates which of the returned records are missing. A valid record was returned for its own date, so it is not missing.
+ * A faulty record may have been returned for a different date. A mirrored record therefore remains missing, and a new
+ * record becomes missing if its own date is covered. A record without a readable date was returned, so it is not missing.
+ */
+function updateMissing({ mirror, state }: DatedRun, valid: WrittenRecords, faulty: WrittenRecords): void {
+  state.missing.delete(valid.ids);
+  state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
+  state.missing.add(faulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
 }
 
 function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFaulty: boolean): WrittenRecords {
@@ -107,97 +109,6 @@ function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFault
     copies: responses.flatMap(({ copies }) => copies),
     addedOrChanged: responses.reduce((sum, { addedOrChanged }) => sum + addedOrChanged, 0),
   };
-}
-
-/** The maximum number of mirrored records to look up for the copies in one response. */
-const maxLookups = 10;
-
-/**
- * Resolves copies that are older than the mirrored records. If this run has not yet read the second in which a mirrored
- * record is dated, reads it first, to find out whether the API still returns the record for that date.
- */
-export async function resolveCopies(
-  run: DatedRun,
-  copies: readonly SkippedCopy[],
-  requestedAt: number,
-): Promise<IncompleteReason[]> {
-  const reasons: IncompleteReason[] = [];
-  let lookups = 0;
-  for (const copy of copies) {
-    const mirroredDate = findDate(run.mirror, copy.id);
-    const isUnread = mirroredDate !== null && !isReadByRun(run, mirroredDate);
-    if (isUnread && lookups < maxLookups) {
-      lookups += 1;
-      const reading = await readSlice(run, secondRange(mirroredDate));
-      writeSlice(run, reading);
-      reasons.push(...describeUnsettled(reading));
-    }
-    run.mirror.transaction(() => resolveCopy(run, copy, mirroredDate, requestedAt));
-  }
-  return reasons;
-}
-
-interface CopyFacts {
-  copyDate: number | null;
-  /** The date of the mirrored record before the lookup, or null if it is unreadable. */
-  mirroredDate: number | null;
-  /** True if this run has read the second in which the mirrored record is dated. */
-  isMirroredDateRead: boolean;
-  /** True if the API did not return the record for its mirrored date. */
-  isMissing: boolean;
-}
-
-/**
- * The reason why the API returned an older copy of a mirrored record.
- * - moved: The record now has the copy's date.
- * - duplicate: The API lists the ID twice. `date` is the copy's date.
- * - unknown: The limit on lookups was reached.
- */
-type CopyCause = { kind: "moved" } | { kind: "duplicate"; date: number } | { kind: "unknown" };
-
-function classifyCopy({ copyDate, isMirroredDateRead, isMissing, mirroredDate }: CopyFacts): CopyCause {
-  if (mirroredDate === null) return { kind: "moved" };
-  if (!isMirroredDateRead) return { kind: "unknown" };
-  if (copyDate === null || isMissing) return { kind: "moved" };
-  return { kind: "duplicate", date: copyDate };
-}
-
-function resolveCopy(
-  run: DatedRun,
-  { id, value }: SkippedCopy,
-  mirroredDate: number | null,
-  requestedAt: number,
-): void {
-  const { resource, runId, state, writer } = run;
-  const cause = classifyCopy({
-    copyDate: recordDate(resource, value),
-    mirroredDate,
-    isMirroredDateRead: mirroredDate !== null && isReadByRun(run, mirroredDate),
-    isMissing: state.missing.has(id),
-  });
-  if (cause.kind === "moved") {
-    writer.replace(value, requestedAt);
-    state.missing.delete([id]);
-  } else if (cause.kind === "duplicate") {
-    // The newer record stays in the mirror, and the copy's second counts as faulty.
-    const range = secondRange(cause.date);
-    const fault = describeRepeatedId(recordKey(resource, value, 0));
-    state.storedTotals.invalidate(range);
-    state.addFaultySlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
-  } else if (state.isCovered(mirroredDate)) {
-    // Mark the record as missing, so that it is not counted until both of its dates have been read.
-    state.missing.add([id], state.coverage());
-  }
-}
-
-function secondRange(date: number): TimeRange {
-  const from = startOfSecond(date);
-  return { from, to: from + 999 };
-}
-
-function isReadByRun({ runId, state }: DatedRun, date: number): boolean {
-  const readings = [...state.coverage(), ...state.faultySlices()];
-  return readings.some((range) => range.runId === runId && containsInstant(range, date));
 }
 
 /** Describes the fault in the newest faulty slice and the number of faulty records. Returns null if there are none. */
