@@ -57,6 +57,9 @@ interface StateRow {
 /**
  * The sync state of a resource that is stored between runs: the dates read, the missing records and some options.
  * Methods that write must be called in a transaction.
+ *
+ * Each date is either covered, in a faulty slice, or unread. A current record becomes missing when the API does not
+ * return it for its date. It is no longer missing when the API returns it again or a sync removes it.
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -104,10 +107,16 @@ export class SyncState {
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
   coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
-    const { range, runId } = reading;
-    const absentCount = this.#cover(reading, range);
-    if (absentCount > 0) this.storedTotals.invalidate(range);
-    if (!apiTotals) return;
+    const absentCount = this.#cover(reading, reading.range);
+    if (absentCount > 0) this.storedTotals.invalidate(reading.range);
+    if (apiTotals) this.#storeTotals(reading, apiTotals);
+  }
+
+  /**
+   * Stores the API's totals for the days that overlap a range and that the run has read in full. The run may have read a
+   * day in several parts, so the other ranges that it has covered are taken into account.
+   */
+  #storeTotals({ range, runId }: CompleteReading, apiTotals: TotalsByDay): void {
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
     const readByRun = mergeRanges(this.coverage().filter((covered) => covered.runId === runId));
     for (const part of clipRanges(readByRun, days))
