@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import { platformFolder } from "../config/folders.js";
 import { requireCredentials } from "../config/missing-credentials.js";
-import { commandFor, type Settings } from "../config/settings.js";
+import { commandFor, type GlobalFlags, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedResponse } from "../errors.js";
 import { pluralize } from "../util/format-text.js";
@@ -57,14 +57,14 @@ export async function openApi(
  * Returns the hint for a rejected key. The hint for a stored key does not mention typos, because the API accepted the
  * key at login.
  */
-function rejectedKeyHint({ keySource, output, profile }: Settings): string {
+function rejectedKeyHint({ keySource, passedFlags, profile }: Settings): string {
   const createKey = "create a new key in the brand's console: Settings > Integrations > Brand API";
   if (keySource === "profile")
     return `the key comes from the profile \`${profile}\`: ${createKey}; then run \`brandapi login\``;
   if (keySource === "variable")
     return `the key comes from the variable BRANDAPI_KEY: check it for a typo, or ${createKey}`;
   if (keySource === "file")
-    return `the key comes from the file ${output.keyFile}: check it for a typo, or ${createKey}`;
+    return `the key comes from the file ${passedFlags.keyFile}: check it for a typo, or ${createKey}`;
   return `check the key for a typo, or ${createKey}`;
 }
 
@@ -155,15 +155,15 @@ export function warnBeforeExpiry(
  */
 export function printIdentity(
   deps: Deps,
+  flags: GlobalFlags,
   settings: Settings,
   { brand, key }: Identity,
   more: { omit?: readonly string[] } = {},
 ): void {
   const { id, scopes, expires_at } = key;
   const days_left = daysUntil(expires_at, deps.clock.now());
-  if (settings.output.json)
-    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left }, ...more });
-  if (settings.output.json || settings.output.quiet) return;
+  if (flags.json) printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left }, ...more });
+  if (flags.json || flags.quiet) return;
   const facts = [
     ["brand", `${brand.name} (${brand.id})`],
     ["key", id ?? "unknown"],
@@ -177,7 +177,7 @@ export function printIdentity(
     ["mirror", settings.dbPath],
     ...(settings.omit.length > 0 ? [["omits", settings.omit.join(", ")] as const] : []),
   ] as const;
-  const style = createStyle(deps.stdout, settings.output, deps.env);
+  const style = createStyle(deps.stdout, flags, deps.env);
   for (const [label, value] of facts)
     deps.stdout.write(`${style.dim(label.padEnd(9))}${escapeText(value)}\n`);
 }

@@ -54,10 +54,10 @@ export async function readMirror<T>(
  * @throws ConfigurationError if the profile is unknown
  */
 export function createMissingMirrorError(settings: Settings, deps: Deps): ConfigurationError {
-  const { dbPath, key, output } = settings;
+  const { dbPath, key, passedFlags } = settings;
   const firstSync =
     key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";
-  if (output.db !== undefined) return createNoMirrorError(dbPath, `check the path, or ${firstSync}`);
+  if (passedFlags.db !== undefined) return createNoMirrorError(dbPath, `check the path, or ${firstSync}`);
   refuseUnknownProfile(settings, deps);
   const demo = join("brandapi-demo", "demo.sqlite");
   if (pathExists(join(deps.cwd, demo)))

@@ -58,20 +58,23 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
-  const { json, keep, quiet, restore: file } = flags;
+  const { json, quiet, restore: file } = flags;
   if (dir !== undefined && file !== undefined)
     throw new UsageError("`--restore` does not take a folder.", { hint: "omit `--restore` or the folder" });
   if (dir === "") throw new UsageError("The folder's path is empty.", { hint: "pass a folder, or omit it" });
   const settings = readSettings(flags, deps);
   const { text, ...done } =
-    file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps);
+    file === undefined
+      ? await backUp(dir, flags, settings, deps)
+      : await restore(file, flags, settings, deps);
   if (json) printJson(deps.stdout, done);
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
-/** Copies the mirror to a folder, and keeps only the newest `keep` copies; 0 keeps all. */
-async function backUp(dir: string | undefined, keep: number, { dbPath, output }: Settings, deps: Deps) {
-  const origin = await readMirror(output, deps, async ({ mirror }) => readOrigin(mirror));
+/** Copies the mirror to a folder, and keeps only the newest copies (`--keep`). */
+async function backUp(dir: string | undefined, flags: BackupFlags, { dbPath }: Settings, deps: Deps) {
+  const { keep } = flags;
+  const origin = await readMirror(flags, deps, async ({ mirror }) => readOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
   if (dir === undefined) createFolder(folder, 0o700);
   else if (!pathExists(folder))
@@ -162,8 +165,8 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
  * the backup are erased from the copy.
  * @throws MirrorUnusable if the backup is damaged or belongs to another brand, in which case nothing is changed
  */
-async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
-  const reporter = new TerminalReporter(deps, output);
+async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Settings, deps: Deps) {
+  const reporter = new TerminalReporter(deps, flags);
   const from = expandPath(file, deps);
   if (!pathExists(from)) {
     const hint = await lastBackupHint(resolveMirrorPath(dbPath));
@@ -202,7 +205,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
       reporter.warn(
         completeHint(
           "hosts that were forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
-          output,
+          flags,
         ),
       );
     const replace = async () => {
@@ -213,7 +216,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     };
     await deps.runGracefully(replace, `the mirror has been restored from ${from}`);
     if (kept) reporter.note(`The previous mirror has been kept: ${kept}`);
-    reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", output));
+    reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", flags));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();

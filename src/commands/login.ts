@@ -89,7 +89,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   ] as const)
     if (env[name] && env[name].trim().replace(/\/+$/, "") !== value)
       reporter.warn(`${name} is set and overrides the stored value.`);
-  printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
+  printIdentity(deps, flags, { ...settings, ...access, omit }, identity, { omit });
   if (flags.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
       "Content records still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",

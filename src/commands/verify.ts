@@ -3,7 +3,7 @@ import { verifyDeltaTables } from "../cli/delta-output.js";
 import { completeHint } from "../cli/error-output.js";
 import { type ChosenResources, chooseResources, waitOption } from "../cli/flags.js";
 import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
-import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
@@ -104,7 +104,7 @@ async function verifyResources(
     verified.push({ resource, result });
     // Report an outage only once, with the error at the end.
     if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
-      printVerification(result, flags, settings, deps);
+      printVerification(result, flags, deps);
     // Without names, only resources that have been read before are verified, so denied access means that access was
     // lost.
     const wasReadBefore = !named && error instanceof Forbidden;
@@ -118,12 +118,8 @@ async function verifyResources(
   if (withProblems.length > 0) throw createProblemsError(withProblems, repair);
 }
 
-function printVerification(
-  result: VerificationResult,
-  { json, evidence }: VerifyFlags,
-  settings: Settings,
-  { stdout }: Deps,
-): void {
+function printVerification(result: VerificationResult, flags: VerifyFlags, { stdout }: Deps): void {
+  const { json, evidence } = flags;
   const { parts, problems, readEvidence, resource, state, ...printed } = result;
   const numbers = evidence ? readEvidence?.() : undefined;
   const found = problems.map(({ text }) => text);
@@ -139,7 +135,7 @@ function printVerification(
     } satisfies PrintedResult);
   } else
     stdout.write(
-      formatResult(result, settings, terminalWidth(stdout)) + (numbers ? formatEvidence(numbers) : ""),
+      formatResult(result, flags, terminalWidth(stdout)) + (numbers ? formatEvidence(numbers) : ""),
     );
 }
 
@@ -158,7 +154,7 @@ function createProblemsError(results: readonly VerificationResult[], wasRepaired
 }
 
 /** Formats a result. Adjacent months with the same state and reason share a line. */
-function formatResult(result: VerificationResult, { output }: Settings, width: number | undefined): string {
+function formatResult(result: VerificationResult, flags: GlobalFlags, width: number | undefined): string {
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, parts, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
@@ -168,7 +164,7 @@ function formatResult(result: VerificationResult, { output }: Settings, width: n
   if (repaired) {
     const { rows_changed, rows_new, rows_removed, run_id } = repaired;
     const rows = `${formatCount(rows_new)} new, ${formatCount(rows_changed)} changed, ${formatCount(rows_removed)} removed`;
-    const command = completeHint(`\`brandapi changes ${resource} --run ${run_id}\``, output);
+    const command = completeHint(`\`brandapi changes ${resource} --run ${run_id}\``, flags);
     lines.push(`  repaired: ${rows}: ${command}`);
   }
   for (const { first, part, state, why, read_at } of groupParts(parts)) {

@@ -17,7 +17,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity(settings, deps, reporter);
   noteMisspelledVariables(flags, deps.env, reporter.note);
-  printIdentity(deps, settings, identity);
+  printIdentity(deps, flags, settings, identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
   if (identity.clockWarning) reporter.warn(identity.clockWarning);
 }

@@ -55,7 +55,7 @@ interface MissingReason {
  * unknown.
  */
 export function explainMissing(
-  { profile: name, baseUrl, key, output: flags }: Settings,
+  { profile: name, baseUrl, key, passedFlags }: Settings,
   deps: PathDeps,
 ): MissingReason | undefined {
   const { env } = deps;
@@ -76,7 +76,7 @@ export function explainMissing(
       hint: `rename \`${field.written}\` to \`${field.meant}\` in ${configPath(deps)}`,
     };
 
-  const misspelledVariables = findMisspelledVariables(flags, env);
+  const misspelledVariables = findMisspelledVariables(passedFlags, env);
   if (misspelledVariables.length > 0)
     return {
       text: `${list(misspelledVariables.map(({ written }) => `\`${written}\``))} ${misspelledVariables.length === 1 ? "is" : "are"} not used.`,
@@ -84,7 +84,9 @@ export function explainMissing(
     };
 
   if (profiles.has(name)) return undefined;
-  const ignored = ["BRANDAPI_BASE_URL", "BRANDAPI_KEY"].filter((variable) => flags.profile && env[variable]);
+  const ignored = ["BRANDAPI_BASE_URL", "BRANDAPI_KEY"].filter(
+    (variable) => passedFlags.profile && env[variable],
+  );
   if (ignored.length > 0)
     return {
       text: `With \`--profile\`, ${list(ignored)} ${ignored.length === 1 ? "is" : "are"} ignored.`,

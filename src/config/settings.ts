@@ -31,6 +31,9 @@ export interface GlobalFlags {
   progress?: boolean;
 }
 
+/** The flags that override environment variables. */
+export type OverridingFlags = Pick<GlobalFlags, "baseUrl" | "db" | "keyFile" | "profile" | "rateLimit">;
+
 export interface Settings {
   profile: string;
   baseUrl: string | undefined;
@@ -52,7 +55,8 @@ export interface Settings {
   omit: readonly string[];
   /** Fields in the profile that brandapi does not use. */
   unknownFields: readonly string[];
-  output: GlobalFlags;
+  /** The flags that the user passed. Error messages and hints depend on them. */
+  passedFlags: OverridingFlags;
 }
 
 /**
@@ -92,7 +96,7 @@ export function readSettings(
     ping: profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
     unknownFields: findUnknownFields(profile),
-    output: flags,
+    passedFlags: flags,
   };
 }
 

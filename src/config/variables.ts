@@ -2,19 +2,19 @@ import type { Env } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { closestName } from "../util/suggestions.js";
 import { findPlaceholder } from "./credentials.js";
-import type { GlobalFlags } from "./settings.js";
+import type { OverridingFlags } from "./settings.js";
 
 /**
  * Returns the environment variables that apply to a command. If `--profile` is given, variables that may belong to a
  * different brand are ignored.
  */
-export function brandEnv({ profile }: GlobalFlags, env: Env): Env {
+export function brandEnv({ profile }: OverridingFlags, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
 }
 
-function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: GlobalFlags): string[] {
+function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: OverridingFlags): string[] {
   const values = {
     BRANDAPI_BASE_URL: baseUrl,
     BRANDAPI_DB: db,
@@ -28,7 +28,7 @@ function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: Globa
 /**
  * @throws ConfigurationError if the value of an applicable variable is in quotes or is itself an unexpanded variable
  */
-export function checkVariables(flags: GlobalFlags, env: Env): void {
+export function checkVariables(flags: OverridingFlags, env: Env): void {
   const overridden = overriddenVariables(flags);
   const used = brandEnv(flags, env);
   // `checkBaseUrl` and `checkKey` check the other variables.
@@ -59,7 +59,7 @@ export interface MisspelledVariable {
  * Finds misspelled variables such as `BRANDAPI_API_KEY`. A variable is ignored if the correct one is also set or is
  * overridden by a flag, because a script may pass its own variable to a flag, as in `--key-file "$BRANDAPI_KEY_FILE"`.
  */
-export function findMisspelledVariables(flags: GlobalFlags, env: Env): MisspelledVariable[] {
+export function findMisspelledVariables(flags: OverridingFlags, env: Env): MisspelledVariable[] {
   if (flags.profile !== undefined) return [];
   const overridden = overriddenVariables(flags);
   return Object.keys(env)
@@ -74,7 +74,11 @@ export function findMisspelledVariables(flags: GlobalFlags, env: Env): Misspelle
 }
 
 /** Prints a note for each misspelled variable. If the key or the base URL is missing, the error names the variables. */
-export function noteMisspelledVariables(flags: GlobalFlags, env: Env, note: (text: string) => void): void {
+export function noteMisspelledVariables(
+  flags: OverridingFlags,
+  env: Env,
+  note: (text: string) => void,
+): void {
   for (const { written, meant } of findMisspelledVariables(flags, env))
     note(`\`${written}\` is not used: did you mean \`${meant}\`?`);
 }
