@@ -9,10 +9,10 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * Ends the program on SIGINT, SIGTERM and SIGHUP.
  *
  * Most of the time, the program has no signal handlers, so the operating system ends the process at once. A handler
- * could not run until a long SQLite statement has ended. Nothing is lost: SQLite rolls back an open transaction when
- * the mirror is next opened, and an export writes to a file without a name until it is complete (`export/sinks.ts`).
+ * would not run until a long SQLite statement finished. Nothing is lost: SQLite rolls back an open transaction when
+ * the mirror is next opened, and an export writes to an unnamed file until it is complete (`export/sinks.ts`).
  *
- * Work that sends requests, asks a question or must remove temporary files runs in `runGracefully`. During that work,
+ * Work that sends requests, prompts the user or must remove temporary files runs in `runGracefully`. During that work,
  * the first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second
  * signal, or 1.5 seconds after the first one.
  */

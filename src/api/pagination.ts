@@ -22,7 +22,7 @@ export function countPages(records: number): number {
 
 /**
  * Reads a list page by page. If the list shrinks while it is being read, the iteration ends early without an error.
- * @throws UnexpectedResponse if the server returns the wrong page, repeats a full page, or announces a page after the
+ * @throws UnexpectedResponse if the server returns the wrong page, repeats a full page, or refers to a page after the
  * last one
  */
 export async function* readPages(
@@ -40,7 +40,7 @@ export async function* readPages(
       throw createPaginationError(path, `has the same items on pages ${number - 1} and ${number}`);
     previousItems = items;
     yield page;
-    // An empty page ends the list, even if the API announces more pages. The caller detects missing records by
+    // An empty page ends the list, even if the response indicates more pages. The caller detects missing records by
     // comparing `total_items` with the number of records.
     if (items.length === 0 || number >= Math.min(pagination.total_pages, lastPage)) return;
   }
@@ -66,7 +66,7 @@ async function fetchPage(
     const { pagination } = await get(1);
     if (pagination.total_pages < number) return null;
     if (error instanceof BadRequest) throw error;
-    throw createPaginationError(path, `announces page ${number}, which does not exist (${error.status})`);
+    throw createPaginationError(path, `refers to page ${number}, which does not exist (${error.status})`);
   }
 }
 

@@ -178,7 +178,7 @@ interface Quota {
   windowMs: number;
 }
 
-/** How much longer than the window a request counts, in milliseconds, to allow for network jitter. */
+/** The time, in milliseconds, for which a request keeps counting after its window, to allow for network jitter. */
 const marginMs = 50;
 /** The assumed maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;

@@ -43,8 +43,8 @@ export function createFetch(env: Env): Fetch {
 }
 
 /**
- * Creates connections to the proxy, and marks their errors. Otherwise, they would be reported as errors of the API, and
- * undici would retry forever if the proxy closed the connection.
+ * Creates a pool of connections to the proxy. Connection errors are converted to proxy errors. Otherwise, they would be
+ * reported as errors of the API, and undici would retry forever if the proxy closed the connection.
  */
 function createProxyPool({ hostname, port, protocol, origin }: URL, options: object): Pool {
   const pool = new Pool(origin, options);

@@ -238,7 +238,7 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
 }
 
 /**
- * Reports the date of the last backup. Adds a hint if the backup or, without any backup, the mirror's oldest data is
+ * Reports the date of the last backup. Adds a hint if the backup or, if there is none, the mirror's oldest data is
  * more than two weeks old.
  */
 function checkBackup(mirror: Mirror, now: number): Finding {

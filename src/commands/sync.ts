@@ -74,7 +74,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--window <span>",
-        `period before the last sync to re-read (default: ${defaultOptions.windowMs / dayMs}d)`,
+        `re-read this period before the last sync (default: ${defaultOptions.windowMs / dayMs}d)`,
         parseWindow,
       ),
     );
@@ -100,7 +100,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--audit <n>",
-        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `number of requests to spend on re-reading the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )

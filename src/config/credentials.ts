@@ -121,8 +121,8 @@ function looksLikePath(named: string, path: string): boolean {
 }
 
 /**
- * Returns the reason why a file cannot be read, or null if the file exists. The reason does not contain the path, which
- * may be a key.
+ * Returns why a key file is missing or inaccessible, or null if it exists. The text omits the path, because the user
+ * may have passed a key instead of a path.
  */
 function keyFileFault(path: string): string | null {
   try {
@@ -149,7 +149,8 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
 }
 
 /**
- * True if users other than its owner can read a file. Always false on Windows, which has a different permission model.
+ * True if users other than the file's owner can read it. Always false on Windows, which has a different permission
+ * model.
  */
 export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {
   return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;

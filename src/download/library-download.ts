@@ -70,7 +70,7 @@ interface FileResult {
   /** The size in bytes according to the library, which can differ from the file's actual size. */
   library_bytes: number | null;
   sha256: string | null;
-  /** The number of bytes that an earlier run had already downloaded. Null if the download failed. */
+  /** The number of bytes that earlier runs downloaded. Null if the download failed. */
   resumed_from: number | null;
   error: string | null;
 }

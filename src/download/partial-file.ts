@@ -22,7 +22,7 @@ export interface FileVersion {
 export class PartialFile {
   length = 0;
   version: FileVersion | undefined;
-  /** The number of bytes that an earlier run had already downloaded. */
+  /** The number of bytes that earlier runs downloaded. */
   resumedFrom = 0;
 
   private constructor(

@@ -222,7 +222,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
 
 /**
  * Writes a Parquet file.
- * @param digest a digest of the rows to store in the file's footer
+ * @param digest a digest of the rows, which is stored in the file's footer
  */
 export function* writeParquetFile(
   source: { name: string; columns: readonly { name: string }[] },

@@ -9,7 +9,7 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /** The maximum number of rows in a sheet, including the header row. */
 const maxSheetRows = 1_048_576;
-/** The number of characters of XML to collect before compressing them. */
+/** The number of XML characters to buffer before compressing them. */
 const flushLength = 256 * 1_024;
 
 /**

@@ -48,7 +48,7 @@ export interface ResourceHealth {
   last_error: string | null;
   /** The problems that the last `verify` found. `repairable` is false if only the API can correct them. */
   found: { at: string; error: string; repairable: boolean } | null;
-  /** The API's refusal, if the key or the plan no longer allows this resource. */
+  /** The API's last 402 or 403 response, if the key or the plan no longer allows this resource. */
   refused: AccessDenial | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];

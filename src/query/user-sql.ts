@@ -97,7 +97,7 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
       statement.bind();
     } catch (cause) {
       throw new UsageError(`${reason}: ${readErrorMessage(cause)}.`, {
-        hint: "use values instead of `:name` or `?`",
+        hint: "use literal values instead of parameters such as `:name` or `?`",
         cause,
       });
     }

@@ -11,7 +11,7 @@ import {
 } from "./document.js";
 import { formatCompact, formatDay, formatTime } from "./formatting.js";
 
-/** When printing, a table with at most this many rows is kept on one page. */
+/** The maximum number of rows in a table that is kept on one page when printed. */
 const maxRowsKept = 14;
 
 /** Renders the report as a single HTML file. Its Content-Security-Policy forbids scripts and external resources. */

@@ -55,7 +55,7 @@ export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/** Declares a signed URL. Its query string is ignored when a record is checked for changes. */
+/** Declares a field that contains a signed URL. Its query string is ignored when a record is checked for changes. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }

@@ -28,7 +28,7 @@ const detailResources: readonly Resource[] = [surveyResults];
 /** All resources that have records and tables in the mirror. */
 export const allResources: readonly Resource[] = [...resources, ...detailResources];
 
-/** Returns the resource whose sync also reads the given resource. For details, this is the list that they belong to. */
+/** Returns the resource whose sync reads the given resource. For a details resource, this is the list it belongs to. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { Field } from "./fields.js";
 
-/** Declares a list or report that the API offers, how it is read, and the tables in which it is stored. */
+/** A list or report that the API offers, how it is read, and the tables in which it is stored. */
 export interface Resource<S extends Strategy = Strategy> {
   name: string;
   about: string;
@@ -21,7 +21,7 @@ export interface Resource<S extends Strategy = Strategy> {
    * by its position in the list.
    */
   key: readonly string[];
-  /** The main table. Each list in `fields` declares a child table. */
+  /** The main table. Each list in `fields` has a child table. */
   table: string;
   tableAbout: string;
   fields: readonly Field[];

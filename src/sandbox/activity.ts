@@ -25,7 +25,7 @@ interface Pace {
   speed: number;
 }
 
-/** Returns the pace of a brand that has a history of `orders` orders. `speed` multiplies the frequency of all events. */
+/** Returns the pace for a brand with `orders` past orders. `speed` multiplies the frequency of all events. */
 export function naturalPace(orders: number, speed = 1): Pace {
   // By the end of the history, the number of orders per day has grown to a third above the average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };

@@ -177,7 +177,7 @@ export function oneOf<const V extends string>(values: readonly V[], absent: V): 
 }
 
 /**
- * Declares a comma-separated list of `values`.
+ * Declares a parameter that accepts a comma-separated list of `values`.
  * @param normalize converts an item to the spelling in `values`
  */
 export function someOf<const V extends string>(

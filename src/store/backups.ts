@@ -21,7 +21,7 @@ import { schemaVersion } from "./schema.js";
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
  * @param copy the path of the copy (mode 0600), reserved with `reserveTempFile`
- * @param runGracefully runs the copying, so that a signal does not leave an incomplete copy behind
+ * @param runGracefully wraps the copying, so that a signal does not leave an incomplete copy behind
  * @returns the number of records
  * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
  * the folder is not writable or the disk is full

@@ -187,8 +187,8 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
       db.pragma("temp_store = MEMORY");
       // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
       db.pragma("foreign_keys = OFF");
-      // The first read opens the write-ahead log by its name. After that, check that the mirror file has not been
-      // replaced in the meantime.
+      // The first read opens the write-ahead log by name. If the mirror file was replaced before that, the log belongs
+      // to a different mirror, so check this after the read.
       db.pragma("schema_version");
       checkNotReplaced({ fileId, path });
       const mirror = new Mirror(db, path, fileId);

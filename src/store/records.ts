@@ -15,8 +15,8 @@ interface Condition {
 }
 
 /**
- * Returns the condition for the current records in a range. A date can be a fraction of a millisecond later than
- * `range.to`, which is a whole number of milliseconds and belongs to the range.
+ * Returns the condition for the current records in a range. `range.to` is inclusive and in whole milliseconds, so a
+ * date up to a fraction of a millisecond later also matches.
  */
 export function whereCurrent(resource: string, { from, to }: TimeRange): Condition {
   const conditions: Condition[] = [{ sql: "resource = ? AND removed_at IS NULL", values: [resource] }];

@@ -230,7 +230,7 @@ export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | 
   return findNewestRun(mirror, resource, finishedSyncSql);
 }
 
-/** Returns the newest date up to which a finished run has read, in milliseconds since the Unix epoch. */
+/** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
 export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
   const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedSyncSql}`;
   const until = mirror.selectValue<string | null>(select, resource) ?? null;

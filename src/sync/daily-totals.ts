@@ -54,7 +54,7 @@ export function warnOfMissingTotals(
   );
 }
 
-/** Returns the daily totals in the API's form. They come from the session's cache or are requested. */
+/** Returns the daily totals as the API returns them, from the session's cache if possible. */
 export async function requestRawTotals(
   { api, cachedTotals, readUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,

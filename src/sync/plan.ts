@@ -21,7 +21,7 @@ export interface PlanState {
   faultySlices: readonly TimeRange[];
   /** The oldest date that any run has requested, or null before the first run. */
   floor: number | null;
-  /** The newest date up to which a finished run has read, or null if no run has finished. */
+  /** The latest date that a finished run has reached, or null if no run has finished. */
   finishedUntil: number | null;
   /** The ranges that an unfinished sync has read since the last finished run. */
   interrupted: readonly CoveredRange[];

@@ -25,7 +25,7 @@ export interface ListRecord {
   requestedAt: number;
 }
 
-/** Records by ID, or by JSON text if they have no ID. */
+/** Records, keyed by ID, or by their JSON text if they have no ID. */
 type RecordsById = ReadonlyMap<string, ListRecord>;
 
 /** A deduplicated list with the newest version of each record. */
@@ -169,8 +169,8 @@ async function requestAllPages(
 
 /**
  * Requests a list whose pagination is undocumented. The first request has no parameters, because the API rejects
- * unknown parameters. If the response announces more records, all pages are requested; if the API rejects `per_page`,
- * they are requested without it. A single object counts as a list with one record.
+ * unknown parameters. If the response indicates more records, all pages are requested, without `per_page` if the API
+ * rejects it. A single object counts as a list with one record.
  */
 async function requestUndocumented(run: ListRun, path: string, query: QueryParameters): Promise<ListPage[]> {
   const { api, progress, resource } = run;

@@ -72,7 +72,7 @@ export async function readRange(
       previous = page;
     }
   }
-  // If the budget is used up, no later page contains these records, so count them now.
+  // If the budget is used up, no later page is read that would count these records, so count them now.
   const uncounted = previous?.olderRecords.length ?? 0;
   if (uncounted > 0) run.mirror.transaction(() => run.progress.addRows(uncounted));
   return { reached, reasons };
@@ -117,10 +117,10 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
 }
 
 /**
- * Returns true if a page did not contain all the records in its range. This happens if they were in the right order
- * only by chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested again
- * only if the API's count of the remaining records differs from the expected count, because that can also mean that
- * records have changed.
+ * Returns true if a page did not contain all the records in its range. This happens if the records were sorted only by
+ * chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested again only if
+ * the API's count of the remaining records differs from the expected count, because that can also mean that records have
+ * changed.
  */
 async function lackedRecords(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
   const { range, records, total } = page;

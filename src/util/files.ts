@@ -13,7 +13,7 @@ export function pathExists(path: string): boolean {
 }
 
 /**
- * The maximum size of a file with an SQL statement, a key or settings. A larger input may be an endless device or pipe.
+ * The maximum size of an SQL, key or settings file. A larger file might be an endless device or pipe.
  */
 const maxInputBytes = 16 * 2 ** 20;
 

@@ -97,7 +97,7 @@ export function sqliteProblemKind(error: unknown): SqliteProblem["kind"] | undef
   return findSqliteProblem(error)?.kind;
 }
 
-/** True if SQLite reports that the file is damaged, including its header. */
+/** True if SQLite reports damage to the file or to its header. */
 export function isDamaged(error: unknown): boolean {
   const kind = sqliteProblemKind(error);
   return kind === "damaged" || kind === "no-database";

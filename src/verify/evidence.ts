@@ -132,7 +132,9 @@ export function datedEvidence(session: DatedSession, comparison: DatedComparison
     ...[...allCounts].map((count) =>
       filters.includes(count.filter.name)
         ? countEvidence(session, count, { agrees: count.apiCount === count.mirrorCount })
-        : countEvidence(session, count, { note: "the filter does not count the records with this status" }),
+        : countEvidence(session, count, {
+            note: "the API's count for this filter does not match the number of records with the status",
+          }),
     ),
     ...dailyTotalsEvidence(session, comparison),
     ...dayDifferences.map(({ day, text, ...range }) =>

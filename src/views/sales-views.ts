@@ -46,7 +46,7 @@ const monthEnds = `ends AS (
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
       FROM (SELECT month, date(${monthReadUntil}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized})`;
 
-/** The figures by month and currency. `net_through` is the net through the last day that has been read completely. */
+/** The amounts by month and currency. `net_through` is the net amount through the last day that was read completely. */
 const monthlySums = `months AS (
       SELECT month, currency, ${orderFigureSums}, before, through,
         CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
@@ -126,7 +126,7 @@ const difference = amount("difference", "`net_now` minus `net_reported`");
 export const restatements: View = {
   name: "restatements",
   about:
-    "one row per closed month and currency, with the net when it was reported and the net now; `restated_orders` lists the changed orders; " +
+    "one row per closed month and currency, with the net amount as reported and the current net amount; `restated_orders` lists the changed orders; " +
     "`export sales_by_month --as-of` with the time in `reported_at` returns all figures as of that time",
   columns: [
     month,

@@ -78,7 +78,7 @@ it("the client reads a list to the end even if it grows in the meantime", async 
   expect(itemsOf(await read(baseUrl))).toEqual(upTo(35));
 });
 
-it("an empty page ends a list even if the API announces more pages", async () => {
+it("an empty page ends a list even if the response indicates more pages", async () => {
   const { requested, baseUrl } = await serveList(90, (_list, page, response) => {
     if (page > 1) sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 90) });
     return page > 1;
@@ -89,7 +89,7 @@ it("an empty page ends a list even if the API announces more pages", async () =>
 
 it.each([
   [400, "BadRequest", /rejected the parameters/],
-  [404, "UnexpectedResponse", /announces page 3, which does not exist \(404\)\.$/],
+  [404, "UnexpectedResponse", /refers to page 3, which does not exist \(404\)\.$/],
 ])("reading a list fails if an existing page returns HTTP %i", async (status, name, message) => {
   const { baseUrl } = await serveList(60, (_list, page, response) => {
     if (page === 3) sendJson(response, {}, status);

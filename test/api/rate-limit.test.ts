@@ -105,7 +105,7 @@ it("the rate-limit file is readable only by its owner, and does not contain the 
   expect(readFileSync(file).includes(key)).toBe(false);
 });
 
-it("processes of earlier versions and of this version count each other's requests", async () => {
+it("processes running earlier versions and processes running this version count each other's requests", async () => {
   const clock = new FakeClock();
   const { file, send, waited } = openLimiter(clock);
   await send(20);

@@ -38,7 +38,7 @@ test("an export after one sync contains all records as the API returns them, and
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** Each child table with the list and the field that its rows come from, and the columns that identify the parent. */
+/** The child tables, the list and field that their rows come from, and the columns that identify the parent record. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],

@@ -4,7 +4,7 @@ import { at, day, fileAt, hour, memberOf, noon, openRecord, ordersBefore } from 
 
 const many = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
 
-test("a sync sends one request per hundred list items and one request per record with details", async () => {
+test("a sync sends one request per hundred list items, plus one for each record whose details are read", async () => {
   const brand = makeBrand({
     history: 0,
     roster: many(350, (n) => memberOf(`r${n}`)),

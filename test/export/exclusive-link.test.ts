@@ -7,7 +7,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, testDeps } from "../support/program.js";
 
-// Simulates a file system without hard links, such as exFAT.
+// Simulates a file system that does not support hard links, such as exFAT.
 vi.mock("node:fs/promises", async (original) => {
   const link = async () => {
     throw Object.assign(new Error("EPERM: operation not permitted, link"), {
@@ -33,7 +33,7 @@ async function makeTable() {
 
 const version = (n: number) => `${String(n).padStart(20, "0")}.json`;
 
-test("Delta exports add versions on a file system without hard links", async () => {
+test("Delta exports can add versions on a file system that does not support hard links", async () => {
   const { close, run, versions, write } = await makeTable();
   expect(await run()).toMatchObject({ code: 0 });
   write(2);
@@ -42,7 +42,7 @@ test("Delta exports add versions on a file system without hard links", async () 
   close();
 });
 
-test("only one of two concurrent exports succeeds in adding a version on a file system without hard links", async () => {
+test("only one of two concurrent exports succeeds on a file system that does not support hard links", async () => {
   const { close, run, versions } = await makeTable();
   const runs = await Promise.all([run(0.1), run(0.2)]);
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
@@ -65,7 +65,7 @@ test("a Delta export replaces the lock file left behind by an export that was ki
   close();
 });
 
-test("concurrent exports of different brands all succeed on a file system without hard links", async () => {
+test("concurrent exports of different brands all succeed on a file system that does not support hard links", async () => {
   const folder = makeHome();
   mkdirSync(join(folder, "_delta_log"));
   const commit = async (brand: string, random: number) => {

@@ -25,7 +25,7 @@ export interface ModelEvent {
 }
 
 export type EventType =
-  /** A record is added: with the current date, an earlier date, or the same second as an existing record. */
+  /** A record is added with the current date, an earlier date, or a date in the same second as an existing record. */
   | "new"
   | "late"
   | "sameSecond"

@@ -1,8 +1,8 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The expected figures for orders. The views are not used: amounts are summed as integers, and days are computed in
- * JavaScript.
+ * The expected figures for orders, computed independently of the views: amounts are summed as integers, and days are
+ * derived in JavaScript.
  */
 export interface Figures {
   orders: number;

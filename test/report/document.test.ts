@@ -256,7 +256,7 @@ test("the report has no comparison for a month without a complete day", async ()
   expect((await one.run("report --month 2026-12 --text")).out).toContain("There is no comparison");
 });
 
-test("the report states the share that reported months have lost to later refunds", async () => {
+test("the report states what percentage of their net amount the reported months have lost to later refunds", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {

@@ -142,7 +142,7 @@ test("API variants can list a record from before the range or return outdated to
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("in the API variant with unpaginated gifts, codes and surveys, these endpoints accept no parameters", () => {
+test("the endpoints for gifts, codes and surveys accept no parameters in the unpaginated API variant", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);

@@ -89,7 +89,7 @@ export async function strikeProcesses(
     const { held, wrong } = inspect(db, brand);
     for (const what of wrong.slice(0, 3)) say(`  after \`${job.join(" ")}\`: ${what}`);
     report.lost.push(...wrong.slice(0, 3));
-    if (held < before - 50) report.lost.push(`${before - held} orders fewer than before the kill`);
+    if (held < before - 50) report.lost.push(`${before - held} fewer orders than before the kill`);
     if (report.landed % 25 === 0 && struck.landed) report.lost.push(...(await finish(brand, bin, db)));
     if (report.landed % 100 === 0 && struck.landed)
       say(`  ${report.landed} runs interrupted, ${report.lost.length} errors`);

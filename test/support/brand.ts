@@ -64,7 +64,7 @@ class BrandWithApi {
   readonly requests: SentRequest[] = [];
   /** Called before each response. If it returns a fault, the API responds with the fault instead. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
-  /** The brand that records the requests: the one in `sameApiAs`, or by default this brand. */
+  /** The brand that records the requests: `sameApiAs` if it is set, or otherwise this brand. */
   readonly #root: BrandWithApi;
   readonly #options: TestBrandOptions;
   #servedCount = 0;
@@ -286,7 +286,7 @@ export function readsOrders({ path, query }: SentRequest): boolean {
   return path === "/orders" && query.per_page !== "1";
 }
 
-/** Returns true if the request reads a page of one record, which sync does only to get the total. */
+/** Returns true if the request is for a page of one record. Sync sends such requests only to get the total. */
 export function counts({ query }: SentRequest): boolean {
   return query.per_page === "1";
 }

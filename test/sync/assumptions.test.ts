@@ -137,7 +137,7 @@ describe("differences that take more than 100 requests to read", () => {
     const { requests, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API counts 11000 orders, but the mirror has \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // The requests for counts are part of the budget of 100 requests.
+    // The budget of 100 requests includes the count requests.
     expect(requests.filter(isPage).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });

@@ -30,7 +30,7 @@ test("the audit reads contiguous dates as one range, and skips dates that were j
   ]);
 });
 
-test("the audit first re-reads the faulty slices that were read less recently than the next range, and the other slices last", () => {
+test("the audit re-reads a faulty slice first if its last read is older than the next range's, and last otherwise", () => {
   const coverage = [read(first, 49, 5), read(60, 89, 50)];
   const slices = [slice(50, 52, 60), slice(53, 55, 20), slice(56, 59, 10), slice(90, 99, stale)];
   expect(plan(coverage, slices, 99, stale)).toEqual([

@@ -78,7 +78,7 @@ describe("monthly clicks", () => {
     expect((await runSync(narrow, "--full")).months).toHaveLength(11);
   });
 
-  test("sync --until skips the clicks for newer months, and the next run reads them", async () => {
+  test("sync --until skips clicks from later months, and the next run reads them", async () => {
     const brand = makeBrand({ orders });
     expect((await runSync(brand, "--until 2026-04")).months).toEqual([
       "2026-01",

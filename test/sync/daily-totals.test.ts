@@ -45,8 +45,8 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// Without rounding differences, the run on the next day reads two pages: the last day, and the day on which the first
-// run ended.
+// Without rounding differences, the next day's run reads two pages: one for the latest day, and one for the day on
+// which the first run ended.
 describe("rounding differences in amounts", () => {
   test("sync and verify ignore rounding differences in daily totals", async () => {
     const brand = makeBrand({ orders });

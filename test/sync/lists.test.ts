@@ -137,7 +137,12 @@ test("sync stores a host's recommendations as one record, and replaces the produ
 describe("a list with undocumented pagination", () => {
   test.each([
     ["25 records in one request without parameters", 25, {}, [{}]],
-    ["60 records in pages if the response announces more", 60, {}, [{}, { page: "1", per_page: "100" }]],
+    [
+      "60 records in pages if the first response indicates more records",
+      60,
+      {},
+      [{}, { page: "1", per_page: "100" }],
+    ],
     ["60 records in one response", 60, { undocumentedLists: "complete" }, [{}]],
   ] as const)("sync reads a list with undocumented pagination: %s", async (_, count, variants, requests) => {
     const brand = makeBrand({ codes: gifts.slice(0, count), variants });
@@ -155,7 +160,7 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("gifts")).toHaveLength(60);
   });
 
-  test("sync exits with code 8 if the API announces more records but rejects every request for a page", async () => {
+  test("sync exits with code 8 if the first response indicates more records but the API rejects every page request", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
     const { code, err } = await brand.run("sync gifts");

@@ -54,7 +54,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "a run with a gap reads the gap and as many days before it as the window is long",
+    "a run after a gap fills the gap and re-reads the window before it",
     before({ coverage: [read(first, 800), read(850, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000), days(770, 850)],

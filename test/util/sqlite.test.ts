@@ -51,7 +51,7 @@ test("the program explains how to install SQLite if it is missing", () => {
   for (const hint of hints) expect(stdout).toContain(hint);
 });
 
-test("the demo reports that SQLite is missing before it prints or creates anything", () => {
+test("the demo reports that SQLite is missing before it prints or creates anything else", () => {
   const { status, stderr, stdout } = runCopy(installWithoutSqlite(), "demo");
   expect(status).toBe(3);
   expect(stdout).toBe("");

@@ -146,9 +146,9 @@ export async function commitVersion(
 }
 
 /**
- * Creates a version's file. Returns an error if another process has created the file or is about to create it. Compares
- * the file's contents first, because a network file system may report that the file exists even though this process has
- * just created it.
+ * Creates a version's file. Returns an error if another process has created the file or is about to create it. If the
+ * file exists, its contents are compared before an error is returned, because a network file system may report a file
+ * that this process has just created as existing.
  */
 async function addVersion(
   folder: string,
@@ -170,7 +170,7 @@ async function addVersion(
   }
 }
 
-/** The error codes that `link` reports on file systems without hard links, such as exFAT. */
+/** The error codes that `link` reports on file systems that do not support hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 /** The maximum age of a lock file. An older lock file was left behind by a killed process. */
 const maxClaimMs = 60_000;
