@@ -69,17 +69,15 @@ export async function rereadSample(
   budget: Budget,
 ): Promise<SampleReading> {
   const { apiTotals, mirror, runId, state } = run;
-  const findAllChanged = () => findChangedDays(state, apiTotals, { ignoresAmounts: false });
-  const drifting = new Set(drift.days);
-  const days = findAllChanged().filter((day) => drifting.has(day));
+  const changed = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
+  const days = drift.days.filter((day) => changed.has(day));
   const sample = sampleOldest(state, days);
-  const isSampled = (day: string) => contains(sample, dayRange(day));
-  if (days.every(isSampled)) return { result: "not sampled", reasons: [] };
+  if (days.every((day) => contains(sample, dayRange(day)))) return { result: "not sampled", reasons: [] };
 
   const writtenBefore = countWrittenRows(mirror, runId);
   const missingBefore = state.missing.all().length;
-  const reasons = await readRanges(run, sample, budget);
-  const isComplete = !findAllChanged().some(isSampled);
+  const { isFinished, reasons } = await readRanges(run, sample, budget);
+  const isComplete = isFinished && reasons.length === 0;
   const hasWritten = countWrittenRows(mirror, runId) > writtenBefore;
   const hasMissing = state.missing.all().length !== missingBefore;
   const isUnchanged = isComplete && !hasWritten && !hasMissing;

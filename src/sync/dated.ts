@@ -56,7 +56,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
   const drift = findAmountDrift(state, apiTotals);
   const run: DatedRun = { ...syncRun, apiTotals };
-  const readReasons = await readRanges(run, ranges);
+  const { reasons: readReasons } = await readRanges(run, ranges);
   for (const slice of faultySlices) readReasons.push(...(await readByPage(run, slice)).reasons);
   readReasons.push(...(await audit(run)));
   // The warning comes after the reads: if the API is down, they have failed, and the run reports that error instead.

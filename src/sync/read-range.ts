@@ -78,18 +78,28 @@ export async function readRange(
   return { reached, reasons };
 }
 
+interface RangesResult {
+  /** False if the budget was too small to read all ranges. */
+  isFinished: boolean;
+  /** The reasons why the run is incomplete: one for each list that never settled (A9). */
+  reasons: IncompleteReason[];
+}
+
 /** Reads each range until the budget is used up. */
 export async function readRanges(
   run: DatedRun,
   ranges: readonly TimeRange[],
   budget = new Budget(run.api),
-): Promise<IncompleteReason[]> {
+): Promise<RangesResult> {
   const reasons: IncompleteReason[] = [];
+  let isFinished = true;
   for (const range of ranges) {
-    if (budget.remaining <= 0) break;
-    reasons.push(...(await readRange(run, range, budget)).reasons);
+    if (budget.remaining <= 0) return { isFinished: false, reasons };
+    const result = await readRange(run, range, budget);
+    reasons.push(...result.reasons);
+    if (result.reached > range.from) isFinished = false;
   }
-  return reasons;
+  return { isFinished, reasons };
 }
 
 /**

@@ -77,7 +77,7 @@ async function readDifferences(
   const { apiTotals, state } = run;
   const readChangedDays = async () => {
     const days = findChangedDays(state, apiTotals, { ignoresAmounts });
-    return await readRanges(run, groupDays(state, days), budget);
+    return (await readRanges(run, groupDays(state, days), budget)).reasons;
   };
   const reasons = await readChangedDays();
   let counts = await compareAllCounts(run);
