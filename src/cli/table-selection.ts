@@ -26,7 +26,9 @@ import { parseInstant } from "./time-flags.js";
 export function resolveTableName(typed: string, columns: readonly string[] = []): string {
   const name = typed.replaceAll("-", "_").toLowerCase();
   if (tableNames.includes(name)) return name;
-  const isColumn = catalog.some((table) => table.columns.some((column) => column.name === typed));
+  const isColumn = [...catalog.values()].some((table) =>
+    table.columns.some((column) => column.name === typed),
+  );
   if (isColumn && columns.length > 0)
     throw new UsageError(`\`${typed}\` is a column, not a table.`, {
       hint: `separate the columns with commas: \`--columns ${[...columns, typed].join(",")}\``,

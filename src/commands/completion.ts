@@ -81,8 +81,8 @@ async function findCandidates(program: Command, words: readonly string[], deps: 
  */
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
-  const tables = catalog.filter(({ name }) => names.includes(name));
-  const columns = new Set(tables.flatMap((table) => table.columns.map(({ name }) => name)));
+  const tables = [...catalog].filter(([name]) => names.includes(name));
+  const columns = new Set(tables.flatMap(([_, table]) => table.columns.map(({ name }) => name)));
   const typed = /^.*,/.exec(words.at(-1) ?? "")?.[0] ?? "";
   return [...columns].map((name) => typed + name);
 }
@@ -96,7 +96,7 @@ function listCandidateValues(target: Option | Argument, deps: Deps): readonly st
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);
   if (placeholder === "table") {
-    return catalog.filter(({ kind }) => kind !== "removed").map(({ name }) => name);
+    return [...catalog].filter(([_, { kind }]) => kind !== "removed").map(([name]) => name);
   }
   if (placeholder === "profile") return readProfilesWithKey(deps).map(([name]) => name);
   return [];

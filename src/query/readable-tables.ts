@@ -37,55 +37,57 @@ export function findTypedTables(name: string): TableShape[] {
 }
 
 /** A table or view that commands can read. */
-export interface CatalogTable {
+export type CatalogTable =
+  /** A table that is built from the API's records. */
+  | { kind: RecordState; columns: readonly DeclaredColumn[]; shape: TableShape }
+  | { kind: "view"; columns: readonly DeclaredColumn[]; view: View }
+  | SystemTable;
+
+interface DeclaredColumn {
   name: string;
-  /** What the table contains. Tables of the kinds `current` and `removed` are built from the API's records. */
-  kind: RecordState | "system" | "view";
-  /** The declared columns. The list is empty for a system table, whose columns are read from the mirror. */
-  columns: readonly { name: string; type: ScalarType }[];
-  isHelper?: true | undefined;
-  /** Describes the table as it is in a mirror, including computed and discovered columns. */
-  describe(mirror: Mirror): ReadableTable;
+  type: ScalarType;
 }
 
-/** All tables and views that commands can read. */
-export const catalog: readonly CatalogTable[] = [
-  ...typedTables().map((shape) => catalogTypedTable(shape, "current")),
-  catalogSystemTable("changes", { date: "seen_changed_at", key: ["change_id"] }),
-  catalogSystemTable("sync_runs", { date: "started_at", key: ["run_id"] }),
-  catalogSystemTable("content_downloads", { date: "downloaded_at", key: ["source", "id"] }),
-  ...views.map(catalogView),
-  ...typedTables().map((shape) => catalogTypedTable(shape, "removed")),
-];
+interface SystemTable {
+  kind: "system";
+  name: keyof typeof systemTables;
+  /** Always empty, because the columns of a system table are read from the mirror. */
+  columns: readonly [];
+  /** The column that `--since` and `--until` filter by. */
+  dateColumn: string;
+  key: readonly string[];
+}
 
-export const tableNames: readonly string[] = catalog.map(({ name }) => name);
+/** All tables and views that commands can read, by name. */
+export const catalog: ReadonlyMap<string, CatalogTable> = new Map<string, CatalogTable>([
+  ...typedTableEntries("current"),
+  systemTableEntry("changes", "seen_changed_at", ["change_id"]),
+  systemTableEntry("sync_runs", "started_at", ["run_id"]),
+  systemTableEntry("content_downloads", "downloaded_at", ["source", "id"]),
+  ...views.map((view) => [view.name, { kind: "view", columns: view.columns, view }] as const),
+  ...typedTableEntries("removed"),
+]);
+
+export const tableNames: readonly string[] = [...catalog.keys()];
 
 /** All tables and views except for helper views and tables for removed records. */
-export const mainTableNames: readonly string[] = catalog
-  .filter(({ isHelper, kind }) => !isHelper && kind !== "removed")
-  .map(({ name }) => name);
+export const mainTableNames: readonly string[] = [...catalog]
+  .filter(([_, table]) => table.kind !== "removed" && !(table.kind === "view" && table.view.isHelper))
+  .map(([name]) => name);
 
-function catalogTypedTable(shape: TableShape, state: RecordState): CatalogTable {
-  const { columns } = shape;
-  const describe = (mirror: Mirror) => describeTypedTable(mirror, shape, state);
-  return { name: tableName(shape, state), kind: state, columns, describe };
+function typedTableEntries(state: RecordState): [string, CatalogTable][] {
+  return typedTables().map((shape) => [
+    tableName(shape, state),
+    { kind: state, columns: shape.columns, shape },
+  ]);
 }
 
-function catalogSystemTable(
-  name: keyof typeof systemTables,
-  options: { date: string; key: readonly string[] },
-): CatalogTable {
-  const describe = (mirror: Mirror) => describeSystemTable(mirror, name, options);
-  return { name, kind: "system", columns: [], describe };
-}
-
-function catalogView(view: View): CatalogTable {
-  const { columns, isHelper, name } = view;
-  return { name, kind: "view", columns, isHelper, describe: () => describeView(view) };
-}
-
-export function findCatalogTable(name: string): CatalogTable | undefined {
-  return catalog.find((table) => table.name === name);
+function systemTableEntry(
+  name: SystemTable["name"],
+  dateColumn: string,
+  key: readonly string[],
+): [string, SystemTable] {
+  return [name, { kind: "system", name, columns: [], dateColumn, key }];
 }
 
 export interface ReadableColumn {
@@ -131,9 +133,17 @@ export interface ReadableTable {
  * @param name one of `tableNames`
  */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
-  const table = findCatalogTable(name);
+  const table = catalog.get(name);
   if (!table) throw new Error(`the mirror has no table named ${name}`);
-  return table.describe(mirror);
+  switch (table.kind) {
+    case "current":
+    case "removed":
+      return describeTypedTable(mirror, table.shape, table.kind);
+    case "view":
+      return describeView(table.view);
+    case "system":
+      return describeSystemTable(mirror, table);
+  }
 }
 
 function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
@@ -211,11 +221,7 @@ function describeView(view: View): ReadableTable {
   };
 }
 
-function describeSystemTable(
-  mirror: Mirror,
-  name: keyof typeof systemTables,
-  { date, key }: { date: string; key: readonly string[] },
-): ReadableTable {
+function describeSystemTable(mirror: Mirror, { dateColumn, key, name }: SystemTable): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string }[];
   return {
     name,
@@ -223,7 +229,7 @@ function describeSystemTable(
     columns: info.map((column) => ({ name: column.name, type: typeOf(column), about: "" })),
     orderBy: key,
     shape: null,
-    date: { sql: quote(date), form: "iso" },
+    date: { sql: quote(dateColumn), form: "iso" },
     fromClauses: [quote(name)],
   };
 }
@@ -258,7 +264,7 @@ function findRecordDate(main: TableShape): DateColumn | null {
 
 /** Returns the date column with the given name, or null if there is no such column. */
 function findDateColumn(
-  columns: readonly { name: string; type: ScalarType }[],
+  columns: readonly DeclaredColumn[],
   name: string | null | undefined,
 ): DateColumn | null {
   const type = columns.find((column) => column.name === name)?.type;

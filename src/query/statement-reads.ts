@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import { isUtcTime } from "../views/view.js";
-import { findCatalogTable } from "./readable-tables.js";
+import { catalog } from "./readable-tables.js";
 
 /** The values of named parameters. Integers are bigints, because better-sqlite3 binds every `number` as REAL. */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
@@ -180,7 +180,7 @@ export function emptyTableSql({ name, columns }: SchemaTable, more: readonly str
 
 /** Returns a table's columns with timestamps in the API's format, which contains `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
-  const columns = findCatalogTable(table)?.columns ?? [];
+  const columns = catalog.get(table)?.columns ?? [];
   const declared = columns
     .filter(({ name, type }) => type === "timestamp" && !isUtcTime(name))
     .map(({ name }) => name);
