@@ -250,7 +250,7 @@ class RateLimitFile {
     this.#db.close();
   }
 
-  /** Limits `until` to `ms` milliseconds from now, because a reboot sets the clock to zero. */
+  /** Limits `until` to `ms` milliseconds from now, because a reboot resets the monotonic clock. */
   #correctAfterReboot(now: number): void {
     this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
   }

@@ -214,7 +214,7 @@ async function downloadOne(
   }
 }
 
-/** Codes of system errors that affect only one file. */
+/** The codes of system errors that affect only one file. */
 const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",

@@ -119,7 +119,7 @@ export type InfoName =
   | `shape:${string}`
   // The version of the rules for the table `host_names`. If the program has a different version, the table is rebuilt.
   | "host_names"
-  // `separate` once removed records have separate tables.
+  // `separate` if removed records are stored in separate tables.
   | "removed_tables"
   // The fields that are omitted, and those that are no longer omitted but may be missing from old records. Both are
   // JSON arrays.

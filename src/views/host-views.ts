@@ -93,7 +93,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** Selects the last ranking of all hosts that was read for each month. Entries without a host are combined. */
+/** For each month, selects the ranking of all hosts that was read last. Entries without a host are combined. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,

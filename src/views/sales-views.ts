@@ -153,7 +153,7 @@ const orderColumnNames =
   "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
   "commission_amount, host_id";
 
-/** The current versions of orders that have changed or been removed since a month was reported for the first time. */
+/** The current versions of orders that have changed or been removed since a month was first reported. */
 const currentVersions = `now AS (
       SELECT *, ${selectOrderFigures} FROM (
         SELECT ${orderColumnNames}, synced_at AS since_at, 1 AS present FROM orders
@@ -255,8 +255,8 @@ export const lateRefunds: View = {
     amount("refunded_amount", "negative if a refund was reversed"),
     integer("days_at_least", "whole days from the order to the last time it was seen without the refund"),
     integer("days_at_most", "days from the order to the first time it was seen with the refund, rounded up"),
-    timestamp("last_seen_unchanged_at", "the last time the old amount was seen"),
-    timestamp("seen_changed_at", "the first time the new amount was seen"),
+    timestamp("last_seen_unchanged_at", "the time at which the old amount was last seen"),
+    timestamp("seen_changed_at", "the time at which the new amount was first seen"),
     ...hostColumns,
   ],
   date: "seen_changed_at",

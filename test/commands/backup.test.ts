@@ -288,7 +288,7 @@ test("backup removes the new copy if the backup cannot be recorded in the mirror
   expect([code, readdirSync(join(brand.home, "backups"))]).toEqual([1, []]);
 });
 
-test("backup --keep never removes the mirror itself, whatever its name", async () => {
+test("backup --keep never removes the mirror itself, regardless of its name", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);

@@ -145,7 +145,7 @@ test.each([
   await checkAttributes([record(0), record(1), record(2)]);
 });
 
-test("every format exports undocumented attributes, whatever their names and scalar values", async () => {
+test("every format exports undocumented attributes, regardless of their names and scalar values", async () => {
   const surveys = fc.array(attributes, { minLength: 2, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(surveys, (records) => checkAttributes(records as JsonObject[])),

@@ -11,7 +11,7 @@ test("a filter for UTC columns includes all microseconds of the last millisecond
   ]);
 });
 
-test("filters for months and days include the month and the day of each bound", () => {
+test("date filters on month and day columns include the months and days of both bounds", () => {
   expect(dateConditions({ sql: "month", form: "month" }, since, until)).toEqual([
     "month >= '2026-10'",
     "month <= '2026-10'",

@@ -98,7 +98,7 @@ test("the report's monthly table contains the amounts from sales_by_month and a 
   }
 });
 
-test("the report lists the months from restatements and the orders from restated_orders", () => {
+test("the report lists the months from the view restatements and the orders from the view restated_orders", () => {
   const [months, orders] = blocks(report, "restated", "table");
   const view = brand.sql<Row>(
     "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
@@ -113,7 +113,7 @@ test("the report lists the months from restatements and the orders from restated
     expect(all).toContainEqual({ name: order, difference });
 });
 
-test("the report lists the hosts with the highest net amounts from order_figures", () => {
+test("the report lists the hosts with the highest net amounts according to order_figures", () => {
   for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
     const view = brand.sql<Row>(
       `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0

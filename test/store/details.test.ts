@@ -52,7 +52,7 @@ test("a record's first details are not logged as a change, but later changes to 
   ]);
 });
 
-test("a change in a nested object that the list returns was last seen when the list was read", async () => {
+test("the old value of a nested field that the list returns was last seen at the time of the last list read", async () => {
   const { mirror, write } = await campaigns();
   const withFee = (flatFee: number) => ({ ...listed, payment: { flatFee } });
   write(withFee(100), 1);

@@ -38,7 +38,7 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   rateLimit?: number;
   /** True to let the first sync create the mirror. By default, the first sync opens a copy of an empty mirror. */
   createsMirror?: boolean;
-  /** A brand on the same API, whose clock and home folder are shared, as with a second profile of the same user. */
+  /** Another brand on the same API. The two brands share a clock and a home folder, like two profiles of one user. */
   sameApiAs?: TestBrand;
 }
 

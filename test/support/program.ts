@@ -28,7 +28,7 @@ export interface ProgramOptions extends Partial<ReplaceableDeps> {
 
 /**
  * Returns dependencies with captured streams, a new home folder and an empty environment. `opened` lists the files that
- * were opened in the browser, and `stdin.raw` the values to which the terminal's raw mode was set.
+ * were opened in the browser. `stdin.raw` lists the values that were passed to `setRawMode`.
  */
 export function testDeps(options: ProgramOptions = {}) {
   const { tty = false, columns = 80, home = makeHome() } = options;

@@ -209,7 +209,7 @@ describe("drifting amounts, which the API changes on most days without a change 
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("sync verifies the amounts despite a drift if it re-reads all orders because they are in the window", async () => {
+  test("sync verifies the amounts despite drift if all orders are in the window and are therefore re-read", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");
