@@ -50,22 +50,21 @@ export async function reconcile(
   const reread = await readDifferences(run, ignoresAmounts, budget);
   const reasons = [...readReasons, ...(sample?.reasons ?? []), ...reread.reasons];
 
-  const isComplete = reread.counts.differing.length + reasons.length === 0;
-  const unreachable =
-    isComplete && isAllCovered(state) ? await requestUnreachableCount(run, reread.counts.sums) : 0;
-  // Records added since the comparison could explain the difference, so the counts are compared once more.
-  const { differing, sums } = unreachable > 0 ? await compareAllCounts(run) : reread.counts;
-  const hasUnreachable = unreachable > 0 && differing.length === 0;
-  if (hasUnreachable)
+  const isComplete = reread.counts.differing.length === 0 && reasons.length === 0;
+  const { counts, unreachable } =
+    isComplete && isAllCovered(state)
+      ? await checkUnreachable(run, reread.counts)
+      : { counts: reread.counts, unreachable: 0 };
+  if (unreachable > 0)
     reporter.warn(
       `${resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
     );
   const incompleteReasons = [
     ...reasons,
-    ...differing.map((count) => ({ text: describeCountDifference(resource.name, count) })),
+    ...counts.differing.map((count) => ({ text: describeCountDifference(resource.name, count) })),
     ...describeUnreadDays(findChangedDays(state, run.apiTotals, { ignoresAmounts })),
   ];
-  return { incompleteReasons, sums, hasUnreachable, ignoresAmounts };
+  return { incompleteReasons, sums: counts.sums, hasUnreachable: unreachable > 0, ignoresAmounts };
 }
 
 /** Re-reads days whose totals have changed, and then date ranges whose counts differ. */
@@ -110,13 +109,25 @@ function isAllCovered(state: SyncState): boolean {
   return isContinuous && state.faultySlices().length === 0;
 }
 
-async function requestUnreachableCount(run: DatedRun, sums: CountSums): Promise<number> {
+/**
+ * Counts the records that the API counts but does not return for any date range (A11).
+ * @param counts the counts for all covered ranges, which must agree
+ * @returns the number of these records, and the newest counts for all covered ranges
+ */
+async function checkUnreachable(
+  run: DatedRun,
+  counts: ComparedCounts,
+): Promise<{ counts: ComparedCounts; unreachable: number }> {
   const allDates = await compareCount(run, allTime);
-  if (allDates.apiCount <= (sums.api_total ?? 0)) return 0;
+  if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return { counts, unreachable: 0 };
   const unread = await compareUnread(run);
   const future = await findFutureRecords(run, unread);
   if (future?.dated) run.reporter.note(`${run.resource.name}: ${describeFuture(future.dated)}`);
-  return countUnreachable(allDates, sums, unread);
+  const unreachable = countUnreachable(allDates, counts.sums, unread);
+  if (unreachable === 0) return { counts, unreachable };
+  // Records added since the comparison could explain the difference, so the counts are compared once more.
+  const newCounts = await compareAllCounts(run);
+  return { counts: newCounts, unreachable: newCounts.differing.length === 0 ? unreachable : 0 };
 }
 
 interface ComparedCounts {
