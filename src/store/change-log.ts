@@ -28,7 +28,7 @@ export class ChangeLog {
    * read before.
    */
   logAdded(key: string, date: number | null, at: string): void {
-    const lastReadAt = this.#findLastReadAt(date);
+    const lastReadAt = this.#findReadBeforeRun(date);
     if (lastReadAt !== null) this.#insert("added", key, lastReadAt, at);
   }
 
@@ -38,7 +38,7 @@ export class ChangeLog {
     this.#addVersion(row, at);
     const lastSeenAt = this.#findLastSeenAt(row);
     if (row.removed_at !== null) {
-      const lastReadAt = isFaulty ? null : this.#findLastReadAt(recordDate(this.resource, after));
+      const lastReadAt = isFaulty ? null : this.#findReadBeforeRun(recordDate(this.resource, after));
       this.#insert("returned", row.key, lastReadAt ?? lastSeenAt, at);
     }
     for (const field of diffRecords(before, after, this.resource))
@@ -102,29 +102,29 @@ export class ChangeLog {
     );
   }
 
-  /** Returns the time at which the API last returned a record with its mirrored values (ISO 8601). */
-  #findLastSeenAt(row: RecordRow): string {
-    if (row.removed_at !== null) return this.#findSeenBeforeRemoval(row, row.removed_at) ?? row.since_at;
-    // The mirrored date is used, because a changed date may be in a range that was read at a different time.
-    const seenAt = this.#findSeenBeforeMissing(row) ?? this.#findLastReadAt(row.dated_at) ?? row.since_at;
-    return seenAt > row.since_at ? seenAt : row.since_at;
-  }
-
-  /** Returns the last-seen time that was logged with the record's removal. */
-  #findSeenBeforeRemoval({ key }: RecordRow, removedAt: string): string | undefined {
-    const select = `SELECT last_seen_unchanged_at FROM changes
-      WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
-    return this.mirror.selectValue<string>(select, this.resource.name, key, removedAt);
-  }
-
-  /** Returns the last-seen time that was stored when the record went missing. */
-  #findSeenBeforeMissing({ record_id }: RecordRow): string | null | undefined {
+  /**
+   * Returns the time at which the API last returned a record with its mirrored values (ISO 8601), or the start of its
+   * mirrored version if that time is unknown.
+   */
+  #findLastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
+    const { mirror, resource } = this;
+    if (removed_at !== null) {
+      // The time was logged with the removal.
+      const select = `SELECT last_seen_unchanged_at FROM changes
+        WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
+      return mirror.selectValue<string>(select, resource.name, key, removed_at) ?? since_at;
+    }
+    // For a missing record, the time was stored when the record went missing. The API returned any other record when the
+    // record's date was last read. The mirrored date is used, because a changed date may be in a range that was read at
+    // a different time.
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
-    return this.mirror.selectValue<string | null>(select, this.resource.name, record_id);
+    const seenBeforeMissing = mirror.selectValue<string | null>(select, resource.name, record_id);
+    const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_at) ?? since_at;
+    return seenAt > since_at ? seenAt : since_at;
   }
 
   /** Returns when a date was last covered before this run, or null if the date was never covered or is unreadable. */
-  #findLastReadAt(date: number | null): string | null {
+  #findReadBeforeRun(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return findLastReadAt(this.#coverage, date);
   }
