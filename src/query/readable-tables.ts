@@ -4,6 +4,8 @@ import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { systemTables } from "../store/schema.js";
 import {
+  type AddedColumn,
+  addedColumns,
   mainDateColumn,
   positionsPerRecord,
   quote,
@@ -13,7 +15,6 @@ import {
   recordStates,
   rowIdColumn,
   tableName,
-  utcDateColumns,
 } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import { isUtcTime, type View } from "../views/view.js";
@@ -155,10 +156,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordStat
     columns: [
       ...shape.columns,
       ...(shape.discoversColumns ? readDiscovered(mirror, shape.name) : []),
-      ...utcColumns(shape),
-      syncedAt,
-      ...(state === "removed" ? [removedAt] : []),
-      describeRowId(rowId),
+      ...addedColumns(shape, state).map((column) => describeAddedColumn(shape, column)),
     ],
     orderBy: [rowId],
     shape,
@@ -194,9 +192,11 @@ const removedAt: ReadableColumn = {
   about: "the time of the first complete read that no longer returned the record",
 };
 
-function utcColumns(shape: TableShape): ReadableColumn[] {
-  const about = `${shape.resource.dateColumn} in UTC`;
-  return utcDateColumns(shape).map(({ name, type }) => ({ name, type, about, isComputed: true }));
+function describeAddedColumn(shape: TableShape, { name, type }: AddedColumn): ReadableColumn {
+  if (name === syncedAt.name) return syncedAt;
+  if (name === removedAt.name) return removedAt;
+  if (name === rowIdColumn(shape)) return describeRowId(name);
+  return { name, type, about: `${shape.resource.dateColumn} in UTC`, isComputed: true };
 }
 
 /** Returns the description of a table's or view's integer key. */

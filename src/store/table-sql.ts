@@ -69,6 +69,7 @@ interface RowOrigin {
 /** A column that the mirror adds to the API's columns. */
 export interface AddedColumn {
   name: string;
+  type: ScalarType;
   definition: string;
   value(origin: RowOrigin): string | number | null;
 }
@@ -78,23 +79,27 @@ export function addedColumns(shape: TableShape, state: RecordState): AddedColumn
   const key = rowIdColumn(shape);
   const removedAt: AddedColumn = {
     name: "removed_at",
+    type: "timestamp",
     definition: "removed_at TEXT NOT NULL",
     value: ({ record }) => record.removedAt,
   };
   return [
-    ...utcDateColumns(shape).map(({ name, length }) => ({
+    ...utcDateColumns(shape).map(({ name, type, length }) => ({
       name,
+      type,
       definition: `${quote(name)} TEXT`,
       value: ({ utcTime }: RowOrigin) => utcTime?.slice(0, length) ?? null,
     })),
     {
       name: "synced_at",
+      type: "timestamp",
       definition: "synced_at TEXT NOT NULL",
       value: ({ record }) => record.sinceAt,
     },
     ...(state === "removed" ? [removedAt] : []),
     {
       name: key,
+      type: "integer",
       definition: `${key} INTEGER PRIMARY KEY`,
       value: ({ position, record }) => rowId(shape, record.recordId, position),
     },
@@ -105,9 +110,7 @@ export function addedColumns(shape: TableShape, state: RecordState): AddedColumn
  * Returns the columns that contain the UTC day, month and time of a table's main date. `length` is the number of
  * characters of the time that a column contains.
  */
-export function utcDateColumns(
-  shape: TableShape,
-): { name: string; type: ScalarType; length: number | undefined }[] {
+function utcDateColumns(shape: TableShape): { name: string; type: ScalarType; length: number | undefined }[] {
   const date = mainDateColumn(shape);
   if (!date) return [];
   return [
