@@ -168,7 +168,7 @@ function isFileError(error: unknown): boolean {
 }
 
 interface Quota {
-  /** The API's origin. Each origin has a separate quota, and so does each sandbox, which has a port of its own. */
+  /** The API's origin. Each origin has a separate quota, and so does each sandbox, which has a separate port. */
   origin: string;
   key: string;
   /**

@@ -74,7 +74,7 @@ function suggestCommand(name: string): string | undefined {
   return commands[name] && `use \`brandapi ${commands[name]}\``;
 }
 
-/** Hints for options that users expect but that do not exist, by command and option. */
+/** Hints for options that users expect but that do not exist, keyed by command and option. */
 const expectedOptions: Readonly<Record<string, string>> = {
   "backup --list":
     "`brandapi status` prints the last backup; backups are ordinary files in the backup folder",

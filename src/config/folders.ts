@@ -5,8 +5,8 @@ import { ConfigurationError } from "../errors.js";
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /**
- * Where each kind of folder is: the XDG variable, the default path on Linux, the Windows variable, and the default for
- * that variable.
+ * The location of each kind of folder: the XDG variable, the default path on Linux, the Windows variable, and the
+ * default for that variable.
  */
 const locations = {
   config: ["XDG_CONFIG_HOME", ".config", "APPDATA", "AppData/Roaming"],

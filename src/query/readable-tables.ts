@@ -59,7 +59,7 @@ interface SystemTable {
   key: readonly string[];
 }
 
-/** All tables and views that commands can read, by name. */
+/** All tables and views that commands can read, keyed by name. */
 export const catalog: ReadonlyMap<string, CatalogTable> = new Map<string, CatalogTable>([
   ...typedTableEntries("current"),
   systemTableEntry("changes", "seen_changed_at", ["change_id"]),

@@ -43,7 +43,7 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/\b(?:greatest|least)\s*\(/i, "use `max(a, b)` or `min(a, b)`"],
   [
     /^\s*(?:(?:show|desc|describe)\b|\.(?:tables|schema)\b|\\d)/i,
-    "`brandapi tables` lists the tables, and `brandapi tables NAME` the columns",
+    "`brandapi tables` lists the tables, and `brandapi tables NAME` lists the columns of one table",
   ],
 ];
 

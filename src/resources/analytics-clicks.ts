@@ -36,7 +36,7 @@ const parameters: readonly Field[] = [
 const period = { column: "period_start", from: "period_start" };
 const bucket = { column: "group_by", from: "group_by" };
 const parentKey = [period, bucket, { column: "host_id", from: "host_id" }];
-/** The items in `top_hosts` have a `host_id` of their own, so the column for the parent's host has a different name. */
+/** The items in `top_hosts` contain a `host_id`, so the column for the parent's host has a different name. */
 const parentKeyOfHosts = [period, bucket, { column: "asked_host_id", from: "host_id" }];
 
 /** All orders and sales per day, in a single response (see "2. GET /analytics/clicks" in the API documentation). */

@@ -158,8 +158,8 @@ const doneVerifySql = "outcome = 'verified'";
 /** True for a sync or a `verify` in which the mirror and the API agreed. */
 const inAgreementSql = "verified = 1";
 /**
- * True for a run that read everything up to its own start, unlike a run with an earlier `--until`. `until` is null for
- * resources that are not read by date, which are always read completely.
+ * True for a run that read everything up to the time at which it started, unlike a run with an earlier `--until`.
+ * `until` is null for resources that are not read by date, which are always read completely.
  */
 const upToDateSql = "(until IS NULL OR unixepoch(until) + 1 >= unixepoch(started_at))";
 /** True for a run that compared counts. `differing` is null if it did not. */
@@ -178,12 +178,12 @@ export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   return findNewestRun(mirror, resource, `NOT (${withoutNews})`) ?? findNewestRun(mirror, resource, "true");
 }
 
-/** Returns the last sync that read everything up to its own start, even if it could not verify all of it. */
+/** Returns the last sync that read everything up to the time at which it started, even if it could not verify it. */
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewestRun(mirror, resource, `${doneSyncSql} AND ${upToDateSql}`);
 }
 
-/** Returns the last sync that verified everything up to its own start. */
+/** Returns the last sync that verified everything up to the time at which it started. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewestRun(mirror, resource, `${doneSyncSql} AND ${inAgreementSql} AND ${upToDateSql}`);
 }
@@ -193,7 +193,7 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | 
   return findNewestRun(mirror, resource, inAgreementSql);
 }
 
-/** Returns the last `verify` that found differences, unless a later run has verified everything up to its own start. */
+/** Returns the last `verify` that found differences, unless a later run verified everything up to its start time. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
   const differing = findNewestRun(mirror, resource, `${doneVerifySql} AND error IS NOT NULL`);
   const agreeing = findNewestRun(mirror, resource, `${inAgreementSql} AND ${upToDateSql}`);

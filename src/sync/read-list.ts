@@ -99,7 +99,7 @@ function decideList(readings: readonly ListReading[], newest: ListReading): List
   const records = mergeRecords(readings);
   const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
   const merged = { records, total, requestedAt, repeated: [] };
-  // If the list has shrunk during the reading, a record may have moved to a page that had already been read.
+  // If the list has shrunk while it was being read, a record may have moved to a page that had already been read.
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
   if (newest.records.size === total && !hasShrunk)
     return { ...merged, records: newest.records, requestedAt: newest.requestedAt, isComplete: true };

@@ -124,7 +124,7 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
 /** A reason why a run is incomplete. `text` is a clause without a final period. */
 export interface IncompleteReason {
   text: string;
-  /** What the user should do. Defaults to running the same command again. */
+  /** The hint for the user. By default, it suggests running the same command again. */
   hint?: string;
 }
 

@@ -206,7 +206,7 @@ export const rosterChanges: View = {
     number("new", "the new commission rate, as a percentage"),
     timestamp(
       "last_seen_at",
-      "the last time the old value was seen; the change happened between this time and `seen_at`",
+      "the time at which the old value was last seen; the change happened between this time and `seen_at`",
     ),
     text("relationship_id"),
   ],

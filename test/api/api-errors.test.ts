@@ -135,7 +135,7 @@ it("a 403 response with an HTML body is attributed to a firewall or a proxy", as
   expect(error.message).not.toContain("allowlist");
 });
 
-it("a 403 for /me is not followed by a second request for /me", async () => {
+it("after a 403 for /me, the client does not request /me again", async () => {
   nock(origin).get("/api/brand/v1/me").reply(403);
   expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
 });

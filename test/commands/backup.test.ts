@@ -506,7 +506,7 @@ test("backup --restore finishes if a signal arrives while the mirror is replaced
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toHaveLength(1);
 });
 
-test("backup --restore works without hard links, and ignores the write-ahead log of a deleted mirror", async () => {
+test("backup --restore works on a file system that does not support hard links, and ignores the write-ahead log of a deleted mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.order();

@@ -108,7 +108,7 @@ test("after a signal, sync sends the failure ping once, and does not wait for a 
   expect([code, ...heard]).toEqual([130, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 130"]);
 });
 
-test("a signal during the first ping ends the sync with the failure ping", async () => {
+test("after a signal during the first ping, sync sends the failure ping and stops", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => (heard.length === 1 ? "hang" : 200));
   const run = spawnBrandapi(["sync", "orders", "--ping", url], { env, home: brand.home });

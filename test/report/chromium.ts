@@ -25,7 +25,7 @@ export interface BrowserPage {
   ): Promise<void>;
   /** Evaluates a JavaScript expression, even if the page's Content-Security-Policy forbids scripts. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** Takes a screenshot of the full page if `fullPage` is set, or of the visible part by default. */
+  /** Takes a screenshot of the full page, or of the visible part if `fullPage` is false. */
   screenshot(options?: { fullPage: boolean }): Promise<Buffer>;
   pdf(paper: "A4" | "Letter"): Promise<Buffer>;
   /** Returns the console messages and the requested URLs since the page was opened. */

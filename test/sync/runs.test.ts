@@ -347,7 +347,7 @@ describe("a sync with --until", () => {
     expect(await success(brand)).toBe(before);
   });
 
-  test("a repeated run with --until does not count as up to date if the interrupted run has read its dates", async () => {
+  test("a repeated run with --until does not count as up to date if an interrupted run has already read all its dates", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     const counts = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "1";
     await brand.stopped("sync orders --until 2025-01-01", counts);

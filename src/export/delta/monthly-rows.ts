@@ -15,8 +15,8 @@ export interface MonthlyRows {
   manyBrands: boolean;
   mirrorState: MirrorState;
   /**
-   * Reads the rows for one month, or for all months by default. `""` selects the rows without a month. The last value
-   * in each row is its month in UTC.
+   * Reads the rows for one month, or for all months if `month` is omitted. `""` selects the rows without a month. The
+   * last value in each row is its month in UTC.
    */
   batches(month?: string): Iterable<Row[]>;
 }
