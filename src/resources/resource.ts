@@ -90,9 +90,13 @@ export interface DetailsStrategy {
   canChange(record: JsonObject): boolean;
   /**
    * The separate resource in which details are stored, and its field `parent` that refers to the record. If null, the
-   * details are merged into the record.
+   * details are merged into the record. `singular` contains the nouns that output lines use for one record.
    */
-  detailRecords: { resource: Resource; parent: string } | null;
+  detailRecords: {
+    resource: Resource;
+    parent: string;
+    singular: { record: string; detail: string };
+  } | null;
 }
 
 export interface MonthlyStrategy {

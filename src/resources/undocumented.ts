@@ -45,6 +45,10 @@ export const surveys = {
     kind: "details",
     path: (id) => `/surveys/${encodeURIComponent(id)}/results`,
     canChange: () => true,
-    detailRecords: { resource: surveyResults, parent: "survey_id" },
+    detailRecords: {
+      resource: surveyResults,
+      parent: "survey_id",
+      singular: { record: "survey", detail: "result" },
+    },
   },
 } as const satisfies Resource;

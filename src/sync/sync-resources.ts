@@ -111,8 +111,10 @@ export async function syncResource(
   const result = await readResource(run).catch(toError);
   const end = decideEnd(run, result, { isOptional, wasReadBefore });
   const row = finishRun(run, end);
-  const floor = formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
-  task.end(formatRunLine(row, result instanceof Error ? { floor } : { ...result, floor }));
+  const { comparesTotals = true, listRows } = result instanceof Error ? {} : result;
+  const oldestRequested = formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
+  const hasRequestedOlder = row.covered_from !== oldestRequested;
+  task.end(formatRunLine(row, { comparesTotals, hasRequestedOlder, listRows }));
   warnOfUnexpectedValues(session, resource);
   return { row, error: end.error };
 }
@@ -203,8 +205,13 @@ export function warnOfUnexpectedValues(
   }
 }
 
-interface RunLineDetails extends Pick<SyncResult, "comparesTotals" | "listRows"> {
-  floor: string | null;
+interface RunLineDetails {
+  /** False if the resource has daily totals, but the run compared only counts. */
+  comparesTotals: boolean;
+  /** True if a run has requested records from before `covered_from`. */
+  hasRequestedOlder: boolean;
+  /** Undefined if the run failed or the resource has no details. */
+  listRows?: number | undefined;
 }
 
 /** Formats a finished run's output line. Numbers have no thousands separators, because scripts parse these lines. */
@@ -226,23 +233,21 @@ export function formatRunLine(run: RunRow, facts: RunLineDetails): string {
  * separate table.
  */
 function formatRows({ resource, rows_read }: RunRow, { listRows }: RunLineDetails): string {
-  const known = findResource(resource);
-  const details = known && detailsResource(known)?.name.split("-").at(-1);
-  if (!details) return String(rows_read);
-  if (listRows === undefined) return `${rows_read} ${resource} and ${details}`;
-  const count = (rows: number, name: string) => pluralize(rows, name.replace(/s$/, ""), String);
-  return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
+  const strategy = findResource(resource)?.strategy;
+  if (strategy?.kind !== "details" || !strategy.detailRecords) return String(rows_read);
+  const { record, detail } = strategy.detailRecords.singular;
+  if (listRows === undefined) return `${rows_read} ${record}s and ${detail}s`;
+  return `${pluralize(listRows, record, String)} and ${pluralize(rows_read - listRows, detail, String)}`;
 }
 
-function formatResult(run: RunRow, { floor, comparesTotals = true }: RunLineDetails): string {
+function formatResult(run: RunRow, { comparesTotals, hasRequestedOlder }: RunLineDetails): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "not verified";
   const verifiedBy = comparesTotals ? "verified" : "verified by counts";
   if (from === null) return verifiedBy;
-  const older =
-    from === floor
-      ? `older ${resource} were never requested; \`--full\` reads them`
-      : `not all older ${resource} were read`;
+  const older = hasRequestedOlder
+    ? `not all older ${resource} were read`
+    : `older ${resource} were never requested; \`--full\` reads them`;
   return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
 }
