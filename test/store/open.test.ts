@@ -149,6 +149,19 @@ test("opening a mirror for reading does not wait for a write transaction", async
   }
 });
 
+test("opening a mirror for reading does not rebuild outdated tables while a run holds the lock, even with the current schema version", async () => {
+  const { db, path } = await makeMirror();
+  const outdatedRules = "outdated";
+  db.prepare("UPDATE mirror_info SET value = ? WHERE name = 'host_names'").run(outdatedRules);
+  const readRules = () => db.prepare("SELECT value FROM mirror_info WHERE name = 'host_names'").pluck().get();
+  const lock = await lockMirror(path, options);
+  await expect(openMirrorForReading(path)).rejects.toBeInstanceOf(MirrorBusy);
+  expect(readRules()).toBe(outdatedRules);
+  lock.release();
+  (await openMirrorForReading(path)).db.close();
+  expect(readRules()).not.toBe(outdatedRules);
+});
+
 test("a mirror's lock blocks a second run until the first run releases it", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const first = await lockMirror(path, options);
