@@ -90,7 +90,7 @@ export interface CommandLine {
   keyFile: string | undefined;
 }
 
-/** What a command receives in addition to its flags and arguments. */
+/** The values that a command receives in addition to its flags and arguments. */
 export interface Context {
   deps: Deps;
   commandLine: CommandLine;

@@ -255,7 +255,7 @@ class RateLimitFile {
     this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
   }
 
-  /** Returns when the nth newest request expires, or 0 if there are fewer requests. */
+  /** Returns the time at which the nth newest request expires, or 0 if there are fewer requests. */
   #findNthNewest(select: string, values: readonly string[], n: number): number {
     const statement = this.#db.prepare(`${select} ORDER BY until DESC LIMIT 1 OFFSET ?`);
     return (statement.pluck().get(...values, n - 1) as number | undefined) ?? 0;

@@ -242,7 +242,7 @@ export async function writeTables(
   session.reporter.note(`${counts}, ${formatBytes(bytes)}: ${destination.path}`);
 }
 
-/** A file of an export, and the tables to write to it. */
+/** An output file, and the tables to write to it. */
 interface OutputFile {
   /** The path as the user typed it, or undefined for stdout. */
   path: string | undefined;

@@ -96,7 +96,7 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
   };
 }
 
-/** Finds the resource whose last successful sync is the oldest, and returns when that sync started (ISO 8601). */
+/** Finds the resource whose last successful sync is the oldest. Returns the start time of that sync (ISO 8601). */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = allResources.flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;

@@ -117,8 +117,8 @@ interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "differ
 }
 
 /**
- * How much of the reported net in one currency has been lost to later refunds: the overall share, and the range of the
- * months' shares.
+ * The share of the reported net in one currency that was lost to later refunds, for all months together and as a range
+ * over the months.
  */
 interface RefundLoss {
   currency: string | null;

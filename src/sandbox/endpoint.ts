@@ -128,7 +128,7 @@ function firstIndex(instants: Float64Array, matches: (at: number) => boolean): n
 
 interface Parameter<T> {
   absent: T;
-  /** What a valid value is, to complete an error message such as "page must be …". */
+  /** The description of a valid value, to complete an error message such as "page must be …". */
   expected: string;
   /** Parses the parameter's value, or returns undefined if it is invalid. */
   parse(text: string): T | undefined;

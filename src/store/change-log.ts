@@ -123,7 +123,10 @@ export class ChangeLog {
     return seenAt > since_at ? seenAt : since_at;
   }
 
-  /** Returns when a date was last covered before this run, or null if the date was never covered or is unreadable. */
+  /**
+   * Returns the time at which a date was last covered before this run, or null if the date was never covered or is
+   * unreadable.
+   */
   #findReadBeforeRun(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return findLastReadAt(this.#coverage, date);

@@ -93,8 +93,8 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns when a date was last read completely (ISO 8601), or null if it never was. If `date` is null, returns the time
- * of the newest read of any date.
+ * Returns the time at which a date was last read completely (ISO 8601), or null if it never was. If `date` is null,
+ * returns the time of the newest read of any date.
  */
 export function findLastReadAt(covered: readonly CoveredRange[], date: number | null): string | null {
   if (covered.length === 0) return null;

@@ -6,7 +6,7 @@ import { formatInstant } from "../util/timestamps.js";
 import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
 import { checkIdentity } from "./schema.js";
 
-/** How long SQLite waits for another writer, in milliseconds. Signal handlers cannot run while it waits. */
+/** The maximum time, in milliseconds, that SQLite waits for another writer. Signal handlers cannot run meanwhile. */
 export const busyMs = 1_000;
 
 /** An open mirror. Prepared statements are cached by their SQL text. */

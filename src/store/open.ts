@@ -38,7 +38,7 @@ import { quote, tableName } from "./table-sql.js";
  * the file unchanged.
  */
 
-/** How long `openMirror` waits for another program that is writing to the mirror or migrating it, in milliseconds. */
+/** The maximum time, in milliseconds, that `openMirror` waits for another program to write to or migrate the mirror. */
 const openingBusyMs = 10_000;
 
 /** Opens a mirror for writing. A new mirror has mode 0600. */
