@@ -33,7 +33,7 @@ interface CommandModule {
   ): ExitCode | void | Promise<ExitCode> | Promise<void>;
 }
 
-/** The commands by group, in the order in which `brandapi --help` lists them. */
+/** The commands by group. `brandapi --help` lists them in this order. */
 const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Set up:": {
     login: {

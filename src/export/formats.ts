@@ -19,7 +19,7 @@ export interface Format {
   load(): Promise<{ write: Writer }>;
 }
 
-/** The export formats, in the order in which the help lists them. */
+/** The export formats. The help lists them in this order. */
 export const formats: readonly Format[] = [
   {
     name: "csv",

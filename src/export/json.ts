@@ -44,7 +44,7 @@ function readRawRecords({ columns, selection }: RowSource): Iterable<Row[]> | un
 }
 
 function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
-  // A column for an undocumented field can have the type `json`, although it contains plain strings, numbers and
+  // A column for an undocumented field can have the type `json` even if it contains plain strings, numbers and
   // booleans instead of JSON text.
   if (type === "json" && !isDiscovered)
     return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));

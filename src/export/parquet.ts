@@ -13,7 +13,7 @@ export interface ColumnType {
   /** The type's name in the schema of a Delta table. */
   delta: string;
   /**
-   * Converts a value to the form in which the file stores it. Returns undefined if the type cannot represent the value.
+   * Converts a value to its form in the file. Returns undefined if the type cannot represent the value.
    */
   convert(value: Value): unknown;
   /** Converts a stored value back to its original form, rounded to the precision of the column's type. */

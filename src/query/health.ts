@@ -153,7 +153,7 @@ export function readResourceHealth(
   };
 }
 
-/** Marks a run as killed if its stored outcome is `running` although it does not hold the lock. */
+/** Marks a run as killed if its stored outcome is `running` but it does not hold the lock. */
 function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === findNewestRunId(mirror)

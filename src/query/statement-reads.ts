@@ -109,7 +109,7 @@ function findDatetimeComparisons(
 ): string[] {
   const registers = new Map<number, string>();
   const compared = new Set<string>();
-  // Two passes are needed, because `EXPLAIN` lists constants last although SQLite computes them first.
+  // Two passes are needed, because `EXPLAIN` lists constants last even though SQLite computes them first.
   for (const { opcode, p1, p2, p3, p4 } of [...instructions, ...instructions]) {
     if (opcode === "Column") registers.set(p3, cursors.get(p1)?.columns[p2] ?? "");
     else if (/Func|Function/.test(opcode))

@@ -48,7 +48,7 @@ export interface KeyFigure {
 export interface ReportTable {
   kind: "table";
   title: string;
-  /** The view or table from which the rows come. The report may contain only some of its rows. */
+  /** The view or table that the rows come from. The report may contain only some of its rows. */
   source: string;
   /** The columns of the table. Those with `is_spare` are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];

@@ -10,7 +10,7 @@ import { formatDay, formatTime } from "./formatting.js";
 
 /** The verification state of the mirrored orders. Times are ISO 8601 strings. */
 interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
-  /** The range that was verified last, and how. Null if no run has been verified. */
+  /** The range that was verified last, and the command that verified it. Null if no run has been verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /** An error that has occurred since the verification, or null. */
   error: string | null;

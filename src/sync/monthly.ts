@@ -90,7 +90,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
     return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
   }
   const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));
-  // A month whose clicks have all been removed has changed, although the API may omit it.
+  // A month whose clicks have all been removed has changed, even if the API omits it.
   const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));

@@ -13,7 +13,7 @@ import {
 import { hourMs, minTimestampMs } from "../util/timestamps.js";
 import type { DatedSession, RequestedDates, SyncOptions } from "./run.js";
 
-/** The time, in milliseconds, for which a run may rely on an interrupted run's data instead of re-reading it. */
+/** The time, in milliseconds, during which a run may use an interrupted run's data instead of re-reading it. */
 export const resumableMs = hourMs;
 
 export interface PlanState {

@@ -33,7 +33,7 @@ export interface SyncOptions {
    */
   windowMs: number;
   acceptRemovals: boolean;
-  /** The maximum number of requests for re-reading dates whose totals or counts differ. */
+  /** The maximum number of requests to spend on re-reading dates whose totals or counts differ. */
   budget: number;
   audit: number;
   /** True to re-read all faulty slices, not only those in the requested ranges. */

@@ -82,7 +82,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
-  // If the API is down, the requests for counts fail as well, and that error is reported instead of this warning.
+  // If the API is down, the count requests fail as well, and that error is reported instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = findDifferingCounts(counts, distrusted);

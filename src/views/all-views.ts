@@ -12,7 +12,7 @@ import {
 } from "./sales-views.js";
 import type { View } from "./view.js";
 
-/** All views, in the order in which `tables` lists them. */
+/** All views. `tables` lists them in this order. */
 export const views: readonly View[] = [
   salesByMonth,
   salesByDay,

@@ -10,7 +10,7 @@ export interface ApiVariant {
   name: string;
   listName: TestedList;
   options: ScenarioOptions;
-  /** The circumstances in which a run can be verified although the mirror differs from the API; null if there are none. */
+  /** The case in which a run can be verified even though the mirror differs from the API; null if there is none. */
   knownGap: string | null;
   /**
    * True if the API violates assumption A1, A2 or A3, so lists are read page by page. With these APIs, no run may make

@@ -13,7 +13,7 @@ import { hash, mixBits } from "../../src/sandbox/random.js";
 import { dayMs, formatInstant, hourMs } from "../../src/util/timestamps.js";
 
 /**
- * Ways in which a real server could differ from the sandbox. Some are other interpretations of the API documentation,
+ * The ways that a real server could differ from the sandbox. Some are other interpretations of the API documentation,
  * and some violate it. The first value of each variant is the sandbox's behavior.
  */
 export const documentedBehavior = {

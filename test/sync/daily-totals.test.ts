@@ -130,7 +130,7 @@ test("sync re-reads a day whose revenue changed by a tenth of a cent", async () 
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
 
-describe("drifting amounts, which the API changes on most days without a change to the orders", () => {
+describe("drifting amounts, which differ on most days even though no order has changed", () => {
   const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
     changePoints(brand, (point, request) => ({
       ...point,
