@@ -111,7 +111,9 @@ describe("daily totals", () => {
 });
 
 describe("differences that take more than 100 requests to read", () => {
-  const hours = ordersBefore(noon - 40 * day, 11_000, hour);
+  // With 25 orders per page, 100 requests read about a hundred days.
+  const hours = ordersBefore(noon - 40 * day, 4_000, hour);
+  const variants = { maxPerPage: 25 };
   const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
     path === "/orders" && query.per_page === "100";
 
@@ -119,7 +121,7 @@ describe("differences that take more than 100 requests to read", () => {
     ["separate days", 36],
     ["adjacent days", 12],
   ])("after 100 requests, sync leaves the remaining changed days to the next run: %s", async (_, step) => {
-    const brand = makeBrand({ orders: hours });
+    const brand = makeBrand({ orders: hours, variants });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours.map((order, n) => (n % step === 0 ? refundOrder(order, 1) : order));
     const { requests, code, err } = await brand.run("sync orders --audit 0");
@@ -130,12 +132,12 @@ describe("differences that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync needs more than one run to read 11,000 orders that were added since the previous run", async () => {
-    const brand = makeBrand({ variants: { dailyTotals: "absent" } });
+  test("sync needs more than one run to read 4,000 orders that were added since the previous run", async () => {
+    const brand = makeBrand({ variants: { ...variants, dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
     const { requests, code, err } = await brand.run("sync orders --audit 0");
-    expect(err).toMatch(/the API counts 11000 orders, but the mirror has \d+/);
+    expect(err).toMatch(/the API counts 4000 orders, but the mirror has \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
     // The budget of 100 requests includes the count requests.
     expect(requests.filter(isPage).length).toBeLessThanOrEqual(100);
@@ -143,7 +145,8 @@ describe("differences that take more than 100 requests to read", () => {
   });
 
   test("reaching the request limit before a wrong count is resolved does not make sync distrust the status filter", async () => {
-    const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
+    const orders = ordersBefore(noon - 40 * day, 9_000, hour);
+    const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     // The last request in the budget reads only the first of two pages.
     brand.data.orders = brand.data.orders.map((order, n) => (n < 300 ? order : cancelOrder(order)));

@@ -137,7 +137,7 @@ describe("drifting amounts, which differ on most days even though no order has c
       revenue: Number(point.revenue) * rate(String(point.date), request),
     }));
   const applyNewRate = rates((_, request) => 1 + request / 1_000);
-  const hourly = ordersBefore(noon - hour, 15_000, hour);
+  const hourly = ordersBefore(noon - hour, 6_000, hour);
   const runNextDay = async (brand: TestBrand, command = "sync orders") => {
     brand.pass(day);
     return await brand.run(command);
@@ -194,16 +194,17 @@ describe("drifting amounts, which differ on most days even though no order has c
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
-    brand.withdraw("o9000");
-    brand.attributeLate(noon - 400 * day);
+    brand.withdraw("o4500");
+    brand.attributeLate(noon - 200 * day);
     await runNextDay(brand, "sync orders --audit 0");
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
   test("sync reports changed daily totals rather than drift, and exits with code 8, if any sampled orders also changed", async () => {
-    const brand = makeBrand({ orders: hourly });
+    const many = ordersBefore(noon - hour, 11_000, hour);
+    const brand = makeBrand({ orders: many });
     await brand.run("sync orders --audit 0");
-    for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
+    for (let n = 0; n < many.length; n += 12) brand.refund(`o${n}`, 1);
     const { code, err } = await runNextDay(brand, "sync orders --audit 0");
     expect([code, err]).toEqual([8, expect.stringMatching(/the API's daily totals changed on \d+ days/)]);
     expect((await brand.run("verify orders")).code).toBe(8);

@@ -80,11 +80,11 @@ test.each([
 });
 
 test("verify --evidence sends the same requests as verify", async () => {
-  const brand = makeBrand({ history: 70 });
-  await brand.run("sync");
+  const brand = makeBrand({ history: 70, listLimit: 10 });
+  await brand.run("sync orders roster surveys");
   brand.cancel(brand.data.orders[50]?.id ?? "");
-  const plain = await brand.run("verify");
-  const evidence = await brand.run("verify --evidence");
+  const plain = await brand.run("verify orders roster surveys");
+  const evidence = await brand.run("verify orders roster surveys --evidence");
   const paths = ({ requests }: typeof plain) => requests.map(({ path, query }) => [path, Object.keys(query)]);
   expect(paths(evidence)).toEqual(paths(plain));
   expect(plain.out).toContain("orders: different, 70 in the API and 70 in the mirror (");
