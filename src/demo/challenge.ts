@@ -19,7 +19,10 @@ interface ScriptCopy {
   roster: Map<string, object>;
 }
 
-/** Reads orders like a typical script: all orders in the first run, and the last 30 days' orders in every later run. */
+/**
+ * Reads orders and the roster like a typical script. The first run reads all orders, and every later run reads the orders
+ * of the last 30 days. Every run reads the complete roster.
+ */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
     for (let page = 1, hasNext = true; hasNext; page += 1) {
