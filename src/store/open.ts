@@ -49,6 +49,8 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
+    // In a new file, SQLite's cache would otherwise keep the number of pages that it had with the default page size.
+    mirror.db.pragma("cache_size = -16000");
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
     await migrateMirror(mirror, options);

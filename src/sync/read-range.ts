@@ -1,5 +1,6 @@
-import { setImmediate } from "node:timers/promises";
 import { firstPage, maxPerPage } from "../api/pagination.js";
+import type { SkippedCopy } from "../store/record-writer.js";
+import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
 import { rangeQuery, readSortedDates } from "./check-dates.js";
@@ -7,6 +8,12 @@ import { resolveCopies, storeSlice } from "./copies.js";
 import { type RangeResult, readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
 import { readSlice } from "./slices.js";
+
+/**
+ * Pages that arrive in quick succession share a transaction, because a first sync without a rate limit then takes less
+ * time.
+ */
+const maxPagesPerTransaction = 8;
 
 /** The records in `range`, all of which are in one response. */
 interface CompletePage {
@@ -41,12 +48,21 @@ export async function readRange(
   budget = new Budget(run.api),
 ): Promise<RangeResult> {
   const reasons: IncompleteReason[] = [];
+  // Pages that have been received but not stored.
+  let pages: CompletePage[] = [];
+  const storeReceived = async (): Promise<void> => {
+    const received = pages;
+    pages = [];
+    reasons.push(...(await storePages(run, received)));
+  };
   const readRestByPage = async (newest: number): Promise<RangeResult> => {
+    await storeReceived();
     const rest = await readByPage(run, { from, to: newest }, budget);
     return { reached: rest.reached, reasons: [...reasons, ...rest.reasons] };
   };
-  // All records from `reached` to the end of the range are stored, or are on `page`. `previous` is the page that was
-  // received before. Only the count in the next response shows whether records were missing from it.
+
+  // Before each response, all records from `reached` to the end of the range have been received. `previous` is the last
+  // page. Only the count in the next response shows whether records were missing from it.
   let reached = to + 1;
   let previous: CompletePage | null = null;
   let request: Promise<NewestPage> | null = requestNewest(run, { from, to });
@@ -59,16 +75,18 @@ export async function readRange(
     const requestNext = () =>
       reached > from && budget.remaining > 0 ? requestNewest(run, { from, to: reached - 1 }) : null;
     if (page.kind === "dense") {
+      await storeReceived();
       reasons.push(...(await storeSlice(run, await readSlice(run, page.range))));
       request = requestNext();
       previous = null;
     } else {
       const remaining = Math.ceil((page.total - page.records.length) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));
-      // The API processes the next request while this page is being stored.
+      pages.push(page);
+      // The API processes the next request while these pages are being stored.
       request = requestNext();
-      await waitUntilSent(request);
-      reasons.push(...(await storePage(run, page)));
+      if (pages.length === maxPagesPerTransaction || !(await arrivesSoon(run, request)))
+        await storeReceived();
       previous = page;
     }
   }
@@ -105,6 +123,7 @@ export async function readRanges(
 /**
  * Requests the newest records in a range. A full page covers only the dates after the second in which its oldest record
  * is dated, because more records from that second may follow. A page that is not full covers the whole range.
+ * @throws UnexpectedResponse if a record has no valid ID
  */
 async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPage> {
   const { api, resource } = run;
@@ -113,6 +132,8 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   const response = await api.get(resource.path, query, resource.scope);
   const { items, pagination, requestedAt } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
+  // A record without a valid ID must not be in a transaction with earlier pages, because they would be rolled back.
+  for (const item of items) recordKey(resource, item, 0);
   const seconds = readSortedDates(resource, items, range);
   if (!seconds) return { kind: "faulty", total };
   const oldest = seconds.at(-1);
@@ -140,29 +161,39 @@ async function lackedRecords(run: DatedRun, page: CompletePage, remaining: numbe
 }
 
 /**
- * Waits for the two turns of the event loop that undici takes to send a request, because storing a page blocks the event
- * loop. If the request fails, the caller gets the error when it awaits the request.
+ * Returns true if the response to a request arrives within 25 ms. Returns false if there is no request, or if it fails,
+ * so that earlier pages are stored before the caller gets the error.
  */
-async function waitUntilSent(request: Promise<unknown> | null): Promise<void> {
-  request?.catch(() => {});
-  await setImmediate();
-  await setImmediate();
+async function arrivesSoon({ clock }: DatedRun, request: Promise<unknown> | null): Promise<boolean> {
+  if (!request) return false;
+  const arrival = request.then(
+    () => true,
+    () => false,
+  );
+  return await Promise.race([arrival, clock.sleep(25).then(() => false)]);
 }
 
-async function storePage(run: DatedRun, page: CompletePage): Promise<IncompleteReason[]> {
-  const { apiTotals, mirror, progress, runId, state, writer } = run;
+/** Stores consecutive pages, newest first, in one transaction. */
+async function storePages(run: DatedRun, pages: readonly CompletePage[]): Promise<IncompleteReason[]> {
+  const copies = run.mirror.transaction(() => pages.map((page) => storePage(run, page)));
+  const reasons: IncompleteReason[] = [];
+  for (const [index, { requestedAt }] of pages.entries())
+    reasons.push(...(await resolveCopies(run, copies[index] ?? [], requestedAt)));
+  return reasons;
+}
+
+/** @returns the copies of mirrored records, which are still to be resolved */
+function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
+  const { apiTotals, progress, runId, state, writer } = run;
   const { olderRecords, range, records, requestedAt } = page;
-  const copies = mirror.transaction(() => {
-    const written = writer.write(records, { readAt: requestedAt });
-    // Write the older records as well, so that an interrupted run loses none of them. The next page contains them too,
-    // so their number, their copies and their effect on the totals are left to that page.
-    const older = writer.write(olderRecords, { readAt: requestedAt });
-    state.missing.delete([...written.ids, ...older.ids]);
-    const ids = new Set(written.ids);
-    progress.addRows(ids.size);
-    if (written.addedOrChanged > 0) state.storedTotals.invalidate(range);
-    state.coverRange({ runId, range, ids, requestedAt }, apiTotals);
-    return written.copies;
-  });
-  return await resolveCopies(run, copies, requestedAt);
+  const written = writer.write(records, { readAt: requestedAt });
+  // Write the older records as well, so that an interrupted run loses none of them. The next page contains them too, so
+  // their number, their copies and their effect on the totals are left to that page.
+  const older = writer.write(olderRecords, { readAt: requestedAt });
+  state.missing.delete([...written.ids, ...older.ids]);
+  const ids = new Set(written.ids);
+  progress.addRows(ids.size);
+  if (written.addedOrChanged > 0) state.storedTotals.invalidate(range);
+  state.coverRange({ runId, range, ids, requestedAt }, apiTotals);
+  return written.copies;
 }

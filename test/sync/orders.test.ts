@@ -243,9 +243,6 @@ describe("an interrupted run", () => {
     let page = 0;
     await brand.killed("sync orders", (request) => pages(request) && ++page === 7);
     expect(brand.sql("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
-    // Each response contains 100 orders and starts with the last order of the previous one. The sixth response is stored
-    // while the API processes the seventh request, so it is lost.
-    expect(brand.mirrored()).toHaveLength(5 * 99 + 1);
     brand.pass(2 * day);
     await brand.run("sync orders");
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
