@@ -29,7 +29,7 @@ const longest = [
   "faults/processes",
   "commands/backup",
   "commands/redaction",
-  "docs/examples",
+  "docs/tutorial",
   "commands/demo",
   "query/as-of",
   "properties/scenarios",
@@ -60,8 +60,8 @@ export const baseConfig = defineConfig({
     // Three workers keep two cores busy, because tests often wait for other processes.
     maxWorkers: 3,
     // The first option keeps garbage collection off the other workers' cores. The second limits each worker's memory to
-    // about 300 MB. The third saves about 5% of the CPU time, because fewer short-lived objects are copied.
-    execArgv: ["--single-threaded-gc", "--heap-growing-percent=50", "--min-semi-space-size=16"],
+    // about 300 MB.
+    execArgv: ["--single-threaded-gc", "--heap-growing-percent=50"],
   },
 });
 

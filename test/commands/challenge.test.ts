@@ -10,7 +10,7 @@ test.each(seeds)(
   "demo --challenge finds each unannounced change no later than predicted (seed %d)",
   async (seed) => {
     const home = makeHome();
-    const { code, err, out } = await brandapi(`demo --challenge --orders 1000 --seed ${seed}`, { home });
+    const { code, err, out } = await brandapi(`demo --challenge --orders 800 --seed ${seed}`, { home });
     expect(code, err).toBe(0);
     const all = [...out.matchAll(/^(.+), (\S+) +(found|missed) +(found|not yet) +(.+)$/gm)];
     const [rows, later] = [all.slice(0, 7), all.slice(7)];

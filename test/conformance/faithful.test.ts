@@ -27,7 +27,7 @@ async function expectFaithful(brand: TestBrand): Promise<void> {
 }
 
 test("an export after one sync contains all records as the API returns them, and a second sync changes nothing", async () => {
-  const brand = makeBrand({ history: 230 });
+  const brand = makeBrand({ history: 120 });
   const first = await brand.run("sync");
   expect([first.code, first.err.includes("warning")]).toEqual([0, false]);
   await expectFaithful(brand);
@@ -50,7 +50,7 @@ const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "m
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
 test("each API field is stored in its column", async () => {
-  const brand = makeBrand({ history: 500 });
+  const brand = makeBrand({ history: 300 });
   await brand.run("sync");
   const records = served(brand);
   const expected = Object.entries(records).map(

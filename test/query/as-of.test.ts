@@ -28,7 +28,7 @@ function copyOf(path: string, to: string): string {
 }
 
 test("export --as-of returns the same rows for each view as an export made at that time", async () => {
-  const brand = makeBrand({ history: 150, seed: 3, listLimit: 30 });
+  const brand = makeBrand({ history: 150, seed: 3, listLimit: 15 });
   const copies: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35].entries()) {
     expect((await brand.run("sync")).code).toBe(0);
@@ -61,7 +61,7 @@ test("export --as-of returns the same rows for each view as an export made at th
 });
 
 test("export --as-of returns each table's contents as they were after an earlier sync", async () => {
-  const brand = makeBrand({ history: 100, seed: 5, listLimit: 30 });
+  const brand = makeBrand({ history: 60, seed: 5, listLimit: 15 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
     (await brand.run(["export", table, "--csv", ...more])).out;

@@ -63,7 +63,7 @@ test.each([
     },
   ],
 ])("verify --evidence prints commands that return the printed numbers for a brand %s", async (_, happen) => {
-  const brand = makeBrand({ history: 150 });
+  const brand = makeBrand({ history: 80, listLimit: 10 });
   expect((await brand.run("sync")).code).toBe(0);
   happen(brand);
   const rows = await evidenceOf(brand, "");
