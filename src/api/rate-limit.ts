@@ -168,7 +168,7 @@ function isFileError(error: unknown): boolean {
 }
 
 interface Quota {
-  /** The API's origin. Each origin has a separate quota, and so does each sandbox, which has a separate port. */
+  /** The API's origin. Each origin has its own quota. Each sandbox has its own port, and therefore its own quota. */
   origin: string;
   key: string;
   /**

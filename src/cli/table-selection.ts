@@ -98,14 +98,17 @@ export function warnAboutUnreadTables(
 }
 
 /** Warns about tables and views that may lack records, because the first sync was interrupted. */
-export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
+export function warnAboutPartialTables(
+  { flags, mirror, reporter }: ReadSession,
+  names: readonly string[],
+): void {
   const partial = names
     .flatMap(findTableResources)
     .filter((resource) => hasBeenRead(mirror, resource) && !hasCompletedSync(mirror, resource));
-  for (const resource of new Set(partial.map((one) => syncingResource(one).name)))
-    reporter.warn(
-      `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``,
-    );
+  for (const resource of new Set(partial.map((one) => syncingResource(one).name))) {
+    const warning = `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``;
+    reporter.warn(completeHint(warning, flags));
+  }
 }
 
 /** Returns the resources whose records appear in a table or view. */

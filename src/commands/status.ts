@@ -230,8 +230,8 @@ function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, now:
 }
 
 /**
- * Returns a line for each resource with rows that were last read two or more days ago, because the mirror may lack
- * changes to them.
+ * Returns a line for each resource with rows that were last read two or more days ago, because the mirror may have
+ * missed changes to those rows.
  */
 function oldestDataLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {

@@ -100,7 +100,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--audit <n>",
-        `number of requests to spend on re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )

@@ -76,7 +76,7 @@ export function formatCurrencyTitle(currency: string | null): string {
 }
 
 /**
- * Formats an amount with the number of decimal places that its currency uses, or with at least two if it is not an
+ * Formats an amount with the usual number of decimal places for its currency, but at least two if the amount is not an
  * integer.
  */
 function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {

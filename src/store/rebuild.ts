@@ -111,7 +111,7 @@ function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
   return readInfo(mirror, `shape:${resource.table}`) === fingerprint(resource);
 }
 
-/** Increment this number when rows or discovered columns are derived differently. All tables are then rebuilt. */
+/** Increment this number when the derivation of rows or discovered columns changes, so that all tables are rebuilt. */
 const rowRules = 6;
 
 /** Returns a hash of the columns in a resource's tables and of the fields that provide their values. */

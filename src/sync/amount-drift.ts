@@ -13,7 +13,7 @@ import { readRanges } from "./read-range.js";
 import type { Budget, DatedRun, IncompleteReason, SyncRun } from "./run.js";
 
 /**
- * A change of the amounts for most days, but not of the record counts. This happens when the API converts amounts from
+ * A change in the amounts for most days, but not in the record counts. This happens when the API converts amounts from
  * another currency and the exchange rate moves. If no record in a sample of these days has changed, the run stops
  * comparing amounts.
  */

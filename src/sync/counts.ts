@@ -130,8 +130,8 @@ function subtractCount(total: CountComparison, part: CountComparison, rest: Time
 }
 
 /**
- * Compares the counts for date ranges that have never been read, oldest first. Faulty slices are excluded, because they
- * have been read.
+ * Compares the API's and the mirror's counts for date ranges that have never been read, oldest first. Faulty slices are
+ * excluded, because they have been read.
  */
 export async function compareUnread(session: DatedSession): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];

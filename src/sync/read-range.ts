@@ -72,8 +72,13 @@ export async function readRange(
       return await readRestByPage(previous.range.to);
     if (page.kind === "faulty") return await readRestByPage(reached - 1);
     reached = page.range.from;
-    const requestNext = () =>
-      reached > from && budget.remaining > 0 ? requestNewest(run, { from, to: reached - 1 }) : null;
+    const requestNext = () => {
+      if (reached <= from || budget.remaining <= 0) return null;
+      const next = requestNewest(run, { from, to: reached - 1 });
+      // The loop awaits the request after pages have been stored. Until then, a failure is not unhandled.
+      next.catch(() => {});
+      return next;
+    };
     if (page.kind === "dense") {
       await storeReceived();
       reasons.push(...(await storeSlice(run, await readSlice(run, page.range))));

@@ -28,8 +28,8 @@ export interface SyncOptions {
   until?: number | undefined;
   full: boolean;
   /**
-   * The length of the window that every run re-reads. The window ends at the newest date that the last finished run
-   * read.
+   * The length of the window that every run re-reads. The window ends at the newest date read by the last finished
+   * run.
    */
   windowMs: number;
   acceptRemovals: boolean;

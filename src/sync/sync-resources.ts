@@ -35,7 +35,7 @@ export interface ResourceSelection {
 interface ResourceWithoutScope {
   resource: Resource;
   why: string;
-  /** True if an earlier run read the resource, so that the mirrored data is now outdated. */
+  /** True if an earlier run read the resource, so the mirror still contains its data, which no run updates anymore. */
   wasReadBefore: boolean;
 }
 

@@ -39,7 +39,7 @@ interface SqliteProblem {
   /** Matches SQLite's result code, or its result code together with its message. */
   pattern: RegExp;
   hint: string;
-  /** The message and the hint if the problem prevents a mirror from being opened, in place of SQLite's message. */
+  /** The message and hint that replace SQLite's message if the problem prevents a mirror from being opened. */
   opening?: { problem: string; hint: string };
 }
 

@@ -117,7 +117,7 @@ describe("orders with an unreadable date", () => {
     expect((await brand.run("status --json")).out).toContain('"repairable":false');
   });
 
-  test("sync updates and removes orders on every day that has no unreadable dates", async () => {
+  test("sync updates and removes orders, except on the day on which the API lists an order with an unreadable date", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "soon" });
     await synced(brand);

@@ -49,7 +49,7 @@ const readsSecondOf =
   (request: SentRequest): boolean =>
     readsOrders(request) && request.query.start_date === originalDate(id);
 
-test("sync moves an order to an older date after it has checked that the API no longer returns the newer date", async () => {
+test("sync moves an order to an older date only after checking that the API no longer returns it with the newer date", async () => {
   const brand = await makeSyncedBrand();
   moveToOldDay(brand, ["o3"]);
   const { requests } = await brand.run(partialSync);

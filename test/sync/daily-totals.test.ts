@@ -233,7 +233,7 @@ test("sync requests the daily totals for orders even if the same request failed 
   expect([brand.lastRun("orders").verified, err]).toEqual([1, expect.not.stringContaining("daily totals")]);
 });
 
-test("sync does not treat a day whose number of orders is missing as a day without orders", async () => {
+test("sync does not treat a missing number of orders for a day as zero", async () => {
   const brand = makeBrand({ orders: orders.slice(0, 10) });
   changePoints(brand, ({ orders: _, ...point }) => point as Point);
   const { code, err } = await brand.run("sync orders");
