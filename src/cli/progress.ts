@@ -13,6 +13,7 @@ import {
   wrapLines,
 } from "../util/terminal.js";
 import { formatDuration } from "../util/timestamps.js";
+import { completeHint } from "./error-output.js";
 
 /** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
@@ -125,7 +126,8 @@ class StatusLine {
   }
 }
 
-export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
+export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
+  Parameters<typeof completeHint>[1];
 
 /** Shorter waits are not reported. */
 const minReportedWaitMs = 2_000;
@@ -219,8 +221,10 @@ export class TerminalReporter implements Reporter {
   readonly note = (text: string): void => this.#print(this.#clean(text));
 
   readonly warn = (text: string): void => {
-    if (!this.#warned.has(text)) this.#line.print(`${this.#style.yellow("warning:")} ${this.#clean(text)}`);
+    if (this.#warned.has(text)) return;
     this.#warned.add(text);
+    const warning = this.#clean(completeHint(text, this.#options));
+    this.#line.print(`${this.#style.yellow("warning:")} ${warning}`);
   };
 
   readonly detail = (text: string): void => {

@@ -13,7 +13,6 @@ import type { Mirror } from "../store/database.js";
 import { hasBeenRead, hasCompletedSync } from "../store/runs.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/timestamps.js";
-import { completeHint } from "./error-output.js";
 import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 import { parseInstant } from "./time-flags.js";
@@ -83,31 +82,25 @@ export function useDataAsOf(
 }
 
 /** Warns about tables and views that are empty because none of their resources has been read. */
-export function warnAboutUnreadTables(
-  { flags, mirror, reporter }: ReadSession,
-  names: Iterable<string>,
-): void {
+export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: Iterable<string>): void {
   for (const name of names) {
     const resources = findTableResources(name);
     const [first] = resources;
     if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) continue;
     const sync = `brandapi sync ${syncingResource(first).name}`;
     const warning = `\`${name}\` is empty because it has never been read: run \`${sync}\``;
-    reporter.warn(completeHint(warning, flags));
+    reporter.warn(warning);
   }
 }
 
 /** Warns about tables and views that may lack records, because the first sync was interrupted. */
-export function warnAboutPartialTables(
-  { flags, mirror, reporter }: ReadSession,
-  names: readonly string[],
-): void {
+export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   const partial = names
     .flatMap(findTableResources)
     .filter((resource) => hasBeenRead(mirror, resource) && !hasCompletedSync(mirror, resource));
   for (const resource of new Set(partial.map((one) => syncingResource(one).name))) {
     const warning = `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``;
-    reporter.warn(completeHint(warning, flags));
+    reporter.warn(warning);
   }
 }
 

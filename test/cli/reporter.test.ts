@@ -52,6 +52,12 @@ test("the reporter escapes control characters, and prints details only with --ve
   expect(silent.text).toBe("");
 });
 
+test("a command suggested in a warning has the same profile and mirror as the current command", () => {
+  const seen = reporterFor({ profile: "acme", db: "acme.sqlite" });
+  seen.reporter.warn("orders is empty: run `brandapi sync orders`");
+  expect(seen.text).toContain("`brandapi sync orders --profile acme --db acme.sqlite`");
+});
+
 test("with --quiet, the reporter prints only warnings, and each warning only once", () => {
   const seen = reporterFor({ quiet: true }, terminal);
   seen.reporter.begin({ name: "orders" }).end("done");
