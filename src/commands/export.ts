@@ -91,7 +91,7 @@ export function define(command: Command): void {
     .option("--since <time>", "only rows since TIME (with several tables, applies only to event tables)")
     .option("--until <time>", "only rows up to TIME (see --since)")
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
-    .option("--as-of <time>", "export the data as of TIME")
+    .option("--as-of <time>", "export the data as of TIME, or as of the end of a day or month")
     .option("--include-removed", "include removed records, with `removed_at`")
     .addOption(
       new Option("--delta <folder>", "create or update Delta tables in FOLDER").conflicts([

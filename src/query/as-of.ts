@@ -1,9 +1,10 @@
 import { UsageError } from "../errors.js";
+import { syncingResource } from "../resources/registry.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { Projection } from "../store/projection.js";
 import { parseRecord, type StoredRow } from "../store/records.js";
-import { readFirstReadAt } from "../store/runs.js";
+import { readFirstReadEnd } from "../store/runs.js";
 import {
   columnNames,
   quote,
@@ -15,7 +16,7 @@ import {
 } from "../store/table-sql.js";
 import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
-import { tablesReadBy, typedTables } from "./readable-tables.js";
+import { findTypedTables, tablesReadBy, typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads } from "./statement-reads.js";
 
 /**
@@ -68,6 +69,24 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
+/**
+ * Throws a UsageError if one of the given tables or views has no data as of the given time, because the first sync that
+ * read its records ended later.
+ * @param time ISO 8601
+ */
+function checkFirstRead(mirror: Mirror, names: readonly string[], time: string): void {
+  for (const name of names) {
+    const resources = new Set(findTypedTables(name).map(({ resource }) => syncingResource(resource).name));
+    // System tables and the views of them depend on all resources.
+    const sources = resources.size > 0 ? [...resources] : [null];
+    const [first] = sources.flatMap((source) => readFirstReadEnd(mirror, source) ?? []).sort();
+    if (first !== undefined && first > time)
+      throw new UsageError(`The mirror has no data for \`${name}\` as of ${time}.`, {
+        hint: `the first available time is ${first}`,
+      });
+  }
+}
+
 /** Describes the data that the mirror cannot reconstruct for an earlier time. */
 export interface AsOfLimits {
   notYetRead: { resource: string; firstReadAt: string }[];
@@ -80,10 +99,12 @@ export interface AsOfLimits {
  * named tables and views, as well as the tables that these views select from. Must be called inside
  * `withReadTransaction`.
  * @param at milliseconds since the Unix epoch
+ * @throws UsageError if a table or view has no data as of that time
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
   const { db } = mirror;
   const time = formatInstant(at);
+  checkFirstRead(mirror, names, time);
   const stored = new Set(names.flatMap(tablesReadBy));
   const shapes = typedTables().filter((shape) =>
     recordStates.some((state) => stored.has(tableName(shape, state))),
@@ -103,7 +124,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   const resources = new Set(withHistory.map(({ resource }) => resource.name));
   return {
     notYetRead: [...resources].flatMap((resource) => {
-      const firstReadAt = readFirstReadAt(mirror, resource);
+      const firstReadAt = readFirstReadEnd(mirror, resource);
       return firstReadAt !== null && firstReadAt > time ? [{ resource, firstReadAt }] : [];
     }),
     withoutHistory: withoutHistory.filter((name) => name !== rankingTable),

@@ -215,15 +215,22 @@ export function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
   return mirror.selectValue(find, resource.name, syncingResource(resource).name) === 1;
 }
 
+/** Returns the start time (ISO 8601) of the first run that read any records, or null if there is none. */
+export function readFirstReadAt(mirror: Mirror): string | null {
+  return (
+    mirror.selectValue<string | null>("SELECT min(started_at) FROM sync_runs WHERE rows_read > 0") ?? null
+  );
+}
+
 /**
- * Returns the start time (ISO 8601) of the first run that read any records of the given resource, or of any resource if
- * none is given. Returns null if no run has read any records.
+ * Returns the end time (ISO 8601) of the first run that read records of the given resource, or of any resource if none
+ * is given. Returns null if no run has read any records.
  */
-export function readFirstReadAt(mirror: Mirror, resource?: string): string | null {
+export function readFirstReadEnd(mirror: Mirror, resource: string | null): string | null {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const select =
-    "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
-  return mirror.selectValue<string | null>(select, resource ?? null) ?? null;
+    "SELECT min(coalesce(finished_at, started_at)) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
+  return mirror.selectValue<string | null>(select, resource) ?? null;
 }
 
 export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {

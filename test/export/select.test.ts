@@ -285,19 +285,23 @@ test("--as-of exports an earlier state of the records in every format", async ()
   ).toHaveLength(3);
 });
 
-test("--as-of warns about a time before the first sync, and rejects tables without a history", async () => {
+test("--as-of rejects tables without a history, and warns about a view that selects from a table first read later", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
+  writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }], {
+    at: "2026-11-03T00:00:00.000Z",
+  });
   writeRead(mirror, "analytics-hosts", [], { whole: true });
   mirror.db.close();
-  const early = await brandapi(["export", "orders", "--csv", "--as-of", "2026-10-01", "--db", mirror.path]);
-  expect(early.code).toBe(0);
-  expect(early.err).toContain("orders was first read at 2026-11-01T00:00:00.000Z");
-  expect(await refusal(mirror.path, "analytics-hosts", "--csv", "--as-of", "1d")).toContain(
-    "keeps no history",
+  const asOf = ["--csv", "--as-of", "2026-11-02"];
+  const hosts = await brandapi(["export", "hosts", ...asOf, "--db", mirror.path]);
+  expect(hosts.code).toBe(0);
+  expect(hosts.err).toContain("roster was first read at 2026-11-03T00:00:00.000Z");
+  expect(await refusal(mirror.path, "roster", ...asOf)).toContain(
+    "the first available time is 2026-11-03T00:00:00.000Z",
   );
-  const downloads = await refusal(mirror.path, "content-downloads", "--csv", "--as-of", "1d");
-  expect(downloads).toContain("keeps no history of");
+  expect(await refusal(mirror.path, "analytics-hosts", ...asOf)).toContain("keeps no history");
+  expect(await refusal(mirror.path, "content-downloads", ...asOf)).toContain("keeps no history of");
 });
 
 test("--as-of exports an earlier state of the change log", async () => {

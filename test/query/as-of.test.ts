@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { naturalPace, simulateActivity } from "../../src/sandbox/activity.js";
@@ -229,4 +229,30 @@ test("query --as-of rejects statements that cannot be run on an earlier state", 
     const where = await refused("export", "orders", "--where", `0 < (SELECT count(*) FROM ${from})`);
     expect([from, where]).toEqual([from, { code: 2, err: expect.stringContaining(reason) }]);
   }
+});
+
+test("export and query --as-of reject a time before the first sync and keep the existing file", async () => {
+  const { brand } = await syncTwice();
+  const file = join(brand.home, "orders.csv");
+  writeFileSync(file, "earlier export\n");
+  for (const command of [
+    `export orders -o ${file}`,
+    `export sales_by_month -o ${file}`,
+    `export changes -o ${file}`,
+    `export orders --where 1=1 -o ${file}`,
+  ]) {
+    const { code, err } = await brand.run(`${command} --as-of 2026-10`);
+    expect([command, code, err]).toEqual([
+      command,
+      2,
+      expect.stringContaining("the first available time is"),
+    ]);
+  }
+  expect(readFileSync(file, "utf8")).toBe("earlier export\n");
+
+  const { code, err } = await brand.run(["query", "SELECT id FROM orders", "--as-of", "2026-10"]);
+  expect(code).toBe(2);
+  const [, first = ""] = /the first available time is (\S+Z)/.exec(err) ?? [];
+  const { rows } = await exportRows(brand, "orders", "--as-of", first);
+  expect(rows.map(({ id }) => id)).toEqual(["a", "b"]);
 });
