@@ -130,7 +130,7 @@ export function listFaultyIds(slices: readonly FaultySlice[]): ReadonlySet<numbe
 }
 
 export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[] {
-  const select = "SELECT * FROM marked_slices WHERE resource = ? ORDER BY from_at";
+  const select = "SELECT * FROM faulty_slices WHERE resource = ? ORDER BY from_at";
   type Row = CoverageRow & { record_ids: string; fault: string };
   return mirror.selectRows<Row>(select, resource).map((row) => ({
     ...toCoveredRange(row),
@@ -140,8 +140,8 @@ export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[
 }
 
 export function writeFaultySlices(mirror: Mirror, resource: string, slices: readonly FaultySlice[]): void {
-  mirror.run("DELETE FROM marked_slices WHERE resource = ?", resource);
-  const insert = `INSERT INTO marked_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
+  mirror.run("DELETE FROM faulty_slices WHERE resource = ?", resource);
+  const insert = `INSERT INTO faulty_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;
   for (const slice of slices)
     mirror.run(insert, resource, ...rangeColumns(slice), JSON.stringify(slice.recordIds), slice.fault);

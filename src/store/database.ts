@@ -106,11 +106,11 @@ export type InfoName =
   // The last backup: `{"at", "path"}`.
   | "last_backup"
   // The progress of the command that has locked the mirror, as JSON.
-  | "under_way"
+  | "running_command"
   // The last command, as JSON, if it failed before it started a run or because the API rejected the key.
-  | "failed_run"
+  | "failed_command"
   // The error with which the API denied access to a resource in its last sync, as JSON.
-  | `refused:${string}`
+  | `denied:${string}`
   // The ID of a `verify` run that found only problems that the API must correct.
   | `unrepairable:${string}`
   // The last comparison of a resource's tables with its records, as JSON.

@@ -91,7 +91,7 @@ export async function findRunningCommand(path: string): Promise<RunningCommand |
  * opened.
  */
 async function readProgress(path: string): Promise<StoredProgress | null> {
-  const read = (mirror: Mirror) => readJsonInfo<StoredProgress>(mirror, "under_way");
+  const read = (mirror: Mirror) => readJsonInfo<StoredProgress>(mirror, "running_command");
   return await withMirror(connect(path, { readonly: true }), read).catch(() => null);
 }
 
@@ -143,7 +143,7 @@ export interface StoredProgress {
 }
 
 export function writeProgress(mirror: Mirror, progress: StoredProgress): void {
-  mirror.transaction(() => writeJsonInfo(mirror, "under_way", progress));
+  mirror.transaction(() => writeJsonInfo(mirror, "running_command", progress));
 }
 
 /**

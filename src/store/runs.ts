@@ -251,11 +251,11 @@ export interface AccessDenial {
 }
 
 export function writeAccessDenial(mirror: Mirror, resource: string, denial: AccessDenial | null): void {
-  mirror.transaction(() => writeJsonInfo(mirror, `refused:${resource}`, denial));
+  mirror.transaction(() => writeJsonInfo(mirror, `denied:${resource}`, denial));
 }
 
 export function readAccessDenial(mirror: Mirror, resource: string): AccessDenial | null {
-  return readJsonInfo(mirror, `refused:${resource}`);
+  return readJsonInfo(mirror, `denied:${resource}`);
 }
 
 export interface FailedCommand {
@@ -269,11 +269,11 @@ export interface FailedCommand {
 
 /** Records that a command failed. The next command clears the record by passing null. */
 export function writeFailedCommand(mirror: Mirror, failed: FailedCommand | null): void {
-  mirror.transaction(() => writeJsonInfo(mirror, "failed_run", failed));
+  mirror.transaction(() => writeJsonInfo(mirror, "failed_command", failed));
 }
 
 export function readFailedCommand(mirror: Mirror): FailedCommand | null {
-  return readJsonInfo(mirror, "failed_run");
+  return readJsonInfo(mirror, "failed_command");
 }
 
 /**

@@ -20,8 +20,9 @@ export const systemTables = {
 export const applicationId = 0x62726e64;
 
 /**
- * The migrations of the system tables, one per schema version. Never change a released migration. The typed tables are
- * created by `projection.ts` from the resource declarations.
+ * The migrations of the system tables, one per schema version. The last one renames some tables that earlier ones
+ * create. Never change a released migration. The typed tables are created by `projection.ts` from the resource
+ * declarations.
  */
 export const migrations: readonly string[] = [
   `
@@ -196,6 +197,20 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (host_id, read_at)
   ) WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE marked_slices RENAME TO faulty_slices;
+  DROP INDEX marked_slices_resource;
+  CREATE INDEX faulty_slices_resource ON faulty_slices (resource);
+  ALTER TABLE day_figures RENAME TO stored_totals;
+  ALTER TABLE stored_totals RENAME COLUMN figures TO totals;
+  ALTER TABLE open_columns RENAME TO discovered_columns;
+
+  -- A command that failed before this migration may have stored its error under the new name. That error is newer.
+  UPDATE OR IGNORE mirror_info SET name = 'running_command' WHERE name = 'under_way';
+  UPDATE OR IGNORE mirror_info SET name = 'failed_command' WHERE name = 'failed_run';
+  UPDATE OR IGNORE mirror_info SET name = 'denied:' || substr(name, 9) WHERE name LIKE 'refused:%';
+  DELETE FROM mirror_info WHERE name IN ('under_way', 'failed_run') OR name LIKE 'refused:%';
+  `,
 ];
 
 /**
@@ -222,7 +237,14 @@ export function checkIdentity({ db, path }: Mirror): void {
 export function migrateSystemTables(db: Database): void {
   const version = readUserVersion(db);
   if (version === migrations.length) return;
-  for (const step of migrations.slice(version)) db.exec(step);
+  // Without `writable_schema`, SQLite does not rename tables while the file contains an invalid view or trigger.
+  db.unsafeMode().pragma("writable_schema = ON");
+  try {
+    for (const step of migrations.slice(version)) db.exec(step);
+  } finally {
+    db.pragma("writable_schema = OFF");
+    db.unsafeMode(false);
+  }
   db.pragma(`application_id = ${applicationId}`);
   db.pragma(`user_version = ${migrations.length}`);
 }

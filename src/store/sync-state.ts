@@ -241,7 +241,7 @@ export interface DayTotals {
 /** Totals by day (`2026-01-31`). Days without activity may be absent. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's daily totals, as they were when each day was last read. They are stored in the table `day_figures`. */
+/** The API's daily totals, as they were when each day was last read. They are stored in the table `stored_totals`. */
 class StoredTotals {
   constructor(
     private readonly mirror: Mirror,
@@ -249,13 +249,13 @@ class StoredTotals {
   ) {}
 
   all(): TotalsByDay {
-    const select = "SELECT day, figures FROM day_figures WHERE resource = ?";
-    const rows = this.mirror.selectRows<{ day: string; figures: string }>(select, this.resource);
+    const select = "SELECT day, totals FROM stored_totals WHERE resource = ?";
+    const rows = this.mirror.selectRows<{ day: string; totals: string }>(select, this.resource);
     return new Map(
-      rows.map(({ day, figures }) => {
+      rows.map(({ day, totals }) => {
         const [count = 0, ...amounts] = parseStoredJson<number[]>(
           this.mirror,
-          figures,
+          totals,
           `the totals of ${day}`,
         );
         return [day, { count, amounts }];
@@ -273,9 +273,9 @@ class StoredTotals {
 
   replace({ from, to }: TimeRange, totals: TotalsByDay): void {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
-    const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";
+    const remove = "DELETE FROM stored_totals WHERE resource = ? AND day BETWEEN ? AND ?";
     this.mirror.run(remove, this.resource, first, last);
-    const insert = "INSERT INTO day_figures (resource, day, figures) VALUES (?, ?, ?)";
+    const insert = "INSERT INTO stored_totals (resource, day, totals) VALUES (?, ?, ?)";
     for (const [day, { count, amounts }] of totals)
       if (day >= first && day <= last)
         this.mirror.run(insert, this.resource, day, JSON.stringify([count, ...amounts]));

@@ -311,7 +311,7 @@ function discoveredColumn({ name, path, type }: Discovered): TableColumn {
 
 export function readDiscovered(mirror: Mirror, table: string): TableColumn[] {
   const rows = mirror.selectRows<{ name: string; path: string; type: ScalarType }>(
-    "SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position",
+    "SELECT name, path, type FROM discovered_columns WHERE table_name = ? ORDER BY position",
     table,
   );
   return rows.map((row) =>
@@ -330,14 +330,14 @@ function saveDiscovered(mirror: Mirror, table: string, column: Discovered, posit
     if (!columns.some((one) => one.name.toLowerCase() === column.name.toLowerCase()))
       mirror.db.exec(`ALTER TABLE ${name} ADD COLUMN ${quote(column.name)}`);
   }
-  const insert = `INSERT OR REPLACE INTO open_columns (table_name, name, position, path, type)
+  const insert = `INSERT OR REPLACE INTO discovered_columns (table_name, name, position, path, type)
     VALUES (?, ?, ?, ?, ?)`;
   mirror.run(insert, table, column.name, position, JSON.stringify(column.path), column.type);
   return discoveredColumn(column);
 }
 
 function markMixed(mirror: Mirror, table: string, column: TableColumn): void {
-  const update = "UPDATE open_columns SET type = ? WHERE table_name = ? AND name = ?";
+  const update = "UPDATE discovered_columns SET type = ? WHERE table_name = ? AND name = ?";
   mirror.run(update, mixedType, table, column.name);
   column.type = mixedType;
 }
@@ -347,7 +347,7 @@ function markMixed(mirror: Mirror, table: string, column: TableColumn): void {
  * under new names.
  */
 export function deleteUnusableColumns(mirror: Mirror, shape: TableShape): void {
-  const remove = "DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?";
+  const remove = "DELETE FROM discovered_columns WHERE table_name = ? AND lower(name) = ?";
   const declared = shape.columns.map(({ name }) => name.toLowerCase());
   for (const name of [...declared, ...sqlValueNames]) mirror.run(remove, shape.name, name);
 }

@@ -195,7 +195,7 @@ function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedCompar
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
       asked_at: formatInstantOrNull(dailyTotals.requestedAt),
       request: formatCurlLine(totalsSource.path, { ...totalsSource.query, start_date, end_date }, filter),
-      sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
+      sql: `SELECT count(*) FROM stored_totals WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
       note: describeDays(differing, dailyTotals.drift),
     });
   });

@@ -75,7 +75,7 @@ async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
   writeRead(mirror, "surveys", records, { whole: true });
   writeRead(mirror, "surveys", records.slice(1), { at: "2026-11-02T00:00:00.000Z", remove: ["s0"] });
   const columns = mirror.db
-    .prepare("SELECT name, path FROM open_columns WHERE table_name = 'surveys' ORDER BY position")
+    .prepare("SELECT name, path FROM discovered_columns WHERE table_name = 'surveys' ORDER BY position")
     .all() as {
     name: string;
     path: string;
@@ -157,7 +157,7 @@ test("an upgrade renames a column named `true` and keeps its values", async () =
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [{ id: "a", true: 5, other: 1 }], { whole: true });
   mirror.db.exec(`ALTER TABLE surveys RENAME COLUMN true_2 TO "true";
-    UPDATE open_columns SET name = 'true' WHERE name = 'true_2';
+    UPDATE discovered_columns SET name = 'true' WHERE name = 'true_2';
     UPDATE mirror_info SET value = 'older' WHERE name = 'shape:surveys'`);
   mirror.db.close();
   const run = await brandapi(["export", "surveys", "--csv", "--db", mirror.path]);

@@ -5,6 +5,7 @@ import { allResources } from "../../src/resources/registry.js";
 import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { migrations } from "../../src/store/schema.js";
 import { compareTables } from "../../src/store/table-check.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
@@ -172,4 +173,95 @@ test("a migration keeps user-defined indexes, triggers and views, and reports an
   ).toEqual(["my_index", "my_trigger", "my_view"].map((name) => ({ name })));
   expect(rowsIn(path, "SELECT * FROM log")).toEqual([]);
   expect(rowsIn(path, "SELECT mine FROM content_removed_renamed")).toEqual([]);
+});
+
+/**
+ * Changes a mirror to schema version 4, and stores that the last command failed and that access to orders was denied.
+ * @param more additional SQL to run
+ */
+function downgradeToVersion4({ db: path }: TestBrand, more = ""): void {
+  const db = new Sqlite(path);
+  db.exec(`
+    DROP INDEX faulty_slices_resource;
+    ALTER TABLE faulty_slices RENAME TO marked_slices;
+    CREATE INDEX marked_slices_resource ON marked_slices (resource);
+    ALTER TABLE stored_totals RENAME COLUMN totals TO figures;
+    ALTER TABLE stored_totals RENAME TO day_figures;
+    ALTER TABLE discovered_columns RENAME TO open_columns;
+    UPDATE mirror_info SET name = 'under_way' WHERE name = 'running_command';
+    INSERT INTO mirror_info VALUES ('failed_run', '{"command":"sync","error":"no network"}');
+    INSERT INTO mirror_info VALUES ('refused:orders', '{"error":"no access"}');
+    PRAGMA user_version = 4;
+    ${more}`);
+  db.close();
+}
+
+test("a mirror with schema version 4 keeps the contents of renamed tables and columns when it is migrated", async () => {
+  const brand = makeBrand({ history: 30 });
+  await brand.run("sync");
+  downgradeToVersion4(
+    brand,
+    `INSERT INTO marked_slices
+       SELECT resource, '${day(1)}', '${day(2)}', '${day(3)}', 1, json_array(min(record_id)), 'a fault'
+       FROM records WHERE resource = 'orders'`,
+  );
+  const readAll = (...tables: string[]) => tables.map((name) => brand.sql(`SELECT * FROM ${name}`));
+  const oldInfo = "SELECT value FROM mirror_info WHERE name IN ('under_way', 'failed_run', 'refused:orders')";
+  const newInfo =
+    "SELECT value FROM mirror_info WHERE name IN ('running_command', 'failed_command', 'denied:orders')";
+  const before = readAll("marked_slices", "day_figures", "open_columns", `(${oldInfo} ORDER BY value)`);
+  expect(before.every(({ length }) => length > 0)).toBe(true);
+
+  const status = await brand.run("status --json");
+  expect(status.err).not.toContain("no longer");
+  expect(JSON.parse(status.out)).toMatchObject({
+    failed_run: { error: "no network" },
+    resources: expect.arrayContaining([
+      expect.objectContaining({ resource: "orders", refused: { error: "no access" } }),
+    ]),
+  });
+  const after = readAll(
+    "faulty_slices",
+    "stored_totals",
+    "discovered_columns",
+    `(${newInfo} ORDER BY value)`,
+  );
+  const totals = before[1]?.map(({ figures, ...row }) => ({ ...row, totals: figures }));
+  expect(after).toEqual([before[0], totals, ...before.slice(2)]);
+  expect(brand.sql(oldInfo)).toEqual([]);
+
+  expect((await brand.run("sync")).code).toBe(0);
+  expect(brand.sql("SELECT * FROM faulty_slices")).toEqual([]);
+  expect((await brand.run("verify")).code).toBe(0);
+});
+
+test("a failed command that was recorded before the migration replaces the one in the older mirror", async () => {
+  const brand = makeBrand();
+  await brand.run("sync");
+  downgradeToVersion4(brand);
+  brand.setKey({ expiresAt: 0 });
+  expect((await brand.run("sync")).code).toBe(4);
+  const status = await brand.run("status --json");
+  expect(JSON.parse(status.out)).toMatchObject({ failed_run: { isRefused: true } });
+});
+
+test("a migration updates user-defined views and triggers for renamed tables, even if other views are invalid", async () => {
+  const path = releasedMirror(`
+    INSERT INTO day_figures VALUES ('orders', '2026-11-01', '[3]');
+    CREATE TABLE log (day);
+    CREATE VIEW my_view AS SELECT figures AS mine FROM day_figures;
+    CREATE TRIGGER my_trigger AFTER INSERT ON log BEGIN DELETE FROM day_figures WHERE day = new.day; END;
+    CREATE VIEW invalid_view AS SELECT absent FROM day_figures;
+    CREATE TRIGGER invalid_trigger AFTER INSERT ON log BEGIN DELETE FROM absent; END;`);
+  const invalid = "SELECT sql FROM sqlite_master WHERE name LIKE 'invalid!_%' ESCAPE '!'";
+  const invalidBefore = rowsIn(path, invalid);
+  const warnings: string[] = [];
+  const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
+  const { db } = await openMirror(path, { reporter });
+  expect(warnings).toEqual([]);
+  expect(rowsIn(path, "SELECT mine FROM my_view")).toEqual([{ mine: "[3]" }]);
+  expect(rowsIn(path, invalid)).toEqual(invalidBefore);
+  db.exec("DROP TRIGGER invalid_trigger; INSERT INTO log VALUES ('2026-11-01')");
+  expect(rowsIn(path, "SELECT mine FROM my_view")).toEqual([]);
+  db.close();
 });

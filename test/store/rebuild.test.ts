@@ -93,14 +93,14 @@ test("a rebuild keeps discovered columns, except those that are now declared", a
   const kept = () => rows(mirror, "SELECT id, color, nested_size, live FROM gifts ORDER BY record_id");
   const before = [products(), kept()];
   mirror.db.exec(`
-    INSERT INTO open_columns VALUES ('recommendation_products', 'title', 9, '["title"]', 'text');
+    INSERT INTO discovered_columns VALUES ('recommendation_products', 'title', 9, '["title"]', 'text');
     UPDATE mirror_info SET value = 'older' WHERE name IN ('shape:gifts', 'shape:recommendations');
   `);
   (await openMirror(mirror.path)).db.close();
   expect([products(), kept()]).toEqual(before);
-  expect(rows(mirror, "SELECT name FROM open_columns WHERE table_name = 'recommendation_products'")).toEqual([
-    { name: "note" },
-  ]);
+  expect(
+    rows(mirror, "SELECT name FROM discovered_columns WHERE table_name = 'recommendation_products'"),
+  ).toEqual([{ name: "note" }]);
 });
 
 test("a failed rebuild leaves the tables unchanged", async () => {

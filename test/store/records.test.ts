@@ -162,7 +162,7 @@ test("the first scalar value in an unknown field adds a column, even in a nested
     { id: "g1", status: "sent", host_id: "h1", host_deep_x: 1, value: null, live: null },
     { id: "g2", status: null, value: 2.5, live: 1, SELECT: "kept", odd_name: 1 },
   ]);
-  const names = rows<{ name: string }>(mirror, "SELECT name FROM open_columns").map(({ name }) => name);
+  const names = rows<{ name: string }>(mirror, "SELECT name FROM discovered_columns").map(({ name }) => name);
   expect(names).not.toContain("tags");
 });
 
@@ -184,7 +184,7 @@ test("up to 300 discovered columns are added, which accept values of any type an
     { record_id_2: 77, Synced_At_2: "x", removed_at_2: "y" },
   ]);
   write(mirror, gifts, [Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`c${n}`, n]))]);
-  expect(rows(mirror, "SELECT count(*) AS n FROM open_columns WHERE table_name = 'gifts'")).toEqual([
+  expect(rows(mirror, "SELECT count(*) AS n FROM discovered_columns WHERE table_name = 'gifts'")).toEqual([
     { n: 300 },
   ]);
 });

@@ -128,7 +128,7 @@ describe("orders with an unreadable date", () => {
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });
     expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 1 });
     expect(brand.mirrored()).toEqual([...ids(brand), "o10"].sort());
-    expect(brand.sql("SELECT substr(from_at, 1, 10) AS day FROM marked_slices")).toEqual([
+    expect(brand.sql("SELECT substr(from_at, 1, 10) AS day FROM faulty_slices")).toEqual([
       { day: at(noon - 2 * day).slice(0, 10) },
     ]);
     const status = await brand.run("status");
@@ -147,7 +147,7 @@ describe("orders with an unreadable date", () => {
     brand.before = undefined;
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
-    expect(brand.sql("SELECT * FROM marked_slices")).toEqual([]);
+    expect(brand.sql("SELECT * FROM faulty_slices")).toEqual([]);
     expect((await brand.run("verify orders")).code).toBe(0);
   });
 
@@ -162,7 +162,7 @@ describe("orders with an unreadable date", () => {
     expect(requests.length).toBeLessThan(100);
     expect(
       brand.sql(
-        `SELECT substr(from_at, 1, 10) AS day, records.key AS key FROM marked_slices, json_each(record_ids)
+        `SELECT substr(from_at, 1, 10) AS day, records.key AS key FROM faulty_slices, json_each(record_ids)
          JOIN records ON record_id = json_each.value ORDER BY day DESC`,
       ),
     ).toEqual([3, 11, 40].map((days) => ({ day: at(noon - days * day).slice(0, 10), key: `odd${days}` })));
@@ -190,11 +190,11 @@ describe("orders with an unreadable date", () => {
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
     await synced(brand, "sync orders --full");
-    const [before] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
+    const [before] = brand.sql<{ read_at: string }>("SELECT read_at FROM faulty_slices");
     const { requests, code } = await runNextDay(brand);
     expect(code).toBe(0);
     expect(requests.length).toBeLessThan(25);
-    const [after] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
+    const [after] = brand.sql<{ read_at: string }>("SELECT read_at FROM faulty_slices");
     expect(after && before && after.read_at > before.read_at).toBe(true);
   });
 

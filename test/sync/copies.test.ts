@@ -40,7 +40,7 @@ function missing(brand: TestBrand): string[] {
 }
 
 function faultySeconds(brand: TestBrand) {
-  return brand.sql(`SELECT from_at AS "from", to_at AS "to", records.key AS key FROM marked_slices
+  return brand.sql(`SELECT from_at AS "from", to_at AS "to", records.key AS key FROM faulty_slices
     LEFT JOIN json_each(record_ids) LEFT JOIN records ON record_id = json_each.value`);
 }
 
