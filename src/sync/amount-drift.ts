@@ -10,7 +10,7 @@ import { rangeQuery } from "./check-dates.js";
 import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
 import { readList } from "./read-list.js";
 import { readRanges } from "./read-range.js";
-import type { Budget, DatedRun, IncompleteReason, SyncRun } from "./run.js";
+import type { Budget, DatedRun, SyncRun } from "./run.js";
 
 /**
  * A change in the amounts for most days, but not in the record counts. This happens when the API converts amounts from
@@ -52,36 +52,26 @@ function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
   return groupDays(state, sample);
 }
 
-interface SampleReading {
-  /**
-   * - unchanged: No record in the sample has changed, so the run ignores amounts.
-   * - changed: A record has changed, or the sample was not read completely.
-   * - not sampled: The sample would contain every drifting day, so these days are read like any other changed day.
-   */
-  result: "unchanged" | "changed" | "not sampled";
-  reasons: IncompleteReason[];
-}
-
-/** Re-reads a sample of the days with drifting amounts: the oldest ones that this run has not read yet. */
-export async function rereadSample(
-  run: DatedRun,
-  drift: AmountDrift,
-  budget: Budget,
-): Promise<SampleReading> {
+/**
+ * Re-reads a sample of the days with drifting amounts: the oldest ones that this run has not read yet.
+ * @returns true if the sample was read completely and no record in it has changed. Also false if the sample would contain
+ * every drifting day, because these days are then read like any other changed day.
+ */
+export async function rereadSample(run: DatedRun, drift: AmountDrift, budget: Budget): Promise<boolean> {
   const { apiTotals, mirror, runId, state } = run;
   const changed = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
   const days = drift.days.filter((day) => changed.has(day));
   const sample = sampleOldest(state, days);
-  if (days.every((day) => contains(sample, dayRange(day)))) return { result: "not sampled", reasons: [] };
+  if (days.every((day) => contains(sample, dayRange(day)))) return false;
 
   const writtenBefore = countWrittenRows(mirror, runId);
   const missingBefore = state.missing.all().length;
-  const { isFinished, reasons } = await readRanges(run, sample, budget);
-  const isComplete = isFinished && reasons.length === 0;
+  const unsettledBefore = run.unsettledSlices.length;
+  const isFinished = await readRanges(run, sample, budget);
+  const isComplete = isFinished && run.unsettledSlices.length === unsettledBefore;
   const hasWritten = countWrittenRows(mirror, runId) > writtenBefore;
   const hasMissing = state.missing.all().length !== missingBefore;
-  const isUnchanged = isComplete && !hasWritten && !hasMissing;
-  return { result: isUnchanged ? "unchanged" : "changed", reasons };
+  return isComplete && !hasWritten && !hasMissing;
 }
 
 /** True if the API and the mirror have the same records for a sample of the oldest drifting days. Writes nothing. */

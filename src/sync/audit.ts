@@ -3,7 +3,7 @@ import { clipRanges, mergeRanges, type TimeRange } from "../util/time-ranges.js"
 import { hourMs } from "../util/timestamps.js";
 import { readByPage } from "./read-by-page.js";
 import { readRange } from "./read-range.js";
-import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
+import { Budget, type DatedRun } from "./run.js";
 
 /**
  * The audit skips dates read within the last 20 hours, so that a second sync on the same day audits different records.
@@ -14,27 +14,24 @@ const restMs = 20 * hourMs;
  * Re-reads a few old records in each run, because some changes affect neither a count nor a daily total. A cursor moves
  * from the newest date to the oldest and then starts over, so every record is re-read after a limited number of runs.
  */
-export async function audit(run: DatedRun): Promise<IncompleteReason[]> {
+export async function audit(run: DatedRun): Promise<void> {
   const { api, mirror, options, readUntil, state } = run;
   const coverage = state.coverage();
   const oldest = coverage[0]?.from ?? readUntil;
   const budget = new Budget(api, options.audit);
-  const reasons: IncompleteReason[] = [];
   const cursor = state.cursor() ?? readUntil;
   const parts = planAudit(coverage, state.faultySlices(), cursor, readUntil - restMs);
   for (const { isFaulty, ...range } of parts) {
     if (budget.remaining <= 0) break;
     if (isFaulty) {
-      reasons.push(...(await readByPage(run, range, budget)).reasons);
+      await readByPage(run, range, budget);
       continue;
     }
-    const result = await readRange(run, range, budget);
-    reasons.push(...result.reasons);
+    const reached = await readRange(run, range, budget);
     // After the oldest date, the audit starts over at the newest.
-    const next = result.reached > oldest ? result.reached - 1 : readUntil;
+    const next = reached > oldest ? reached - 1 : readUntil;
     mirror.transaction(() => state.setCursor(next));
   }
-  return reasons;
 }
 
 interface AuditedPart extends TimeRange {

@@ -1,83 +1,60 @@
 import type { SkippedCopy } from "../store/record-writer.js";
 import { findDate, recordDate, recordKey } from "../store/records.js";
 import { containsInstant, startOfSecond, type TimeRange } from "../util/time-ranges.js";
-import type { DatedRun, IncompleteReason } from "./run.js";
-import { describeRepeatedId, describeUnsettled, readSlice, type SliceReading, writeSlice } from "./slices.js";
-
-/**
- * The reason why the API returned an older copy of a mirrored record.
- * - moved: The record now has the copy's date.
- * - duplicate: The API lists the ID twice. `copyDate` is the copy's date.
- * - unknown: The mirrored date was not read, because the limit on lookups was reached or the list never settled.
- */
-type CopyCause =
-  | { kind: "moved" }
-  | { kind: "duplicate"; copyDate: number }
-  | { kind: "unknown"; mirroredDate: number };
+import type { DatedRun } from "./run.js";
+import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
 
 /** The maximum number of mirrored records to look up for the copies in one response. */
 const maxLookups = 10;
 
 /**
- * Writes all records in a slice, and resolves outdated copies of mirrored records.
- * @returns the reasons why the run is incomplete: one for each list that never settled (A9)
- */
-export async function storeSlice(run: DatedRun, reading: SliceReading): Promise<IncompleteReason[]> {
-  const copies = writeSlice(run, reading);
-  return [...describeUnsettled(reading), ...(await resolveCopies(run, copies, reading.list.requestedAt))];
-}
-
-/**
- * Resolves copies that are older than the mirrored records. If this run has not yet read the second in which a mirrored
- * record is dated, reads it first, to find out whether the API still returns the record for that date.
+ * Decides what to do with the copies in a response: records that were skipped because the mirror contains a record with
+ * the same ID and a newer date. Either the record has moved to the older date, or the API lists its ID for both dates. A
+ * read of the newer date shows which, so that date is read first unless this run has already read it.
+ * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
 export async function resolveCopies(
   run: DatedRun,
   copies: readonly SkippedCopy[],
   requestedAt: number,
-): Promise<IncompleteReason[]> {
-  const reasons: IncompleteReason[] = [];
+): Promise<void> {
+  const { mirror, resource, state } = run;
   let lookups = 0;
   for (const copy of copies) {
-    const mirroredDate = findDate(run.mirror, copy.id);
-    const isUnread = mirroredDate !== null && !isReadByRun(run, mirroredDate);
-    if (isUnread && lookups < maxLookups) {
+    const newerDate = findDate(mirror, copy.id);
+    const olderDate = recordDate(resource, copy.value);
+    if (newerDate !== null && !isReadByRun(run, newerDate) && lookups < maxLookups) {
       lookups += 1;
-      const reading = await readSlice(run, secondRange(mirroredDate));
-      writeSlice(run, reading);
-      reasons.push(...describeUnsettled(reading));
+      storeSlice(run, await readSlice(run, secondRange(newerDate)));
     }
-    const cause = findCause(run, copy, mirroredDate);
-    run.mirror.transaction(() => resolveCopy(run, copy, cause, requestedAt));
+    mirror.transaction(() => {
+      if (newerDate !== null && !isReadByRun(run, newerDate)) postponeCopy(run, copy, newerDate);
+      // A read marks a record as missing if the API does not list it for its date.
+      else if (newerDate === null || olderDate === null || state.missing.has(copy.id))
+        acceptCopy(run, copy, requestedAt);
+      else rejectCopy(run, copy, olderDate, requestedAt);
+    });
   }
-  return reasons;
 }
 
-/** @param mirroredDate the date of the mirrored record before the lookup, or null if it is unreadable */
-function findCause(run: DatedRun, { id, value }: SkippedCopy, mirroredDate: number | null): CopyCause {
-  if (mirroredDate === null) return { kind: "moved" };
-  if (!isReadByRun(run, mirroredDate)) return { kind: "unknown", mirroredDate };
-  const copyDate = recordDate(run.resource, value);
-  // The read of the mirrored date marked the record as missing if the API did not return it for that date.
-  if (copyDate === null || run.state.missing.has(id)) return { kind: "moved" };
-  return { kind: "duplicate", copyDate };
+/** Replaces the mirrored record with the copy, because the record has moved to the older date. */
+function acceptCopy({ state, writer }: DatedRun, { id, value }: SkippedCopy, requestedAt: number): void {
+  writer.replace(value, requestedAt);
+  state.missing.delete([id]);
 }
 
-function resolveCopy(run: DatedRun, { id, value }: SkippedCopy, cause: CopyCause, requestedAt: number): void {
-  const { resource, runId, state, writer } = run;
-  if (cause.kind === "moved") {
-    writer.replace(value, requestedAt);
-    state.missing.delete([id]);
-  } else if (cause.kind === "duplicate") {
-    // The newer record stays in the mirror, and the copy's second counts as faulty.
-    const range = secondRange(cause.copyDate);
-    const fault = describeRepeatedId(recordKey(resource, value, 0));
-    state.storedTotals.invalidate(range);
-    state.addFaultySlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
-  } else if (state.isCovered(cause.mirroredDate)) {
-    // Mark the record as missing, so that it is not counted until both of its dates have been read.
-    state.missing.add([id], state.coverage());
-  }
+/** Keeps the newer record, and marks the second of the copy as faulty, because the API lists the ID for both dates. */
+function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number, requestedAt: number): void {
+  const { resource, runId, state } = run;
+  const range = secondRange(olderDate);
+  const fault = describeRepeatedId(recordKey(resource, value, 0));
+  state.storedTotals.invalidate(range);
+  state.addFaultySlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
+}
+
+/** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */
+function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
+  if (state.isCovered(newerDate)) state.missing.add([id], state.coverage());
 }
 
 function secondRange(date: number): TimeRange {

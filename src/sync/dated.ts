@@ -39,14 +39,14 @@ export async function estimateDated(session: DatedSession): Promise<RequestEstim
 export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncResult> {
   const { mirror, options, readUntil, reporter, requested, resource, runId, state } = syncRun;
   const plan = planDated(readPlanState(syncRun), options, requested, readUntil);
-  const { faultySlices, floor, gaps, ranges, since, until } = plan;
+  const { faultySlices, floor, gaps, ranges, since } = plan;
   if (plan.isResumed) {
     const mirrored = pluralize(state.count(allTime), "record");
     reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
   }
   // The plan is stored before the first request, so that it survives if the run is killed.
   mirror.transaction(() => {
-    updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(until) });
+    updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
     state.setFloor(floor);
     state.setLastOptions(options);
   });
@@ -55,13 +55,13 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   // Drift is detected now, because reading a day replaces its stored totals.
   const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
   const drift = findAmountDrift(state, apiTotals);
-  const run: DatedRun = { ...syncRun, apiTotals };
-  const { reasons: readReasons } = await readRanges(run, ranges);
-  for (const slice of faultySlices) readReasons.push(...(await readByPage(run, slice)).reasons);
-  readReasons.push(...(await audit(run)));
+  const run: DatedRun = { ...syncRun, apiTotals, unsettledSlices: [] };
+  await readRanges(run, ranges);
+  for (const slice of faultySlices) await readByPage(run, slice);
+  await audit(run);
   // The warning comes after the reads: if the API is down, they have failed, and the run reports that error instead.
   if (totalsError) warnOfMissingTotals(run, totalsError);
-  const reconciled = await reconcile(run, drift, readReasons);
+  const reconciled = await reconcile(run, drift);
   const { hasUnreachable, ignoresAmounts, sums } = reconciled;
   const isComplete = reconciled.incompleteReasons.length === 0;
   // Missing records are removed last, and only if the counts agree without them.

@@ -39,11 +39,6 @@ interface DatedPlan {
   faultySlices: TimeRange[];
   /** The oldest date to read or, if there is nothing to read, the floor. */
   since: number;
-  /**
-   * The end of the requested dates, even if there is nothing to read, because all requested dates have then been read
-   * before.
-   */
-  until: number;
   floor: number;
   /** The ranges, between the floor and the newest date read, that will still be unread after this run. */
   gaps: TimeRange[];
@@ -66,44 +61,30 @@ export function readPlanState({ mirror, resource, state }: DatedSession): PlanSt
   };
 }
 
-/**
- * Decides which dates to read: the requested dates, without those that an interrupted run has just read, and the dates
- * of missing records. Dates before the floor are never read.
- */
+/** Decides which dates to read. Faulty slices are read by page number, and all other dates newest first. */
 export function planDated(
   before: PlanState,
   options: PlanOptions,
   requested: RequestedDates,
   readUntil: number,
 ): DatedPlan {
-  const { coverage, faultySlices, interrupted, missingDates } = before;
   const floor = findFloor(options, requested, before.floor);
-
-  const wanted = findWantedRanges(before, options, requested, floor, readUntil);
-  const justRead = interrupted.filter(({ readAt }) => readAt >= readUntil - resumableMs);
-  const notJustRead = subtractRanges(wanted, justRead);
-  const due = mergeRanges(clipRanges([...notJustRead, ...missingDates], { from: floor, to: readUntil }));
-
-  // Faulty slices are read by page number, and all other dates newest first.
-  const isSliceDue = (slice: TimeRange) => due.some((range) => overlaps(range, slice));
-  const dueSlices = mergeRanges(options.allFaulty ? faultySlices : faultySlices.filter(isSliceDue));
-  const ranges = subtractRanges(due, faultySlices);
-
-  const readAfterwards = mergeRanges([...coverage, ...faultySlices, ...ranges]);
-  const history = { from: floor, to: readAfterwards.at(-1)?.to ?? floor };
+  const due = findDueRanges(before, options, requested, { from: floor, to: readUntil });
+  const isDue = (slice: TimeRange) => options.allFaulty || due.some((range) => overlaps(range, slice));
+  const faultySlices = mergeRanges(before.faultySlices.filter(isDue));
+  const ranges = subtractRanges(due, before.faultySlices);
   return {
     ranges: ranges.toReversed(),
-    faultySlices: dueSlices.toReversed(),
-    since: mergeRanges([...ranges, ...dueSlices])[0]?.from ?? floor,
-    until: requested.until,
+    faultySlices: faultySlices.toReversed(),
+    since: mergeRanges([...ranges, ...faultySlices])[0]?.from ?? floor,
     floor,
-    gaps: subtractRanges([history], readAfterwards),
-    isResumed: interrupted.length > 0,
+    gaps: findGaps([...before.coverage, ...before.faultySlices, ...ranges], floor),
+    isResumed: before.interrupted.length > 0,
   };
 }
 
 /**
- * Returns the oldest date requested by any run, including this one.
+ * Returns the oldest date requested by any run, including this one. Dates before it are never read.
  * @param before the floor after the previous run, or null before the first run
  */
 export function findFloor(
@@ -116,31 +97,52 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** Subtracts a duration from an instant. Returns -Infinity if the result would be before the year 0. */
-export function subtractWindow(ms: number, spanMs: number): number {
-  return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
+/**
+ * Returns the requested dates, without those that an interrupted run has just read, and the dates of missing records.
+ * @param readable the range from the floor to the start of this run
+ */
+function findDueRanges(
+  before: PlanState,
+  options: PlanOptions,
+  requested: RequestedDates,
+  readable: TimeRange,
+): TimeRange[] {
+  const { interrupted, missingDates } = before;
+  const justRead = interrupted.filter(({ readAt }) => readAt >= readable.to - resumableMs);
+  const notJustRead = subtractRanges(findRequestedRanges(before, options, requested, readable), justRead);
+  return mergeRanges(clipRanges([...notJustRead, ...missingDates], readable));
 }
 
 /**
  * Returns the dates that the options request: all dates for `--full`, and a single range for `--since`. The default is
  * the gaps in the coverage, the dates after the last finished run, and the window before each of these ranges.
  */
-function findWantedRanges(
+function findRequestedRanges(
   { coverage, faultySlices, finishedUntil }: PlanState,
   { full, windowMs }: PlanOptions,
   { since, until }: RequestedDates,
-  floor: number,
-  readUntil: number,
+  readable: TimeRange,
 ): TimeRange[] {
-  if (full) return [{ from: floor, to: until }];
+  if (full) return [{ from: readable.from, to: until }];
   if (since !== undefined) return [{ from: since, to: until }];
-  const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...faultySlices]);
+  const unread = subtractRanges([readable], [...coverage, ...faultySlices]);
   // The window ends now if no run has finished yet, or if the clock was set back.
-  const lastRead = Math.min(finishedUntil ?? readUntil, readUntil);
-  const sinceLastRun = { from: lastRead + 1, to: readUntil };
+  const lastRead = Math.min(finishedUntil ?? readable.to, readable.to);
+  const sinceLastRun = { from: lastRead + 1, to: readable.to };
   const withWindows = [...unread, sinceLastRun].map(({ from, to }) => ({
     from: subtractWindow(from, windowMs),
     to,
   }));
-  return clipRanges(withWindows, { from: floor, to: until });
+  return clipRanges(withWindows, { from: readable.from, to: until });
+}
+
+/** Subtracts a duration from an instant. Returns -Infinity if the result would be before the year 0. */
+export function subtractWindow(ms: number, spanMs: number): number {
+  return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
+}
+
+/** Returns the unread ranges between the floor and the newest of the given dates. */
+function findGaps(read: readonly TimeRange[], floor: number): TimeRange[] {
+  const merged = mergeRanges(read);
+  return subtractRanges([{ from: floor, to: merged.at(-1)?.to ?? floor }], merged);
 }

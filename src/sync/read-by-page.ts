@@ -2,10 +2,10 @@ import { maxPerPage } from "../api/pagination.js";
 import { findNthDate, recordDate } from "../store/records.js";
 import { startOfDay, type TimeRange } from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
-import { storeSlice } from "./copies.js";
+import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
-import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
-import { readSlice, type SliceReading } from "./slices.js";
+import { Budget, type DatedRun } from "./run.js";
+import { readSlice, type SliceReading, storeSlice } from "./slices.js";
 
 /** Slices are split until the API counts at most this many records in each, or until they are one day long. */
 const maxSliceRecords = 2_000;
@@ -16,13 +16,6 @@ const maxFaultsToLocate = 10;
 /** The request budget for locating the days with faulty records in a slice. */
 const maxLocateRequests = 100;
 
-export interface RangeResult {
-  /** The earliest time read so far, in milliseconds since the Unix epoch. */
-  reached: number;
-  /** The reasons why the run is incomplete: one for each list that never settled (A9). */
-  reasons: IncompleteReason[];
-}
-
 /** A date range with the API's count, or null if the count is unknown. */
 interface CountedRange extends TimeRange {
   total: number | null;
@@ -32,13 +25,13 @@ interface CountedRange extends TimeRange {
  * Reads a date range by page number, in slices, newest first. This is the fallback if the API does not sort records
  * newest first, or if it returns dates that are unreadable or outside the requested range. All records are stored. The
  * first slice is read even if the budget is used up.
+ * @returns the oldest time that was read, in milliseconds since the Unix epoch
  */
 export async function readByPage(
   run: DatedRun,
   range: TimeRange,
   budget = new Budget(run.api),
-): Promise<RangeResult> {
-  const reasons: IncompleteReason[] = [];
+): Promise<number> {
   let reached = range.to + 1;
   const newestPart = selectNewestPart(run, range, budget.remaining * maxPerPage);
   const pending: CountedRange[] = [{ ...newestPart, total: null }];
@@ -49,11 +42,11 @@ export async function readByPage(
       continue;
     }
     const locateBudget = new Budget(run.api, Math.min(maxLocateRequests, budget.remaining));
-    reasons.push(...(await readAndStore(run, slice, locateBudget)));
+    await readAndStore(run, slice, locateBudget);
     reached = slice.from;
     if (budget.remaining <= 0) break;
   }
-  return { reached, reasons };
+  return reached;
 }
 
 /** Returns the newest days in a range that have about `records` mirrored records in total. */
@@ -98,17 +91,22 @@ async function countHalves(run: DatedRun, { from, to }: TimeRange, middle: numbe
  * Reads and stores a slice. If only a few records are faulty and the budget allows it, bisects the slice first to find
  * the days that contain the faulty records.
  */
-async function readAndStore(run: DatedRun, slice: TimeRange, budget: Budget): Promise<IncompleteReason[]> {
+async function readAndStore(run: DatedRun, slice: TimeRange, budget: Budget): Promise<void> {
   const reading = await readSlice(run, slice);
   const { faulty, list } = reading;
   const middle = findMedianDay(run, reading);
   const hasFewFaults = list.isComplete && faulty.length > 0 && faulty.length <= maxFaultsToLocate;
-  if (!hasFewFaults || middle === null || budget.remaining <= 0) return await storeSlice(run, reading);
-  const { newer, older } = await countHalves(run, slice, middle);
-  // If the halves have more records in total than the slice, the API returns some records for both, so bisecting would
-  // not help.
-  if (newer.total + older.total > list.total) return await storeSlice(run, reading);
-  return [...(await readAndStore(run, newer, budget)), ...(await readAndStore(run, older, budget))];
+  if (hasFewFaults && middle !== null && budget.remaining > 0) {
+    const { newer, older } = await countHalves(run, slice, middle);
+    // If the halves have more records in total than the slice, the API returns some records for both, so bisecting
+    // would not help.
+    if (newer.total + older.total <= list.total) {
+      await readAndStore(run, newer, budget);
+      await readAndStore(run, older, budget);
+      return;
+    }
+  }
+  await resolveCopies(run, storeSlice(run, reading), list.requestedAt);
 }
 
 /** Returns the start of a day that splits the slice near its median valid record, or null if there is no such day. */

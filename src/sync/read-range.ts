@@ -1,133 +1,101 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
+import type { Clock } from "../deps.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
 import { rangeQuery, readSortedDates } from "./check-dates.js";
-import { resolveCopies, storeSlice } from "./copies.js";
-import { type RangeResult, readByPage } from "./read-by-page.js";
-import { Budget, type DatedRun, type IncompleteReason } from "./run.js";
-import { readSlice } from "./slices.js";
+import { resolveCopies } from "./copies.js";
+import { readByPage } from "./read-by-page.js";
+import { Budget, type DatedRun } from "./run.js";
 
-/**
- * Pages that arrive in quick succession share a transaction, because a first sync without a rate limit then takes less
- * time.
- */
-const maxPagesPerTransaction = 8;
-
-/** The records in `range`, all of which are in one response. */
+/** A response that contains all the records in `range`. */
 interface CompletePage {
   kind: "complete";
   range: TimeRange;
   records: readonly Json[];
-  /** The page's remaining records, which are from the second before `range`. The next page contains them as well. */
+  /** The response's other records, which are from the second before `range`. The next page contains them as well. */
   olderRecords: readonly Json[];
-  /** The API's count for the requested dates. These can start earlier than `range`. */
+  /** The API's count for the requested dates, which can start earlier than `range`. */
   total: number;
   requestedAt: number;
 }
 
 /**
- * The response to a request for the newest records in a range.
- * - dense: All records on the page are from the newest second, which may contain more records than fit on a page.
- * - faulty: The response violates A1, A2 or A3.
+ * A response to a request for the newest records in a date range.
+ * - dense: All records are from the same second (`range`), which may contain more records than fit on a page.
+ * - faulty: The response violates A1, A2 or A3. `range` is the requested range.
  */
-type NewestPage =
-  | CompletePage
-  | { kind: "dense"; range: TimeRange; total: number }
-  | { kind: "faulty"; total: number };
+type NewestPage = CompletePage | { kind: "dense" | "faulty"; range: TimeRange; total: number };
 
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
- * dates are marked as missing. If a response violates A1, A2 or A3, the rest of the range is read by page number. The
- * first request is sent, and a dense second is read to the end, even if the budget is used up.
+ * dates are marked as missing. A dense second, or the rest of the range after a faulty response, is read by page number.
+ * The first request is sent even if the budget is used up.
+ * @returns the oldest time that was read, in milliseconds since the Unix epoch
  */
 export async function readRange(
   run: DatedRun,
-  { from, to }: TimeRange,
+  range: TimeRange,
   budget = new Budget(run.api),
-): Promise<RangeResult> {
-  const reasons: IncompleteReason[] = [];
-  // Pages that have been received but not stored.
-  let pages: CompletePage[] = [];
-  const storeReceived = async (): Promise<void> => {
-    const received = pages;
-    pages = [];
-    reasons.push(...(await storePages(run, received)));
-  };
-  const readRestByPage = async (newest: number): Promise<RangeResult> => {
-    await storeReceived();
-    const rest = await readByPage(run, { from, to: newest }, budget);
-    return { reached: rest.reached, reasons: [...reasons, ...rest.reasons] };
-  };
-
-  // Before each response, all records from `reached` to the end of the range have been received. `previous` is the last
-  // page. Only the count in the next response shows whether records were missing from it.
-  let reached = to + 1;
-  let previous: CompletePage | null = null;
-  let request: Promise<NewestPage> | null = requestNewest(run, { from, to });
-  while (request) {
-    const page: NewestPage = await request;
-    if (previous !== null && (await lackedRecords(run, previous, page.total)))
-      return await readRestByPage(previous.range.to);
-    if (page.kind === "faulty") return await readRestByPage(reached - 1);
-    reached = page.range.from;
-    const requestNext = () => {
-      if (reached <= from || budget.remaining <= 0) return null;
-      const next = requestNewest(run, { from, to: reached - 1 });
-      // The loop awaits the request after pages have been stored. Until then, a failure is not unhandled.
-      next.catch(() => {});
-      return next;
-    };
-    if (page.kind === "dense") {
-      await storeReceived();
-      reasons.push(...(await storeSlice(run, await readSlice(run, page.range))));
-      request = requestNext();
-      previous = null;
-    } else {
-      const remaining = Math.ceil((page.total - page.records.length) / maxPerPage);
-      run.progress.advance(Math.min(remaining, budget.remaining));
-      pages.push(page);
-      // The API processes the next request while these pages are being stored.
-      request = requestNext();
-      if (pages.length === maxPagesPerTransaction || !(await arrivesSoon(run, request)))
-        await storeReceived();
-      previous = page;
-    }
+): Promise<number> {
+  let reached = range.to + 1;
+  for await (const batch of batchArrivals(requestPages(run, range, budget), run.clock)) {
+    await storePages(run, batch);
+    for (const page of batch)
+      reached = page.kind === "complete" ? page.range.from : await readByPage(run, page.range, budget);
   }
-  // If the budget is used up, no later page is read that would count these records, so count them now.
-  const uncounted = previous?.olderRecords.length ?? 0;
-  if (uncounted > 0) run.mirror.transaction(() => run.progress.addRows(uncounted));
-  return { reached, reasons };
+  return reached;
 }
 
-interface RangesResult {
-  /** False if the budget was too small to read all ranges. */
-  isFinished: boolean;
-  /** The reasons why the run is incomplete: one for each list that never settled (A9). */
-  reasons: IncompleteReason[];
-}
-
-/** Reads each range until the budget is used up. */
+/**
+ * Reads each range until the budget is used up.
+ * @returns false if the budget was too small to read all ranges
+ */
 export async function readRanges(
   run: DatedRun,
   ranges: readonly TimeRange[],
   budget = new Budget(run.api),
-): Promise<RangesResult> {
-  const reasons: IncompleteReason[] = [];
+): Promise<boolean> {
   let isFinished = true;
   for (const range of ranges) {
-    if (budget.remaining <= 0) return { isFinished: false, reasons };
-    const result = await readRange(run, range, budget);
-    reasons.push(...result.reasons);
-    if (result.reached > range.from) isFinished = false;
+    if (budget.remaining <= 0) return false;
+    const reached = await readRange(run, range, budget);
+    if (reached > range.from) isFinished = false;
   }
-  return { isFinished, reasons };
+  return isFinished;
+}
+
+/** Requests pages, newest first, until the range has been read, a response is faulty, or the budget is used up. */
+async function* requestPages(
+  run: DatedRun,
+  { from, to }: TimeRange,
+  budget: Budget,
+): AsyncGenerator<NewestPage & { isLast: boolean }, void> {
+  let previous: NewestPage | null = null;
+  for (let newest = to; ; ) {
+    const page = await requestNewest(run, { from, to: newest });
+    // Only the count in this response shows whether records were missing from the previous page.
+    if (previous?.kind === "complete" && (await lackedRecords(run, previous, page.total))) {
+      const range = { from, to: previous.range.to };
+      yield { kind: "faulty", range, total: previous.total, isLast: true };
+      return;
+    }
+    const isLast = page.range.from <= from || budget.remaining <= 0;
+    if (page.kind === "complete") {
+      const remaining = Math.ceil((page.total - page.records.length) / maxPerPage);
+      run.progress.advance(Math.min(remaining, budget.remaining));
+    }
+    yield { ...page, isLast };
+    if (isLast) return;
+    previous = page;
+    newest = page.range.from - 1;
+  }
 }
 
 /**
- * Requests the newest records in a range. A full page covers only the dates after the second in which its oldest record
- * is dated, because more records from that second may follow. A page that is not full covers the whole range.
+ * Requests the newest records in a range. A full page is complete only for the dates after the second of its oldest
+ * record, because more records from that second may follow. A page that is not full is complete for the whole range.
  * @throws UnexpectedResponse if a record has no valid ID
  */
 async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPage> {
@@ -140,7 +108,7 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   // A record without a valid ID must not be in a transaction with earlier pages, because they would be rolled back.
   for (const item of items) recordKey(resource, item, 0);
   const seconds = readSortedDates(resource, items, range);
-  if (!seconds) return { kind: "faulty", total };
+  if (!seconds) return { kind: "faulty", range, total };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;
   if (oldest === undefined || !hasMore)
@@ -165,39 +133,67 @@ async function lackedRecords(run: DatedRun, page: CompletePage, remaining: numbe
   return repeated.kind === "faulty" || repeated.total > records.length;
 }
 
+/** The maximum number of pages in a batch. */
+const maxBatchSize = 8;
+/** The maximum time between the pages of a batch, in milliseconds. */
+const maxBatchGapMs = 25;
+
 /**
- * Returns true if the response to a request arrives within 25 ms. Returns false if there is no request, or if it fails,
- * so that earlier pages are stored before the caller gets the error.
+ * Groups pages that arrive in quick succession, because a first sync takes less time if they share a transaction. The
+ * next page is requested before a batch is yielded, so that the API processes the request while the batch is being
+ * stored.
  */
-async function arrivesSoon({ clock }: DatedRun, request: Promise<unknown> | null): Promise<boolean> {
-  if (!request) return false;
-  const arrival = request.then(
+async function* batchArrivals<Page>(
+  pages: AsyncGenerator<Page, void>,
+  clock: Clock,
+): AsyncGenerator<Page[], void> {
+  let batch: Page[] = [];
+  for (;;) {
+    const next = pages.next();
+    // The page is awaited below, after the batch has been stored. Until then, an error is not unhandled.
+    next.catch(() => {});
+    if (batch.length === maxBatchSize || (batch.length > 0 && !(await arrivesSoon(next, clock)))) {
+      yield batch;
+      batch = [];
+    }
+    const { done, value } = await next;
+    if (done) break;
+    batch.push(value);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Returns true if the next page arrives within `maxBatchGapMs`, and false if its request fails. */
+async function arrivesSoon(page: Promise<unknown>, clock: Clock): Promise<boolean> {
+  const arrival = page.then(
     () => true,
     () => false,
   );
-  return await Promise.race([arrival, clock.sleep(25).then(() => false)]);
+  return await Promise.race([arrival, clock.sleep(maxBatchGapMs).then(() => false)]);
 }
 
-/** Stores consecutive pages, newest first, in one transaction. */
-async function storePages(run: DatedRun, pages: readonly CompletePage[]): Promise<IncompleteReason[]> {
-  const copies = run.mirror.transaction(() => pages.map((page) => storePage(run, page)));
-  const reasons: IncompleteReason[] = [];
-  for (const [index, { requestedAt }] of pages.entries())
-    reasons.push(...(await resolveCopies(run, copies[index] ?? [], requestedAt)));
-  return reasons;
+/** Stores the complete pages of a batch in one transaction. */
+async function storePages(
+  run: DatedRun,
+  pages: readonly (NewestPage & { isLast: boolean })[],
+): Promise<void> {
+  const complete = pages.filter((page) => page.kind === "complete");
+  const copies = run.mirror.transaction(() => complete.map((page) => storePage(run, page)));
+  for (const [index, { requestedAt }] of complete.entries())
+    await resolveCopies(run, copies[index] ?? [], requestedAt);
 }
 
 /** @returns the copies of mirrored records, which are still to be resolved */
-function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
+function storePage(run: DatedRun, page: CompletePage & { isLast: boolean }): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
-  const { olderRecords, range, records, requestedAt } = page;
+  const { isLast, olderRecords, range, records, requestedAt } = page;
   const written = writer.write(records, { readAt: requestedAt });
   // Write the older records as well, so that an interrupted run loses none of them. The next page contains them too, so
   // their number, their copies and their effect on the totals are left to that page.
   const older = writer.write(olderRecords, { readAt: requestedAt });
   state.missing.delete([...written.ids, ...older.ids]);
   const ids = new Set(written.ids);
-  progress.addRows(ids.size);
+  progress.addRows(isLast ? ids.size + olderRecords.length : ids.size);
   if (written.addedOrChanged > 0) state.storedTotals.invalidate(range);
   state.coverRange({ runId, range, ids, requestedAt }, apiTotals);
   return written.copies;

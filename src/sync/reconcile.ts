@@ -35,36 +35,37 @@ interface Reconciliation {
  * Compares the mirror with the API's daily totals and counts. Re-reads dates that differ, at most four times and within
  * the request budget, and always ends with a comparison.
  * @param drift the drift found before any record was read, because reading a day replaces its stored totals
- * @param readReasons reasons from the earlier steps why the run is incomplete
  */
-export async function reconcile(
-  run: DatedRun,
-  drift: AmountDrift | null,
-  readReasons: readonly IncompleteReason[],
-): Promise<Reconciliation> {
-  const { options, reporter, resource, state } = run;
+export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promise<Reconciliation> {
+  const { options, reporter, resource, state, unsettledSlices } = run;
   const budget = new Budget(run.api, options.budget);
-  const sample = drift && (await rereadSample(run, drift, budget));
-  const ignoresAmounts = sample?.result === "unchanged";
+  const distrustedBefore = state.distrusted();
+  const ignoresAmounts = drift !== null && (await rereadSample(run, drift, budget));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
-  const reread = await readDifferences(run, ignoresAmounts, budget);
-  const reasons = [...readReasons, ...(sample?.reasons ?? []), ...reread.reasons];
+  const rereadCounts = await readDifferences(run, ignoresAmounts, budget);
 
-  const isComplete = reread.counts.differing.length === 0 && reasons.length === 0;
+  const distrusted = [...state.distrusted()].filter((name) => !distrustedBefore.has(name));
+  const reasons = [...unsettledSlices, ...distrusted.map(describeDistrusted)];
+  const isComplete = rereadCounts.differing.length === 0 && reasons.length === 0;
   const { counts, unreachable } =
     isComplete && isAllCovered(state)
-      ? await checkUnreachable(run, reread.counts)
-      : { counts: reread.counts, unreachable: 0 };
+      ? await checkUnreachable(run, rereadCounts)
+      : { counts: rereadCounts, unreachable: 0 };
   if (unreachable > 0)
     reporter.warn(
       `${resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
     );
-  const incompleteReasons = [
+  const texts = [
     ...reasons,
-    ...counts.differing.map((count) => ({ text: describeCountDifference(resource.name, count) })),
+    ...counts.differing.map((count) => describeCountDifference(resource.name, count)),
     ...describeUnreadDays(findChangedDays(state, run.apiTotals, { ignoresAmounts })),
   ];
-  return { incompleteReasons, sums: counts.sums, hasUnreachable: unreachable > 0, ignoresAmounts };
+  return {
+    incompleteReasons: texts.map((text) => ({ text })),
+    sums: counts.sums,
+    hasUnreachable: unreachable > 0,
+    ignoresAmounts,
+  };
 }
 
 /** Re-reads days whose totals have changed, and then date ranges whose counts differ. */
@@ -72,21 +73,21 @@ async function readDifferences(
   run: DatedRun,
   ignoresAmounts: boolean,
   budget: Budget,
-): Promise<{ counts: ComparedCounts; reasons: IncompleteReason[] }> {
+): Promise<ComparedCounts> {
   const { apiTotals, state } = run;
   const readChangedDays = async () => {
     const days = findChangedDays(state, apiTotals, { ignoresAmounts });
-    return (await readRanges(run, groupDays(state, days), budget)).reasons;
+    await readRanges(run, groupDays(state, days), budget);
   };
-  const reasons = await readChangedDays();
+  await readChangedDays();
   let counts = await compareAllCounts(run);
   for (let round = 1; round <= maxRounds && counts.differing.length > 0 && budget.remaining > 0; round += 1) {
-    for (const count of counts.differing) reasons.push(...(await readDifferingCount(run, count, budget)));
+    for (const count of counts.differing) await readDifferingCount(run, count, budget);
     // If only part of a day was read, its stored totals are invalid until the whole day has been read.
-    reasons.push(...(await readChangedDays()));
+    await readChangedDays();
     counts = await compareAllCounts(run);
   }
-  return { counts, reasons };
+  return counts;
 }
 
 function describeCountDifference(resource: string, count: CountComparison): string {
@@ -97,10 +98,15 @@ function describeCountDifference(resource: string, count: CountComparison): stri
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-function describeUnreadDays({ length }: readonly string[]): IncompleteReason[] {
+function describeUnreadDays({ length }: readonly string[]): string[] {
   if (length === 0) return [];
-  const text = `the API's daily totals changed on ${pluralize(length, "day")}; the next runs will re-read these days`;
-  return [{ text }];
+  return [
+    `the API's daily totals changed on ${pluralize(length, "day")}; the next runs will re-read these days`,
+  ];
+}
+
+function describeDistrusted(filter: string): string {
+  return `the API's filter \`${filter}\` does not count the records that have this status, so the filter is ignored until it counts them`;
 }
 
 function isAllCovered(state: SyncState): boolean {
@@ -152,31 +158,23 @@ async function compareAllCounts(run: DatedRun): Promise<ComparedCounts> {
 /**
  * Re-reads the parts of a range whose counts differ, newest first, within the budget. If the API's status filter turns
  * out to be wrong (A7), it is ignored until its counts agree.
- * @returns the reasons why the run is incomplete: a wrong filter, and each list that never settled (A9)
  */
-async function readDifferingCount(
-  run: DatedRun,
-  differing: CountComparison,
-  budget: Budget,
-): Promise<IncompleteReason[]> {
+async function readDifferingCount(run: DatedRun, differing: CountComparison, budget: Budget): Promise<void> {
   const { mirror, state } = run;
   const { filter } = differing;
   // If an earlier part has shown that the filter is wrong, the other parts need not be read.
-  if (budget.remaining <= 0 || state.distrusted().has(filter.name)) return [];
+  if (budget.remaining <= 0 || state.distrusted().has(filter.name)) return;
   const parts = isCheapToRead(state, differing) ? null : await splitCount(run, differing);
   if (parts) {
-    const reasons: IncompleteReason[] = [];
-    for (const part of parts) reasons.push(...(await readDifferingCount(run, part, budget)));
-    return reasons;
+    for (const part of parts) await readDifferingCount(run, part, budget);
+    return;
   }
-  const { reached, reasons } = await readRange(run, differing, budget);
-  if (filter === allRecords || reached > differing.from) return reasons;
+  const reached = await readRange(run, differing, budget);
+  if (filter === allRecords || reached > differing.from) return;
   const after = await compareCount(run, differing, filter);
   // If the API's count has changed as well, records have changed in the meantime, and the filter may be correct.
-  if (after.apiCount !== differing.apiCount || after.apiCount === after.mirrorCount) return reasons;
+  if (after.apiCount !== differing.apiCount || after.apiCount === after.mirrorCount) return;
   mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
-  const text = `the API's filter \`${filter.name}\` does not count the records that have this status, so the filter is ignored until it counts them`;
-  return [...reasons, { text }];
 }
 
 /** True if the range can be read with at most two requests, so that splitting it would save nothing. */

@@ -119,6 +119,8 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
    * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
+  /** Descriptions of the slices whose lists never settled (A9). `storeSlice` adds to them. */
+  unsettledSlices: string[];
 }
 
 /** A reason why a run is incomplete. `text` is a clause without a final period. */

@@ -10,7 +10,7 @@ import {
   type ListRecord,
   readList,
 } from "./read-list.js";
-import type { DatedRun, DatedSession, IncompleteReason } from "./run.js";
+import type { DatedRun, DatedSession } from "./run.js";
 
 /** A slice (a date range that is read by page number) and the records that the API returned for it. */
 export interface SliceReading {
@@ -46,24 +46,18 @@ export function describeRepeatedId(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
-/** Describes a list that never settled (A9). */
-export function describeUnsettled({ slice, list }: SliceReading): IncompleteReason[] {
-  if (list.isComplete || list.repeated.length > 0) return [];
-  return [{ text: `${describeRange(slice)} ${describeIncompleteList(list)}` }];
-}
-
 /**
- * Writes all records in a slice in one transaction. If any record is faulty, the slice becomes a faulty slice, so that
+ * Stores all records in a slice in one transaction. If any record is faulty, the slice becomes a faulty slice, so that
  * nothing in it is removed. Otherwise, a complete slice counts as covered, and mirrored records that the API did not
- * return for it are marked as missing.
- * @returns copies that are older than the mirrored records
+ * return for it are marked as missing. If the list never settled (A9), the run is incomplete.
+ * @returns the copies of mirrored records, which are still to be resolved
  */
-export function writeSlice(
-  run: DatedRun,
-  { slice, list, valid, faulty, fault }: SliceReading,
-): SkippedCopy[] {
+export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] {
+  const { fault, faulty, list, slice, valid } = reading;
   const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, requestedAt } = list;
+  if (!isComplete && list.repeated.length === 0)
+    run.unsettledSlices.push(`${describeRange(slice)} ${describeIncompleteList(list)}`);
   return mirror.transaction(() => {
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
