@@ -4,6 +4,7 @@ import {
   allTime,
   clipRanges,
   dayRange,
+  findGaps,
   mergeRanges,
   overlaps,
   subtractRanges,
@@ -139,10 +140,4 @@ function findRequestedRanges(
 /** Subtracts a duration from an instant. Returns -Infinity if the result would be before the year 0. */
 export function subtractWindow(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
-}
-
-/** Returns the unread ranges between the floor and the newest of the given dates. */
-function findGaps(read: readonly TimeRange[], floor: number): TimeRange[] {
-  const merged = mergeRanges(read);
-  return subtractRanges([{ from: floor, to: merged.at(-1)?.to ?? floor }], merged);
 }

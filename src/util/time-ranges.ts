@@ -56,10 +56,11 @@ export function containsInstant({ from, to }: TimeRange, instant: number): boole
   return instant >= from && instant < to + 1;
 }
 
-export function findGaps(ranges: Iterable<TimeRange>): TimeRange[] {
+/** Returns the gaps between the ranges and, if `from` is given, the gap between it and the first range. */
+export function findGaps(ranges: Iterable<TimeRange>, from?: number): TimeRange[] {
   const merged = mergeRanges(ranges);
   const [first, last] = [merged[0], merged.at(-1)];
-  return first && last ? subtractRanges([{ from: first.from, to: last.to }], merged) : [];
+  return first && last ? subtractRanges([{ from: from ?? first.from, to: last.to }], merged) : [];
 }
 
 export function utcDay(ms: number): string {
