@@ -166,12 +166,15 @@ function createProgram(deps: Deps): Command {
   return root;
 }
 
-/** Loads a command's module, and adds its description and options. Returns null for `help` and unknown names. */
+/**
+ * Loads the module of a command, and adds its description and options to the tree. Returns null for `help` and unknown
+ * names.
+ */
 async function loadCommand(
   root: Command,
   name: string | undefined,
   deps: Deps,
-): Promise<CommandModule["run"] | null> {
+): Promise<{ command: Command; run: CommandModule["run"] } | null> {
   const command = root.commands.find((each) => each.name() === name);
   const entry = entries.get(name ?? "");
   if (!command || !entry) return null;
@@ -179,7 +182,7 @@ async function loadCommand(
   define?.(command);
   for (const option of command.options) refuseEmptyPathOrTime(option);
   command.description(about).addHelpText("after", formatExamples(examples, deps));
-  return run;
+  return { command, run };
 }
 
 /** Returns the whole command tree, for the documentation. */
@@ -202,16 +205,25 @@ function refuseInapplicableGlobalFlags(command: string, flags: GlobalFlags): voi
 }
 
 /**
- * Copies the global options given on the command line to the command, so that the command's options can conflict with
- * them.
+ * Parses the command line, and stores the options and arguments in the tree. Runs the `help` command.
+ * @param command the command to parse, if its options are loaded
+ * @throws CommanderError for an invalid command line, and after the help or the version has been printed
  */
-function inheritOptions(program: Command, command: Command): void {
-  for (const option of program.options) {
+async function parseCommandLine(
+  root: Command,
+  command: Command | undefined,
+  argv: readonly string[],
+): Promise<void> {
+  const words = argv.map(keepComment);
+  root.parseOptions(words);
+  // Commander finds conflicting options only within one command, so the command gets copies of the global options.
+  for (const option of root.options) {
     const name = option.attributeName();
-    if (program.getOptionValueSource(name) !== "cli") continue;
-    if (command.options.every((existing) => existing.attributeName() !== name)) command.addOption(option);
-    command.setOptionValueWithSource(name, program.getOptionValue(name), "cli");
+    if (!command || root.getOptionValueSource(name) !== "cli") continue;
+    if (command.options.every((own) => own.attributeName() !== name)) command.addOption(option);
+    command.setOptionValueWithSource(name, root.getOptionValue(name), "cli");
   }
+  await root.parseAsync(words, { from: "user" });
 }
 
 /** Prevents SQL that begins with a comment from being parsed as an option. */
@@ -219,16 +231,11 @@ function keepComment(argument: string): string {
   return /^--(\s|[^=\n]*\n)/.test(argument) ? `\n${argument}` : argument;
 }
 
-/** Runs a command whose options and arguments have been parsed, and returns its exit code. */
-async function runCommand(command: Command, run: CommandModule["run"], context: Context): Promise<ExitCode> {
-  const flags: GlobalFlags = command.optsWithGlobals();
-  refuseInapplicableGlobalFlags(command.name(), flags);
-  return (await run(flags, context, ...command.processedArgs)) ?? exitCodes.done;
-}
-
-/** Runs a command line for another command, such as a step of the demo. */
-function runNested(words: readonly string[], deps: Deps): Promise<ExitCode> {
-  return runProgram(scanCommandLine(words), deps);
+async function completeWords(words: readonly string[], root: Command, deps: Deps): Promise<ExitCode> {
+  await loadCommand(root, scanCommandLine(words).command, deps);
+  const completion = await import("./commands/completion.js");
+  await completion.printCompletions(root, words, deps);
+  return exitCodes.done;
 }
 
 /**
@@ -236,35 +243,28 @@ function runNested(words: readonly string[], deps: Deps): Promise<ExitCode> {
  * @throws UsageError for an unknown command, option or value; errors from the command
  */
 export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
-  const { argv } = commandLine;
+  const { argv, command: name } = commandLine;
   const root = createProgram(deps);
-  // `brandapi __complete` is for shell completion scripts.
-  if (argv[0] === "__complete") {
-    const words = argv.slice(1);
-    await loadCommand(root, scanCommandLine(words).command, deps);
-    const { printCompletions } = await import("./commands/completion.js");
-    await printCompletions(root, words, deps);
+  // Shell completion scripts run `brandapi __complete`.
+  if (argv[0] === "__complete") return await completeWords(argv.slice(1), root, deps);
+  if (argv.length === 0) {
+    root.outputHelp();
     return exitCodes.done;
   }
-  // Commander does not return an action's result, so the action stores the exit code.
-  let exitCode: ExitCode = exitCodes.done;
-  // Commander calls this hook before it parses the subcommand's options, which the loaded module defines.
-  root.hook("preSubcommand", async (_, command) => {
-    const run = await loadCommand(root, command.name(), deps);
-    if (run === null) return;
-    inheritOptions(root, command);
-    command.action(async () => {
-      exitCode = await runCommand(command, run, { deps, commandLine, brandapi: runNested });
-    });
-  });
+  const loaded = await loadCommand(root, name, deps);
   try {
-    if (argv.length === 0) root.outputHelp();
-    else await root.parseAsync(argv.map(keepComment), { from: "user" });
-    return exitCode;
+    await parseCommandLine(root, loaded?.command, argv);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
     // Commander has already printed the help or the version, so this is not a failure.
     return exitCodes.done;
   }
+  if (!loaded) return exitCodes.done;
+
+  const { command, run } = loaded;
+  const flags: GlobalFlags = command.optsWithGlobals();
+  refuseInapplicableGlobalFlags(command.name(), flags);
+  const brandapi: Context["brandapi"] = (words, stepDeps) => runProgram(scanCommandLine(words), stepDeps);
+  return (await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs)) ?? exitCodes.done;
 }

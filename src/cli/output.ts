@@ -19,9 +19,8 @@ import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
 import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
-export interface OutputFlags {
-  /** The format that a flag such as `--csv` selects. */
-  format?: FormatName;
+/** The flags for the format, such as `--csv`, and the flags for the output file. */
+export interface OutputFlags extends Partial<Record<FormatName, boolean>> {
   out?: string;
   excel?: boolean;
   delimiter?: string;
@@ -37,9 +36,7 @@ export function formatOption(
   conflicts: readonly string[] = [],
 ): Option {
   const others = formats.map((format) => format.name).filter((other) => other !== name);
-  return new Option(`--${name}`, about)
-    .implies({ format: name } satisfies OutputFlags)
-    .conflicts([...others, ...conflicts]);
+  return new Option(`--${name}`, about).conflicts([...others, ...conflicts]);
 }
 
 /** @param conflicts the attribute names of the options that conflict with a format */
@@ -128,12 +125,12 @@ function chooseFormat(
   destination: Destination,
   allowed: readonly Format[],
 ): Format | undefined {
-  const findByName = (name: FormatName) => allowed.find((format) => format.name === name);
-  if (flags.format !== undefined) return findByName(flags.format);
+  const byFlag = allowed.find(({ name }) => flags[name]);
+  if (byFlag) return byFlag;
   const byExtension = destination.kind === "file" && findByExtension(destination.extension, allowed);
   if (byExtension) return byExtension;
   const isCsv = destination.kind === "folder" || findCsvFlag(flags) !== undefined;
-  return isCsv ? findByName("csv") : undefined;
+  return isCsv ? allowed.find(({ name }) => name === "csv") : undefined;
 }
 
 const otherCompressions = [".7z", ".br", ".bz2", ".lz4", ".rar", ".xz", ".zip", ".zst"];

@@ -27,6 +27,8 @@ export function toUsageError(
       if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return fail(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
+      // Commander rejects an option of the command that precedes the command's name.
+      if (names.includes(option)) return fail(`Unknown option: \`${option}\`.`);
       const [flag = option] = option.split("=");
       return fail(
         `Unknown option: \`${option}\`.`,

@@ -91,7 +91,7 @@ export function define(command: Command): void {
     .option("--since <time>", "only rows since TIME (with several tables, applies only to event tables)")
     .option("--until <time>", "only rows up to TIME (see --since)")
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
-    .option("--as-of <time>", "export the data as of TIME, or as of the end of a day or month")
+    .option("--as-of <time>", "export the data as of TIME; a day or month means its end")
     .option("--include-removed", "include removed records, with `removed_at`")
     .addOption(
       new Option("--delta <folder>", "create or update Delta tables in FOLDER").conflicts([
@@ -106,9 +106,10 @@ export function define(command: Command): void {
     )
     .addOption(allProfilesOption("Delta: export every configured brand, partitioned by `brand_id`"))
     .addOption(
-      new Option("--state <file>", "Singer: export only changes since the state in FILE")
-        .implies({ format: "singer" } satisfies OutputFlags)
-        .conflicts([...selectionFlags, ...formatFlags.filter((name) => name !== "singer")]),
+      new Option("--state <file>", "Singer: export only changes since the state in FILE").conflicts([
+        ...selectionFlags,
+        ...formatFlags.filter((name) => name !== "singer"),
+      ]),
     );
 }
 
@@ -118,7 +119,7 @@ export async function run(flags: ExportFlags, context: Context, names: readonly 
   const { deps } = context;
   const { columns, includeRemoved, limit, where } = flags;
   const tables = [...new Set(names.map((name) => resolveTableName(name, columns)))];
-  const output = chooseOutput(flags, deps);
+  const output = chooseOutput(flags.state === undefined ? flags : { ...flags, singer: true }, deps);
   if (!output) throw createNoFormatError();
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
