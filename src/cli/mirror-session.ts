@@ -264,16 +264,16 @@ function applyOmit(
 ): void {
   const result = omitFields(mirror, omit);
   if (!result) return;
-  const { lost, restored, total } = result;
+  const { lost, noLongerOmitted, total } = result;
   for (const text of lost) reporter.warn(text);
   const rewritten = total === 0 ? "" : `: ${pluralize(total, "record")} rewritten`;
   reporter.note(`omits ${omit.join(", ") || "nothing"}${rewritten}`);
-  if (restored.length === 0) return;
+  if (noLongerOmitted.length === 0) return;
   const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
   // Print a warning rather than a note, because a sync with the wrong profile would store personal data again.
   reporter.warn(
-    `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store it${next}`,
+    `The mirror has omitted ${noLongerOmitted.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store it${next}`,
   );
 }

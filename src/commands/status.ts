@@ -14,7 +14,7 @@ import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
 import { describeRunningCommand, findRunningCommand } from "../store/mirror-lock.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { type FailedCommand, isVerify } from "../store/runs.js";
+import { type FailedCommand, isCompletedVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { formatCount, pluralize } from "../util/format-text.js";
@@ -195,7 +195,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   // If the last run failed for any other reason than the denied access, both reasons are listed.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
-  else if (last?.error && !isVerify(last)) {
+  else if (last?.error && !isCompletedVerify(last)) {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
     problems.push(`the last run ${ended}: ${escapeText(last.error)}`);
   }

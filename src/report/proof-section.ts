@@ -2,7 +2,7 @@ import { type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
-import { findLastVerifiedRun, isVerify, type RunRow } from "../store/runs.js";
+import { findLastVerifiedRun, isCompletedVerify, type RunRow } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs } from "../util/timestamps.js";
 import { paragraph, type Section } from "./document.js";
@@ -50,7 +50,7 @@ function readVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
        ORDER BY from_at DESC LIMIT 1`,
     { run_id, through },
   );
-  const by = isVerify(run) ? "verify" : "sync";
+  const by = isCompletedVerify(run) ? "verify" : "sync";
   return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }
 

@@ -1,11 +1,23 @@
 import { contains, mergeRanges, overlaps, subtractRanges, type TimeRange } from "../util/time-ranges.js";
 import { dayMs, formatInstant, formatInstantOrNull, minuteMs } from "../util/timestamps.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { equalCountsSql, finishedSyncSql } from "./runs.js";
+import { equalCountsSql, finishedRunSql } from "./runs.js";
 
+/** A date range that was read completely. `readAt` is the time of the request, in milliseconds since the Unix epoch. */
 export interface CoveredRange extends TimeRange {
   readAt: number;
   runId: number;
+}
+
+/**
+ * A date range that was read by page number because it contains records with unreadable dates, dates outside the range,
+ * or duplicate IDs.
+ */
+export interface FaultySlice extends TimeRange {
+  readAt: number;
+  runId: number;
+  recordIds: readonly number[];
+  fault: string;
 }
 
 /** The dates that were read. Each date is either covered, in a faulty slice, or unread. */
@@ -48,17 +60,18 @@ function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRa
 
 export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = "SELECT * FROM coverage WHERE resource = ? ORDER BY from_at";
-  return mirror.selectRows<CoverageRow>(select, resource).map(toCoveredRange);
+  return mirror.selectRows<RangeRow>(select, resource).map(parseRange);
 }
 
-interface CoverageRow {
+/** The columns that `coverage` and `faulty_slices` have in common. */
+interface RangeRow {
   from_at: string | null;
   to_at: string;
   read_at: string;
   run_id: number;
 }
 
-function toCoveredRange({ from_at, to_at, read_at, run_id }: CoverageRow): CoveredRange {
+function parseRange({ from_at, to_at, read_at, run_id }: RangeRow): CoveredRange {
   const from = from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(from_at);
   return { from, to: Date.parse(to_at), readAt: Date.parse(read_at), runId: run_id };
 }
@@ -66,7 +79,7 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: CoverageRow): Cover
 /** Returns the coverage from runs whose final counts matched. Other runs may have missed records. */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
-    WHERE resource = ? AND ${finishedSyncSql} AND ${equalCountsSql}`;
+    WHERE resource = ? AND ${finishedRunSql} AND ${equalCountsSql}`;
   const runs = new Set(mirror.selectValues<number>(select, resource));
   return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
 }
@@ -116,24 +129,15 @@ function possibleDates(date: number): TimeRange {
   return { from, to: from + length - 1 };
 }
 
-/**
- * A date range that was read by page number because it contains records with unreadable dates, dates outside the range,
- * or duplicate IDs.
- */
-export interface FaultySlice extends CoveredRange {
-  recordIds: readonly number[];
-  fault: string;
-}
-
 export function listFaultyIds(slices: readonly FaultySlice[]): ReadonlySet<number> {
   return new Set(slices.flatMap(({ recordIds }) => recordIds));
 }
 
 export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[] {
   const select = "SELECT * FROM faulty_slices WHERE resource = ? ORDER BY from_at";
-  type Row = CoverageRow & { record_ids: string; fault: string };
+  type Row = RangeRow & { record_ids: string; fault: string };
   return mirror.selectRows<Row>(select, resource).map((row) => ({
-    ...toCoveredRange(row),
+    ...parseRange(row),
     recordIds: parseStoredJson<number[]>(mirror, row.record_ids, "a list of faulty records"),
     fault: row.fault,
   }));

@@ -20,7 +20,7 @@ import { findNewestRunId } from "./runs.js";
 export interface RedactionResult {
   total: number;
   counts: Record<string, number>;
-  restored: string[];
+  noLongerOmitted: string[];
   lost: string[];
 }
 
@@ -47,7 +47,7 @@ export function redactMirror(
   omit?: readonly string[],
 ): RedactionResult {
   return mirror.transaction(() => {
-    const restored = replaceRules(mirror, hosts, omit);
+    const noLongerOmitted = replaceRules(mirror, hosts, omit);
     defineSqlFunctions(mirror);
     const records = selectUnredacted(mirror);
     const counts: Record<string, number> = {};
@@ -63,10 +63,11 @@ export function redactMirror(
     const lost = rebuildTables(mirror, changed);
     mirror.db.exec(redactSnapshots);
     rebuildHostNames(mirror);
-    return { total: records.length, counts, restored, lost };
+    return { total: records.length, counts, noLongerOmitted, lost };
   });
 }
 
+/** Stores the new rules. Returns the fields that are no longer omitted. */
 function replaceRules(
   mirror: Mirror,
   hosts: readonly string[],
@@ -78,7 +79,7 @@ function replaceRules(
   const write = (name: InfoName, values: Iterable<string>) =>
     writeJsonInfo(mirror, name, [...new Set(values)]);
   write("omit", now);
-  write("no_longer_omitted", uncovered([...before.restored, ...before.omit]));
+  write("no_longer_omitted", uncovered([...before.noLongerOmitted, ...before.omit]));
   write("forgotten", [...before.forgotten, ...hosts]);
   return uncovered(before.omit);
 }

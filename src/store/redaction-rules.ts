@@ -8,14 +8,14 @@ export interface RedactionRules {
    */
   omit: readonly string[];
   /** The fields that are no longer omitted. Records that were read while a field was omitted lack that field. */
-  restored: readonly string[];
+  noLongerOmitted: readonly string[];
   /** The IDs of forgotten hosts. Everything about these hosts except the ID is redacted. */
   forgotten: readonly string[];
 }
 
 export function readRedactionRules(mirror: Mirror): RedactionRules {
   const read = (name: InfoName) => readJsonInfo<string[]>(mirror, name) ?? [];
-  return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
+  return { omit: read("omit"), noLongerOmitted: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 
 export type Redactor = (record: Json, resource: string) => Json;
@@ -46,9 +46,9 @@ export function createRedactor(mirror: Mirror): Redactor {
  * record, so that they do not count as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
-  const { restored } = readRedactionRules(mirror);
-  if (restored.length === 0) return (stored) => stored;
-  const isRestored = createMatcher(restored);
+  const { noLongerOmitted } = readRedactionRules(mirror);
+  if (noLongerOmitted.length === 0) return (stored) => stored;
+  const isNoLongerOmitted = createMatcher(noLongerOmitted);
 
   function complete(stored: Json, sent: Json, resource: string, path: string): Json {
     if (Array.isArray(stored) && Array.isArray(sent)) {
@@ -62,7 +62,7 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
       complete(value, sent[member] ?? null, resource, `${path}.${member}`),
     ]);
     const missing = Object.entries(sent).filter(
-      ([member]) => !Object.hasOwn(stored, member) && isRestored(`${path}.${member}`, resource),
+      ([member]) => !Object.hasOwn(stored, member) && isNoLongerOmitted(`${path}.${member}`, resource),
     );
     return Object.fromEntries([...members, ...missing]);
   }

@@ -3,12 +3,20 @@ import type { Resource } from "../resources/resource.js";
 import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
 
 /**
- * How a run ended.
- * - running: The run is in progress, or its process was killed.
- * - verified: A `verify` compared everything, even if it found differences. The column `verified` has a different
- * meaning: it is 1 only if the mirror and the API agreed.
+ * The outcome of a `verify` that compared everything, even if it found differences. `RunRow.verified` has a different
+ * meaning: it is true only if the mirror and the API agreed.
  */
-export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
+export const completedVerify = "verified";
+
+/** How a run ended. If the outcome is `running`, the run is in progress or its process was killed. */
+export type RunOutcome =
+  | "running"
+  | "done"
+  | typeof completedVerify
+  | "incomplete"
+  | "failed"
+  | "stopped"
+  | "skipped";
 
 /** A run for one resource, as stored in `sync_runs` and printed by `sync --json`. */
 export interface RunRow {
@@ -25,6 +33,7 @@ export interface RunRow {
   rows_new: number;
   rows_changed: number;
   rows_removed: number;
+  /** True for a sync or a `verify` in which the mirror and the API agreed. */
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
@@ -34,6 +43,38 @@ export interface RunRow {
   mirror_total: number | null;
   /** The number of differing counts or, if `verify` compared a list, the number of differing records. */
   differing: number | null;
+}
+
+/** A run as SQLite returns it. */
+type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
+
+function parseRunRow(row: RawRunRow): RunRow {
+  return { ...row, verified: row.verified === 1 };
+}
+
+/** Returns the row of a run that is not stored in the mirror, so its `run_id` is 0. */
+export function createRunRow(resource: string, startedAt: string): RunRow {
+  return {
+    run_id: 0,
+    resource,
+    started_at: startedAt,
+    finished_at: null,
+    since: null,
+    until: null,
+    requests: 0,
+    retries: 0,
+    rows_read: 0,
+    rows_new: 0,
+    rows_changed: 0,
+    rows_removed: 0,
+    verified: false,
+    outcome: "running",
+    error: null,
+    covered_from: null,
+    api_total: null,
+    mirror_total: null,
+    differing: null,
+  };
 }
 
 /**
@@ -63,6 +104,19 @@ export function updateRun(
   mirror.transaction(() => mirror.run(update, { ...values, run_id: runId }));
 }
 
+/**
+ * Increases a run's row count and stores its request count, so that both are correct even if the run is killed. Call
+ * this in the transaction that writes the rows.
+ */
+export function addReadRows(
+  mirror: Mirror,
+  runId: number,
+  { rows, requests, retries }: { rows: number; requests: number; retries: number },
+): void {
+  const update = "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?";
+  mirror.run(update, rows, requests, retries, runId);
+}
+
 export function addWrittenRows(
   mirror: Mirror,
   runId: number,
@@ -86,77 +140,26 @@ export function countWrittenRows(mirror: Mirror, runId: number): number {
   );
 }
 
-/**
- * Increases a run's row count and stores its request count, so that both are correct even if the run is killed. Call
- * this in the transaction that writes the rows.
- */
-export function addReadRows(
-  mirror: Mirror,
-  runId: number,
-  { rows, requests, retries }: { rows: number; requests: number; retries: number },
-): void {
-  const update = "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?";
-  mirror.run(update, rows, requests, retries, runId);
-}
-
-export function createRunRow(resource: string, startedAt: string): RunRow {
-  return {
-    run_id: 0,
-    resource,
-    started_at: startedAt,
-    finished_at: null,
-    since: null,
-    until: null,
-    requests: 0,
-    retries: 0,
-    rows_read: 0,
-    rows_new: 0,
-    rows_changed: 0,
-    rows_removed: 0,
-    verified: false,
-    outcome: "running",
-    error: null,
-    covered_from: null,
-    api_total: null,
-    mirror_total: null,
-    differing: null,
-  };
-}
-
 export function readRun(mirror: Mirror, runId: number): RunRow {
   const row = mirror.selectRow<RawRunRow>("SELECT * FROM sync_runs WHERE run_id = ?", runId);
   if (!row) throw new Error(`there is no run ${runId}`);
   return parseRunRow(row);
 }
 
-type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
-
-function parseRunRow(row: RawRunRow): RunRow {
-  return { ...row, verified: row.verified === 1 };
-}
-
-function findNewestRun(mirror: Mirror, resource: string, condition: string): RunRow | null {
-  const select = `SELECT * FROM sync_runs WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
-  const row = mirror.selectRow<RawRunRow>(select, resource);
-  return row ? parseRunRow(row) : null;
-}
-
 export function findNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/** True if the run is a completed `verify`. Its `error` contains the differences that it found. */
-export function isVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
-  return outcome === "verified";
+/** True if the run is a completed `verify`. Its `error` is null or describes the differences that it found. */
+export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
+  return outcome === completedVerify;
 }
 
 // SQL conditions on rows in `sync_runs`.
 
 const doneSyncSql = "outcome = 'done'";
-/** A completed `verify` has this outcome even if it found differences, which are in its `error`. */
-const doneVerifySql = "outcome = 'verified'";
-/** True for a sync or a `verify` in which the mirror and the API agreed. */
-const inAgreementSql = "verified = 1";
+const completedVerifySql = `outcome = '${completedVerify}'`;
+const verifiedSql = "verified = 1";
 /**
  * True for a run that read everything up to the time at which it started, unlike a run with an earlier `--until`.
  * `until` is null for resources that are not read by date, which are always read completely.
@@ -170,12 +173,20 @@ export const equalCountsSql = "(differing IS NULL OR differing = 0)";
  * True for a sync that read all planned dates and then compared counts. False if the API denied access, because no
  * counts were compared.
  */
-export const finishedSyncSql = `(${doneSyncSql} OR outcome = 'incomplete' AND ${comparedCountsSql})`;
+export const finishedRunSql = `(${doneSyncSql} OR outcome = 'incomplete' AND ${comparedCountsSql})`;
+
+function findNewestRun(mirror: Mirror, resource: string, condition: string): RunRow | null {
+  const select = `SELECT * FROM sync_runs WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
+  const row = mirror.selectRow<RawRunRow>(select, resource);
+  return row ? parseRunRow(row) : null;
+}
 
 /** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
-  const withoutNews = `${doneVerifySql} AND error IS NULL`;
-  return findNewestRun(mirror, resource, `NOT (${withoutNews})`) ?? findNewestRun(mirror, resource, "true");
+  const agreeingVerify = `${completedVerifySql} AND error IS NULL`;
+  return (
+    findNewestRun(mirror, resource, `NOT (${agreeingVerify})`) ?? findNewestRun(mirror, resource, "true")
+  );
 }
 
 /** Returns the last sync that read everything up to the time at which it started, even if it could not verify it. */
@@ -185,19 +196,31 @@ export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow |
 
 /** Returns the last sync that verified everything up to the time at which it started. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, `${doneSyncSql} AND ${inAgreementSql} AND ${upToDateSql}`);
+  return findNewestRun(mirror, resource, `${doneSyncSql} AND ${verifiedSql} AND ${upToDateSql}`);
 }
 
 /** Returns the last sync or `verify` in which the mirror and the API agreed, even if it was limited by `--until`. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, inAgreementSql);
+  return findNewestRun(mirror, resource, verifiedSql);
 }
 
 /** Returns the last `verify` that found differences, unless a later run verified everything up to its start time. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewestRun(mirror, resource, `${doneVerifySql} AND error IS NOT NULL`);
-  const agreeing = findNewestRun(mirror, resource, `${inAgreementSql} AND ${upToDateSql}`);
+  const differing = findNewestRun(mirror, resource, `${completedVerifySql} AND error IS NOT NULL`);
+  const agreeing = findNewestRun(mirror, resource, `${verifiedSql} AND ${upToDateSql}`);
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
+}
+
+/** Returns the last sync that compared counts after all planned reads, even if it ended as incomplete. */
+export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
+  return findNewestRun(mirror, resource, finishedRunSql);
+}
+
+/** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
+export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
+  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedRunSql}`;
+  const until = mirror.selectValue<string | null>(select, resource) ?? null;
+  return until === null ? null : Date.parse(until);
 }
 
 /** True if at least part of a resource has been read. */
@@ -231,17 +254,6 @@ export function readFirstReadEnd(mirror: Mirror, resource: string | null): strin
   const select =
     "SELECT min(coalesce(finished_at, started_at)) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
   return mirror.selectValue<string | null>(select, resource) ?? null;
-}
-
-export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, finishedSyncSql);
-}
-
-/** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
-export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
-  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedSyncSql}`;
-  const until = mirror.selectValue<string | null>(select, resource) ?? null;
-  return until === null ? null : Date.parse(until);
 }
 
 export interface AccessDenial {

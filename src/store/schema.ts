@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import type { Mirror } from "./database.js";
 
+/** The system tables that users can query, with their descriptions. The other system tables are internal. */
 export const systemTables = {
   records:
     "every record, complete and as the API sent it; the tables with the API's data are derived from these records",

@@ -1,7 +1,7 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { writeUnrepairableRun } from "../store/runs.js";
+import { completedVerify, writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -139,7 +139,7 @@ async function recordVerification(
   const verified = problems.length === 0 && parts.length > 0;
   mirror.transaction(() => {
     finishRun(run, {
-      outcome: "verified",
+      outcome: completedVerify,
       error: problems.length > 0 ? new Incomplete(text) : null,
       columns: { verified, api_total, mirror_total, differing },
     });
