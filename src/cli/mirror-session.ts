@@ -15,8 +15,8 @@ import {
 } from "../errors.js";
 import { checkForDamage, closeMirror, connect, type Mirror, withMirror } from "../store/database.js";
 import { lockMirror, writeProgress } from "../store/mirror-lock.js";
-import { openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
-import { checkOwner, readOwner, writeOwner } from "../store/owner.js";
+import { mirrorExists, openMirror, openMirrorForPlan } from "../store/open.js";
+import { checkOwner, readOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
 import { writeFailedCommand } from "../store/runs.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
@@ -43,8 +43,6 @@ interface MirrorCommand {
 interface WritingCommand extends MirrorCommand {
   /** True to fail if there is no mirror. By default, a mirror is created. */
   needsMirror?: boolean;
-  /** True to check the file for damage once a day. */
-  checksDamage?: boolean;
   /** True to apply the profile's list of omitted fields to the stored records. */
   appliesOmit?: boolean;
   /** The hint to print if a signal stops the command. */
@@ -60,9 +58,11 @@ export interface MirrorSession extends SyncSession {
 }
 
 /**
- * Runs a command that writes to the mirror. A signal stops three steps gracefully: waiting for the lock, requesting
- * `/me`, and `work`. It ends the process at once during all other steps: checking for a mirror, opening, migrating and
- * checking it, applying the omitted fields, and recording a failure. SQLite then rolls back the open transaction.
+ * Runs a command that writes to the mirror: locks the mirror, requests `/me`, opens the mirror for the key's brand, and
+ * calls `work`. A rejected key or another brand's key neither creates nor migrates a mirror.
+ *
+ * A signal stops three steps gracefully: waiting for the lock, requesting `/me`, and `work`. During all other steps, it
+ * ends the process at once, and SQLite rolls back the open transaction.
  * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or is replaced while `work` is running;
  * MirrorBusy; errors from `work`
  */
@@ -70,74 +70,65 @@ export async function withMirrorSession(
   command: WritingCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { name, deps, flags, settings, stopHint } = command;
-  const { clock, signal } = deps;
+  const { deps, flags, needsMirror, settings, stopHint } = command;
   await withApi(command, async (api, reporter) => {
-    await checkExistingMirror(command, reporter);
+    if (needsMirror && !mirrorExists(settings.dbPath)) throw createMissingMirrorError(settings, deps);
+    const { clock, signal } = deps;
     const lockOptions = { wait: flags.wait ?? false, clock, signal, onQueued: reporter.note };
     const lock = await deps.runGracefully(() => lockMirror(settings.dbPath, lockOptions), stopHint);
-    let opened: OpenedMirror | undefined;
     try {
-      opened = await openLockedMirror(command, api, reporter);
-      const { mirror } = opened;
-      const session = createSession(command, opened, api, reporter);
-      reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
-      await deps.runGracefully(() => work(session), stopHint);
-    } catch (error) {
-      if (!signal.aborted && mustRecordFailure(error, opened)) await recordFailure(command, error);
-      throw error;
+      const session = await openSession(command, api, reporter);
+      await runWork(command, session, reporter, work);
     } finally {
-      reporter.onProgress(null);
-      try {
-        if (opened) closeMirror(opened.mirror);
-      } finally {
-        lock.release();
-      }
+      lock.release();
     }
   });
 }
 
-/** Checks the mirror before it is locked, so that an unusable mirror is reported even if another command locks it. */
-async function checkExistingMirror(
-  { deps, flags, needsMirror, settings }: WritingCommand,
-  reporter: Reporter,
-): Promise<void> {
-  const { dbPath } = settings;
-  const exists = await withMirror(openMirrorOrEmpty(dbPath), ({ hasFile }) => hasFile);
-  if (exists) return;
-  if (needsMirror) throw createMissingMirrorError(settings, deps);
-  // The path may contain a typo.
-  if (flags.db !== undefined) reporter.note(`Creating a new mirror: ${dbPath}`);
-}
-
-interface OpenedMirror {
-  identity: Identity;
-  mirror: Mirror;
-}
-
-/**
- * Requests `/me`, and opens the mirror for the key's brand. The caller must have locked the mirror. A rejected key or
- * another brand's key neither creates nor migrates a mirror.
- */
-async function openLockedMirror(
+/** Requests `/me`, and opens the mirror for the key's brand. The caller must have locked the mirror. */
+async function openSession(
   command: WritingCommand,
   api: ApiClient,
   reporter: TerminalReporter,
-): Promise<OpenedMirror> {
-  const { deps, settings, stopHint, checksDamage, appliesOmit } = command;
-  const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
-  const owner = await withMirror(openMirrorOrEmpty(settings.dbPath), readOwner);
-  checkOwner(owner, identity.brand, settings.brand);
-  const mirror = await openMirror(settings.dbPath, { reporter });
+): Promise<MirrorSession> {
+  const { appliesOmit, deps, flags, settings, stopHint } = command;
+  const { dbPath } = settings;
+  let mirror: Mirror | undefined;
   try {
-    if (checksDamage) checkForDamage(mirror, deps.clock.now());
-    writeOwner(mirror, identity.brand);
+    const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
+    // The path may contain a typo.
+    if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
+    const owner = { brand: identity.brand, profileBrand: settings.brand };
+    mirror = await openMirror(dbPath, { owner, reporter });
+    checkForDamage(mirror, deps.clock.now());
     writeFailedCommand(mirror, null);
     if (appliesOmit) applyOmit(mirror, command, reporter);
-    return { identity, mirror };
+    return createSession(command, { identity, mirror }, api, reporter);
   } catch (error) {
-    closeMirror(mirror);
+    if (mirror) closeMirror(mirror);
+    await recordFailure(command, error);
     throw error;
+  }
+}
+
+async function runWork(
+  command: WritingCommand,
+  session: MirrorSession,
+  reporter: TerminalReporter,
+  work: (session: MirrorSession) => Promise<void>,
+): Promise<void> {
+  const { deps, name, stopHint } = command;
+  const { clock, mirror } = session;
+  reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
+  try {
+    await deps.runGracefully(() => work(session), stopHint);
+  } catch (error) {
+    // Other errors are recorded in `sync_runs`, with the resource that failed.
+    if (isRejectedKey(error) && failureScope(error) === "command") await recordFailure(command, error);
+    throw error;
+  } finally {
+    reporter.onProgress(null);
+    closeMirror(mirror);
   }
 }
 
@@ -163,7 +154,7 @@ export async function withPlanSession(
 
 function createSession(
   { deps, settings, options = defaultOptions }: MirrorCommand,
-  { identity, mirror }: OpenedMirror,
+  { identity, mirror }: Pick<MirrorSession, "identity" | "mirror">,
   api: ApiClient,
   reporter: Reporter,
 ): MirrorSession {
@@ -229,14 +220,6 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at: formatInstant(now) });
 }
 
-/** @param opened undefined if the command failed before its work started */
-function mustRecordFailure(error: unknown, opened: OpenedMirror | undefined): boolean {
-  // Never write to a mirror that is damaged, locked, or owned by another brand.
-  if (error instanceof MirrorUnusable || error instanceof MirrorBusy) return false;
-  // Errors during the work are in `sync_runs`, with the resource that failed. A rejected key concerns all resources.
-  return opened === undefined || (isRejectedKey(error) && failureScope(error) === "command");
-}
-
 function isRejectedKey(error: unknown): boolean {
   return error instanceof Unauthorized || error instanceof Forbidden;
 }
@@ -246,6 +229,8 @@ function isRejectedKey(error: unknown): boolean {
  * mirror cannot be written, the command's original error is more useful than the write error, which is ignored.
  */
 async function recordFailure({ name, deps, settings }: MirrorCommand, error: unknown): Promise<void> {
+  // Never write to a mirror that is damaged or that belongs to another brand.
+  if (deps.signal.aborted || error instanceof MirrorUnusable || error instanceof MirrorBusy) return;
   const failure = {
     command: name,
     at: formatInstant(deps.clock.now()),

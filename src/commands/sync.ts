@@ -232,8 +232,8 @@ async function syncProfile(
   // Read the settings only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);
   return await withPings(ping ?? settings.ping, flags, deps, async () => {
-    const command = { name: "sync", deps, flags, settings, options, stopHint: resumeHint };
-    await withMirrorSession({ ...command, checksDamage: true, appliesOmit: true }, async (session) => {
+    const command = { name: "sync", deps, flags, settings, options, appliesOmit: true, stopHint: resumeHint };
+    await withMirrorSession(command, async (session) => {
       await syncResources(session, selectAllowed(chosen, session), (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });
       });

@@ -20,6 +20,7 @@ import {
 } from "./database.js";
 import { isWritable, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
 import { findRunningCommand } from "./mirror-lock.js";
+import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
@@ -41,11 +42,34 @@ import { quote, tableName } from "./table-sql.js";
 /** The maximum time, in milliseconds, that `openMirror` waits for another program to write to or migrate the mirror. */
 const openingBusyMs = 10_000;
 
-/** Opens a mirror for writing. A new mirror has mode 0600. */
-export async function openMirror(path: string, options: MigrationOptions = {}): Promise<Mirror> {
-  if (!pathExists(path)) createMirrorFile(path);
+/** True if the file exists and is not empty. */
+export function mirrorExists(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+interface OpenOptions extends MigrationOptions {
+  /**
+   * The brand of the key, to which a new mirror will belong, and the brand of the profile, if it is known. By default,
+   * the owner of the mirror is not checked.
+   */
+  owner?: { brand: OwnerBrand; profileBrand: OwnerBrand | undefined };
+}
+
+/**
+ * Opens a mirror for writing. A new mirror has mode 0600.
+ * @throws MirrorUnusable if the mirror belongs to a brand other than `options.owner`; it is then neither created nor
+ * migrated
+ */
+export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
+  const { owner } = options;
+  if (!mirrorExists(path)) {
+    if (owner) checkOwner(null, owner.brand, owner.profileBrand);
+    createMirrorFile(path);
+  }
   const mirror = await connect(path);
   try {
+    if (owner && schemaVersion(mirror) !== "none")
+      checkOwner(readOwner(mirror), owner.brand, owner.profileBrand);
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
@@ -54,6 +78,7 @@ export async function openMirror(path: string, options: MigrationOptions = {}): 
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
     await migrateMirror(mirror, options);
+    if (owner) writeOwner(mirror, owner.brand);
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   } catch (error) {
