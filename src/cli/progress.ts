@@ -1,4 +1,3 @@
-import type { SingleBar } from "cli-progress";
 import type { Deps, OutputStream } from "../deps.js";
 import { formatCount, pluralize } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -31,6 +30,7 @@ export interface Progress {
 }
 
 const barWidth = 20;
+const eraseToEndOfLine = "\u001b[K";
 
 /**
  * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. If the line
@@ -68,61 +68,52 @@ function progressLine(
   return fitting ?? truncate(`${name ?? ""}  ${waiting ?? sent}`, width);
 }
 
-/** A line at the bottom of the terminal that is redrawn in place. Other lines are printed above it. */
+const redrawIntervalMs = 100;
+
+/**
+ * A line at the bottom of the terminal that is redrawn in place. Other lines are printed above it. No terminal mode is
+ * changed, because a suspended or killed process could not restore it.
+ */
 class StatusLine {
   readonly #stream: OutputStream;
   readonly isEnabled: boolean;
   #format: ((width: number) => string) | null = null;
-  #bar: SingleBar | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(stream: OutputStream, isEnabled: boolean) {
     this.#stream = stream;
     this.isEnabled = isEnabled;
   }
 
-  /**
-   * Draws the string returned by `format` ten times a second until `hide` is called. `format` receives the terminal's
-   * width.
-   */
+  /** Draws the string returned by `format` until `hide` is called. `format` receives the maximum width. */
   show(format: (width: number) => string): void {
+    if (!this.isEnabled) return;
     this.#format = format;
-    void this.#draw();
+    this.#draw();
+    this.#timer ??= setInterval(() => this.#draw(), redrawIntervalMs);
   }
 
   hide(): void {
-    this.#format = null;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
     this.#erase();
+    this.#format = null;
   }
 
   print(text: string): void {
     this.#erase();
     this.#stream.write(`${text}\n`);
-    void this.#draw();
+    this.#draw();
   }
 
-  async #draw(): Promise<void> {
-    if (!this.isEnabled || this.#format === null) return;
-    const loaded = await import("cli-progress");
-    if (this.#bar || this.#format === null) return;
-    const { SingleBar } = loaded.default ?? loaded;
-    this.#bar = new SingleBar({
-      stream: this.#stream,
-      format: () => this.#format?.(this.#stream.columns || 80) ?? "",
-      fps: 10,
-      clearOnComplete: true,
-      forceRedraw: true,
-      // Leave the cursor visible, because it would stay hidden if a signal killed the process.
-      hideCursor: false,
-      gracefulExit: false,
-      // Truncate the line instead of wrapping it if the terminal becomes narrower.
-      linewrap: false,
-    });
-    this.#bar.start(1, 0);
+  #draw(): void {
+    // The last column stays empty, because some terminals wrap a line that fills it.
+    const width = (this.#stream.columns || 80) - 1;
+    if (this.#format) this.#stream.write(`\r${this.#format(width)}${eraseToEndOfLine}`);
   }
 
   #erase(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
+    if (this.#format) this.#stream.write(`\r${eraseToEndOfLine}`);
   }
 }
 
