@@ -60,7 +60,7 @@ function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRa
 
 export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = "SELECT * FROM coverage WHERE resource = ? ORDER BY from_at";
-  return mirror.selectRows<RangeRow>(select, resource).map(parseRange);
+  return mirror.selectRows<RangeRow>(select, resource).map(parseRangeRow);
 }
 
 /** The columns that `coverage` and `faulty_slices` have in common. */
@@ -71,7 +71,7 @@ interface RangeRow {
   run_id: number;
 }
 
-function parseRange({ from_at, to_at, read_at, run_id }: RangeRow): CoveredRange {
+function parseRangeRow({ from_at, to_at, read_at, run_id }: RangeRow): CoveredRange {
   const from = from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(from_at);
   return { from, to: Date.parse(to_at), readAt: Date.parse(read_at), runId: run_id };
 }
@@ -95,10 +95,10 @@ function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | numb
 }
 
 /**
- * Replaces a run's stored coverage, which `--as-of` and `changes` depend on. Must be called each time the coverage
- * grows.
+ * Stores a copy of the coverage with a run, so that `--as-of` and `changes` know which dates had been read at that time.
+ * Must be called each time the coverage grows.
  */
-export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
+export function copyCoverageToRun(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   mirror.run("DELETE FROM run_coverage WHERE run_id = ?", runId);
   const insert = "INSERT INTO run_coverage (run_id, from_at, to_at) VALUES (?, ?, ?)";
   for (const { from, to } of mergeRanges(covered))
@@ -137,7 +137,7 @@ export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[
   const select = "SELECT * FROM faulty_slices WHERE resource = ? ORDER BY from_at";
   type Row = RangeRow & { record_ids: string; fault: string };
   return mirror.selectRows<Row>(select, resource).map((row) => ({
-    ...parseRange(row),
+    ...parseRangeRow(row),
     recordIds: parseStoredJson<number[]>(mirror, row.record_ids, "a list of faulty records"),
     fault: row.fault,
   }));

@@ -12,6 +12,7 @@ import {
 import { dayMs } from "../util/timestamps.js";
 import {
   type CoveredRange,
+  copyCoverageToRun,
   type FaultySlice,
   findLastReadAt,
   listFaultyIds,
@@ -22,7 +23,6 @@ import {
   withFaultySlice,
   writeCoverage,
   writeFaultySlices,
-  writeRunCoverage,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { countCurrent, readCurrentIds, whereCurrent } from "./records.js";
@@ -140,7 +140,12 @@ export class SyncState {
     const before = this.dates();
     const absent = readCurrentIds(this.mirror, this.resource, checked).filter((id) => !ids.has(id));
     this.missing.add(absent, before.coverage);
-    this.#write(before, withCoveredRange(before, { ...range, readAt: requestedAt, runId }), runId, ids);
+    this.#replaceDates(
+      before,
+      withCoveredRange(before, { ...range, readAt: requestedAt, runId }),
+      runId,
+      ids,
+    );
     return absent.length;
   }
 
@@ -153,17 +158,17 @@ export class SyncState {
     const kept = [...possible].filter((id) => this.#isUndated(id));
     const recordIds = [...new Set([...faultyIds, ...kept])];
     const slice = { ...range, readAt: requestedAt, runId, recordIds, fault };
-    this.#write(before, withFaultySlice(before, slice), runId, ids ?? new Set());
+    this.#replaceDates(before, withFaultySlice(before, slice), runId, ids ?? new Set());
   }
 
   /**
    * Stores which dates are covered and which are faulty after a read. Undated records that are no longer in a faulty
-   * slice are marked as missing, unless the API has just returned them (`returned`).
+   * slice are marked as missing, unless the read returned them.
    */
-  #write(before: SyncedDates, after: SyncedDates, runId: number, returned: ReadonlySet<number>): void {
+  #replaceDates(before: SyncedDates, after: SyncedDates, runId: number, returned: ReadonlySet<number>): void {
     const { mirror, resource } = this;
     writeCoverage(mirror, resource, after.coverage);
-    writeRunCoverage(mirror, runId, after.coverage);
+    copyCoverageToRun(mirror, runId, after.coverage);
     writeFaultySlices(mirror, resource, after.faultySlices);
     const faultyAfter = listFaultyIds(after.faultySlices);
     const removed = [...listFaultyIds(before.faultySlices)].filter(

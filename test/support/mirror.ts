@@ -2,7 +2,12 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allResources } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
-import { readCoverage, withCoveredRange, writeCoverage, writeRunCoverage } from "../../src/store/coverage.js";
+import {
+  copyCoverageToRun,
+  readCoverage,
+  withCoveredRange,
+  writeCoverage,
+} from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
@@ -96,7 +101,7 @@ export function writeRead(
   const range = { from: Number.NEGATIVE_INFINITY, to: readAt, readAt, runId };
   if (whole)
     writeCoverage(mirror, resource.name, withCoveredRange({ coverage, faultySlices: [] }, range).coverage);
-  writeRunCoverage(mirror, runId, readCoverage(mirror, resource.name));
+  copyCoverageToRun(mirror, runId, readCoverage(mirror, resource.name));
 }
 
 function resourceOf(name: string): Resource {
