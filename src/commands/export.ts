@@ -196,12 +196,11 @@ function selectRows(
 function findTables(names: readonly string[], mirror: Mirror, includeRemoved = false): ReadableTable[] {
   const tables = names.map((name) => findSyncedTable(mirror, name));
   if (!includeRemoved) return tables;
-  const completed = tables.map(withRemovedRecords);
-  if (completed.every((table, index) => table === tables[index]))
+  if (!tables.some(({ kind }) => kind === "current"))
     throw new UsageError(`\`--include-removed\` makes no difference to ${names.join(", ")}.`, {
       hint: "omit the flag: only tables built from API records keep track of removed records",
     });
-  return completed;
+  return tables.map((table) => (table.kind === "current" ? withRemovedRecords(table) : table));
 }
 
 function checkColumns(table: ReadableTable, names: readonly string[]): void {

@@ -2,18 +2,11 @@ import { UsageError } from "../errors.js";
 import { syncingResource } from "../resources/registry.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
+import { readColumns } from "../store/discovered-columns.js";
 import { Projection } from "../store/projection.js";
 import { parseRecord, type StoredRow } from "../store/records.js";
 import { readFirstReadEnd } from "../store/runs.js";
-import {
-  columnNames,
-  quote,
-  recordIdSql,
-  recordStates,
-  rowIdColumn,
-  TableColumns,
-  tableName,
-} from "../store/table-sql.js";
+import { columnNames, quote, recordIdSql, recordStates, rowIdColumn, tableName } from "../store/table-sql.js";
 import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
 import { findTypedTables, tablesReadBy, typedTables } from "./readable-tables.js";
@@ -203,7 +196,7 @@ function createTypedTables(mirror: Mirror, resource: string, shapes: readonly Ta
  * records.
  */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
-  const columns = new TableColumns(mirror, shape).all();
+  const columns = readColumns(mirror, shape);
   const recordId = recordIdSql(shape, `t.${rowIdColumn(shape)}`);
   for (const state of recordStates) {
     const names = columnNames(shape, columns, state).map(quote);

@@ -1,7 +1,7 @@
 import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
-import { formatInstant, formatUtc, maxTimestampMs } from "../util/timestamps.js";
-import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
+import { dateConditions } from "./date-filter.js";
+import type { ReadableColumn, ReadableTable } from "./readable-tables.js";
 
 /** A value in a row. `bigint` occurs only in the results of user-supplied SQL. */
 export type RowValue = string | number | bigint | null;
@@ -41,7 +41,7 @@ export function openRows(selection: RowSelection): RowSource {
 }
 
 function selectColumns({ table, columns }: RowSelection): readonly ReadableColumn[] {
-  if (!columns) return table.columns.filter(({ isComputed }) => !isComputed);
+  if (!columns) return table.columns.filter(({ isOmittedByDefault }) => !isOmittedByDefault);
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
 }
 
@@ -84,26 +84,6 @@ function fromSql({ table, where, since, until }: RowSelection, source: string): 
   ];
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return `FROM (SELECT * FROM ${source}${filter}) AS t`;
-}
-
-/**
- * Returns SQL conditions for the rows in a date range. Both bounds are inclusive, in milliseconds since the Unix epoch.
- */
-export function dateConditions(
-  { sql, form }: DateColumn,
-  since: number | undefined,
-  until: number | undefined,
-): string[] {
-  const conditions = since === undefined ? [] : [`${sql} >= '${boundText(since, form)}'`];
-  if (until === undefined || until >= maxTimestampMs) return conditions;
-  // UTC columns have microsecond precision, so the range must extend up to the next millisecond.
-  const upperBound = form === "utc" ? `< '${boundText(until + 1, form)}'` : `<= '${boundText(until, form)}'`;
-  return [...conditions, `${sql} ${upperBound}`];
-}
-
-function boundText(ms: number, form: DateColumn["form"]): string {
-  if (form === "utc") return formatUtc({ ms, micros: 0 });
-  return formatInstant(ms).slice(0, form === "month" ? 7 : form === "day" ? 10 : undefined);
 }
 
 const rowsPerBatch = 64;

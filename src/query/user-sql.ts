@@ -1,7 +1,7 @@
 import type { ColumnDefinition, Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import type { Mirror } from "../store/database.js";
-import { uniqueName } from "../store/table-sql.js";
+import { uniqueName } from "../util/format-text.js";
 import { errorCode } from "../util/system-errors.js";
 import { amountNames } from "../views/all-views.js";
 import { inBatches, type Row, type RowSource, type RowValue } from "./open-rows.js";

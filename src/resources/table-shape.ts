@@ -1,17 +1,28 @@
 import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
 import type { Resource } from "./resource.js";
 
-export interface ShapeColumn {
+/** A column of a table or view, as `brandapi tables` describes it. */
+export interface Column {
   name: string;
   type: ScalarType;
   about: string;
+  isAmount?: true | undefined;
+  /** True if the column is exported only when `--columns` names it. */
+  isOmittedByDefault?: true;
+}
+
+/** A column whose values come from the API. */
+export interface ShapeColumn extends Column {
   from: ScalarField["from"] | "parent" | "position";
   /**
    * The path of the value in the record, the list item or the request. For `parent`, it is the name of a column in the
    * main table.
    */
   path: readonly string[];
-  isAmount?: true | undefined;
+  /**
+   * True for a field that the API does not document. The column has no declared type, so each value keeps its own type.
+   */
+  isDiscovered?: true;
 }
 
 interface NestedList {
@@ -20,7 +31,7 @@ interface NestedList {
   field: ListField;
 }
 
-/** A table that a resource declares, without discovered and computed columns. */
+/** A table that a resource declares, without discovered and added columns. */
 export interface TableShape {
   name: string;
   about: string;

@@ -1,10 +1,11 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { Resource } from "../resources/resource.js";
-import { listTableShapes, type TableShape } from "../resources/table-shape.js";
+import { listTableShapes, type ShapeColumn, type TableShape } from "../resources/table-shape.js";
 import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
 import { parseJsonNumber } from "../util/numbers.js";
 import { formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { Mirror } from "./database.js";
+import { TableColumns } from "./discovered-columns.js";
 import { recordState, type StoredRecord } from "./records.js";
 import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
 import {
@@ -13,7 +14,6 @@ import {
   columnNames,
   createIndexSql,
   createTableSql,
-  declaredColumns,
   mainDateColumn,
   quote,
   type RecordState,
@@ -21,8 +21,6 @@ import {
   rowIdColumn,
   rowIdRange,
   type SchemaName,
-  type TableColumn,
-  TableColumns,
   tableName,
 } from "./table-sql.js";
 
@@ -124,7 +122,7 @@ export class RowBuilder {
   readonly #addedColumns: Readonly<Record<RecordState, readonly AddedColumn[]>>;
   readonly #dateIndex: number | null;
   /** The main table's columns, whose values child rows may repeat. */
-  readonly #mainColumns: ReadonlyMap<string | undefined, TableColumn>;
+  readonly #mainColumns: ReadonlyMap<string | undefined, ShapeColumn>;
 
   constructor(
     mirror: Mirror,
@@ -138,7 +136,7 @@ export class RowBuilder {
     const date = mainDateColumn(shape);
     this.#dateIndex = date ? shape.columns.indexOf(date) : null;
     const [main] = listTableShapes(shape.resource);
-    this.#mainColumns = new Map(declaredColumns(main ?? shape).map((column) => [column.name, column]));
+    this.#mainColumns = new Map((main ?? shape).columns.map((column) => [column.name, column]));
   }
 
   columnNames(state: RecordState): readonly string[] {
@@ -178,7 +176,7 @@ export class RowBuilder {
   }
 
   #value(
-    column: TableColumn,
+    column: ShapeColumn,
     record: StoredRecord,
     { position, value: itemValue }: TableItem,
     issues: SchemaIssue[],
@@ -203,7 +201,7 @@ function toUtcTime(date: TableRow[number] | undefined): string | null {
  * Converts a value to its column's type, and reports the value if its type is different. A string that contains a
  * number is converted. Any other value of a different type becomes null.
  */
-function toColumnValue(column: TableColumn, value: unknown, table: string, issues: SchemaIssue[]): SqlValue {
+function toColumnValue(column: ShapeColumn, value: unknown, table: string, issues: SchemaIssue[]): SqlValue {
   if (value === undefined || value === null) return null;
   if (column.isDiscovered) return toUntypedValue(value);
   const typed = toTypedValue(column.type, value);

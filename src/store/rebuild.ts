@@ -5,19 +5,12 @@ import { listTableShapes } from "../resources/table-shape.js";
 import { views } from "../views/all-views.js";
 import { type View, viewQuery } from "../views/view.js";
 import { type Mirror, parseStoredJson, readInfo, writeInfo } from "./database.js";
+import { deleteUnusableColumns } from "./discovered-columns.js";
 import { rebuildHostNames } from "./host-names.js";
 import { indexTables, Projection } from "./projection.js";
 import { readRecords, recordDate, recordMonth } from "./records.js";
 import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
-import {
-  createTableSql,
-  declaredColumns,
-  deleteUnusableColumns,
-  indexNames,
-  quote,
-  recordStates,
-  tableName,
-} from "./table-sql.js";
+import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 
 /**
  * The version of the rules for names in `host_names`. If `mirror_info` contains a different version, the table is
@@ -117,9 +110,8 @@ const rowRules = 6;
 /** Returns a hash of the columns in a resource's tables and of the fields that provide their values. */
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
-    const columns = declaredColumns(shape);
-    const sources = columns.map(({ from, path }) => [from, ...path]);
-    const tables = recordStates.map((state) => createTableSql(shape, columns, { state }));
+    const sources = shape.columns.map(({ from, path }) => [from, ...path]);
+    const tables = recordStates.map((state) => createTableSql(shape, shape.columns, { state }));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });
   const text = JSON.stringify([rowRules, shapes]);

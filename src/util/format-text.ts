@@ -24,3 +24,19 @@ export function formatBytes(bytes: number): string {
   const digits = unit === 0 || value >= 99.95 ? 0 : 1;
   return `${value.toFixed(digits)} ${units[unit]}`;
 }
+
+/**
+ * Makes a name unique, ignoring case, by appending `_2`, `_3` and so on.
+ * @param taken names in lower case
+ * @param maxLength includes the suffix
+ */
+export function uniqueName(
+  name: string,
+  taken: ReadonlySet<string>,
+  maxLength = Number.POSITIVE_INFINITY,
+): string {
+  let candidate = name.slice(0, maxLength);
+  for (let n = 2; taken.has(candidate.toLowerCase()); n += 1)
+    candidate = `${name.slice(0, maxLength - 1 - String(n).length)}_${n}`;
+  return candidate;
+}

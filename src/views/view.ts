@@ -23,7 +23,7 @@ export interface View {
    * The integer column that gives the rows a stable order. Only views whose rows correspond to the rows of a table have
    * it.
    */
-  rowId?: string;
+  rowId?: "record_id";
   /**
    * True for a helper view, which mainly serves as a building block for other views. Only `tables --all` lists helper
    * views.

@@ -126,6 +126,7 @@ test("a Delta export changes the schema and replaces all files if a column is ne
     const date = { sql: "month", form: "month" } as const;
     const table = {
       name: "plans",
+      kind: "system" as const,
       about: "",
       fromClauses: ["plans"] as const,
       columns,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dateConditions } from "../../src/query/open-rows.js";
+import { dateConditions } from "../../src/query/date-filter.js";
 
 const since = Date.UTC(2026, 9, 1);
 const until = Date.UTC(2026, 9, 31, 23, 59, 59, 999);

@@ -47,7 +47,7 @@ export function openMonthlyRows(
   const { name, date } = table;
   const partitionColumns = [...(manyBrands ? [brandColumn] : []), ...(date ? ["month"] : [])];
   const columns = table.columns.filter(
-    (column) => !column.isComputed && !partitionColumns.includes(column.name.toLowerCase()),
+    (column) => !column.isOmittedByDefault && !partitionColumns.includes(column.name.toLowerCase()),
   );
   const dateSql = table.columns.some((column) => column.name === "month") ? "month" : date?.sql;
   const monthSql = date
