@@ -146,7 +146,7 @@ function formatFailedCommand({ at, command, error }: FailedCommand): string {
  * @param named true if the user named the resources
  */
 function formatStatus(health: Health, named: boolean, style: Style, width: number | undefined): string {
-  const { brand, db, never_read, resources } = health;
+  const { brand, db, max_age_seconds, never_read, resources } = health;
   const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
   const list = [
     resources.length > 0
@@ -155,13 +155,16 @@ function formatStatus(health: Health, named: boolean, style: Style, width: numbe
         ? ""
         : "Nothing has been synced yet.",
     never_read.length > 0 ? `Never read: ${never_read.join(", ")}` : "",
+    never_read.length > 0 && max_age_seconds !== null && !named
+      ? "`--max-age` checks these resources only if they are named."
+      : "",
   ];
   const problems = describeProblems(health).map((line) => `${style.yellow("!")} ${line}`);
   const blocks = [
     title,
     list.filter(Boolean).join("\n"),
     problems.join("\n"),
-    oldestDataLines(health).join("\n"),
+    [...unreadStartLines(health), ...oldestDataLines(health)].join("\n"),
   ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
@@ -227,6 +230,18 @@ function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, now:
   const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
   const but = gaps.length === 0 ? "" : `, ${pluralize(gaps.length, "gap")}`;
   return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
+}
+
+/** Returns a line for each resource whose oldest records have never been read, because no sync requested them. */
+function unreadStartLines({ resources }: Health): string[] {
+  return resources.flatMap(({ covered, last_success_at, oldest_read_at, resource }) => {
+    const from = covered[0]?.from ?? null;
+    // Only resources that are read by date have an `oldest_read_at`.
+    if (from === null || last_success_at === null || oldest_read_at === null) return [];
+    return [
+      `${resource}: records before ${from.slice(0, 10)} have never been requested: run \`brandapi sync ${resource} --full\``,
+    ];
+  });
 }
 
 /**

@@ -238,9 +238,11 @@ function createUnreadPart(
   { apiCount, mirrorCount, ...range }: CountComparison,
   floor: number,
 ): PartResult {
-  const command = `brandapi sync ${name}${range.to < floor ? " --full" : ""}`;
+  const isOlder = range.to < floor;
+  const command = `brandapi sync ${name}${isOlder ? " --full" : ""}`;
+  const reason = isOlder ? `, because the mirror starts on ${utcDay(floor)}` : "";
   const records = apiCount - mirrorCount;
-  const why = `${pluralize(records, "record")} ${records === 1 ? "has" : "have"} never been read: run \`${command}\``;
+  const why = `${pluralize(records, "record")} ${records === 1 ? "has" : "have"} never been read${reason}: run \`${command}\``;
   return createUnprovenPart("unread", describeRange(range), why);
 }
 

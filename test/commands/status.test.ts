@@ -122,6 +122,29 @@ test("status exits with code 10 and names only the resources whose data is older
   expect(error.error.code).toBe("stale");
 });
 
+test("status names the date before which no records have been requested", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+  recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));
+  mirror.db.close();
+  const { code, out } = await brandapi(["status", "--db", mirror.path], { clock });
+  expect(code).toBe(0);
+  expect(out).toContain(
+    "orders: records before 2026-04-01 have never been requested: run `brandapi sync orders --full`",
+  );
+});
+
+test("status --max-age without names lists resources that have never been synced as not checked", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+  mirror.db.close();
+  const { code, out } = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
+  expect(code).toBe(0);
+  expect(out).toContain(
+    `Never read: ${others.join(", ")}\n\`--max-age\` checks these resources only if they are named.\n`,
+  );
+});
+
 test("status checks only the named resources", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });

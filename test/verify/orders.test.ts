@@ -212,7 +212,7 @@ describe("unread orders", () => {
       "everything until 2026-09-09 23:59": "unproven",
     });
     expect(why(result, "everything until 2026-09-09 23:59")).toMatch(
-      /^\d+ records have never been read: run `brandapi sync orders --full`/,
+      /^\d+ records have never been read, because the mirror starts on 2026-09-10: run `brandapi sync orders --full`/,
     );
   });
 
