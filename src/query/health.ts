@@ -107,7 +107,7 @@ export function findOldestSuccess(mirror: Mirror): string | null {
  * unreadable dates or duplicate IDs prevent the verification of a complete read.
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
-  const readsAll = strategy.kind === "dated" || strategy.kind === "full";
+  const readsAll = strategy.kind === "dated" || strategy.kind === "list";
   return readsAll ? findLastUpToDateSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 

@@ -9,7 +9,7 @@ export const recommendations = {
   about: "hosts who recommend the brand's products on their gear lists",
   path: "/recommendations",
   scope: "recommendations:read",
-  strategy: { kind: "full" },
+  strategy: { kind: "list" },
   key: ["host.id"],
   table: "recommendations",
   tableAbout: "one row per host",

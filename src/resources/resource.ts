@@ -47,14 +47,14 @@ export const resourceDefaults = {
 /**
  * How a resource is read. Each strategy has a file in `sync`.
  * - dated: reads by date, newest first, and re-reads a trailing window in every run (orders, content)
- * - full: reads all pages in every run
+ * - list: reads all pages in every run
  * - details: reads all pages, and sends a request for each record whose details may have changed
  * - monthly: reads one response per calendar month
  * - ranking: reads all pages of a ranking and stores a daily snapshot
  */
 export type Strategy =
   | DatedStrategy
-  | { kind: "full" }
+  | { kind: "list" }
   | DetailsStrategy
   | MonthlyStrategy
   | { kind: "ranking" };

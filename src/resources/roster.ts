@@ -9,7 +9,7 @@ export const roster = {
   about: "hosts with an active relationship, their rates and campaigns",
   path: "/roster",
   scope: "roster:read",
-  strategy: { kind: "full" },
+  strategy: { kind: "list" },
   key: ["relationship_id"],
   table: "roster",
   tableAbout: "one row per host relationship",

@@ -15,7 +15,7 @@ function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string
     path: `/${name}`,
     scope: `${name}:read`,
     pagination: "unknown",
-    strategy: { kind: "full" },
+    strategy: { kind: "list" },
     table: name,
     tableAbout: `one row per record from /${name}; ${discovered}`,
     discoversColumns: true,

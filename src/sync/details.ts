@@ -19,7 +19,7 @@ import { pluralize } from "../util/format-text.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { formatInstant } from "../util/timestamps.js";
 import { encodePathSegment } from "../util/urls.js";
-import { countList, estimateList, readCompleteList } from "./list-strategies.js";
+import { countList, describeListEstimate, readCompleteList } from "./list-strategies.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
 import { findRemovalRefusal } from "./removals.js";
@@ -33,7 +33,10 @@ export async function estimateDetails(session: DetailsSession): Promise<RequestE
   const parents = findParents(session);
   const requests = parents.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - parents.length);
   const step = { what: `details of ${pluralize(requests, "record")}`, requests };
-  return [estimateList(listed), ...(requests > 0 && session.options.details !== "none" ? [step] : [])];
+  return [
+    describeListEstimate(listed),
+    ...(requests > 0 && session.options.details !== "none" ? [step] : []),
+  ];
 }
 
 export async function readListAndDetails(run: DetailsRun): Promise<SyncResult> {

@@ -7,11 +7,16 @@ import { describeIncompleteList, formatIds, groupByResponse, type List, readList
 import { findRemovalRefusal, removeMissing } from "./removals.js";
 import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
+export async function estimateList(session: ResourceSession): Promise<RequestEstimate[]> {
+  return [describeListEstimate(await countList(session))];
+}
+
+/** Returns the length of the list, or null if its pagination is undocumented. */
 export async function countList(session: ResourceSession): Promise<number | null> {
   return session.resource.pagination === "unknown" ? null : (await requestCount(session, {})).total;
 }
 
-export function estimateList(listed: number | null): RequestEstimate {
+export function describeListEstimate(listed: number | null): RequestEstimate {
   return listed === null
     ? { what: "the whole list, whose length is unknown", requests: 1, open: true }
     : { what: `the whole list: ${pluralize(listed, "record")}`, requests: countPages(listed) };

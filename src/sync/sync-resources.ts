@@ -1,6 +1,6 @@
 import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
 import { findResource } from "../resources/registry.js";
-import { detailsResource, type Resource } from "../resources/resource.js";
+import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
 import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
@@ -10,20 +10,35 @@ import { formatDuration, formatInstant, formatInstantOrNull } from "../util/time
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
 import { createAccessDeniedError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
-import { countList, estimateList, readCompleteList, readRanking } from "./list-strategies.js";
+import { estimateList, readCompleteList, readRanking } from "./list-strategies.js";
 import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
   finishRun,
-  hasStrategy,
   type IncompleteReason,
   openResource,
   type RequestEstimate,
+  type ResourceSession,
   type RunEnd,
   type SyncResult,
   type SyncRun,
   type SyncSession,
   startRun,
 } from "./run.js";
+
+/** The code that reads the resources of one strategy. */
+interface Engine<How extends Strategy> {
+  read(run: SyncRun<How>): Promise<SyncResult>;
+  /** Estimates the requests of a sync. The estimate itself requests only counts and daily totals. */
+  estimate(session: ResourceSession<How>): Promise<RequestEstimate[]>;
+}
+
+const engines: { [Kind in Strategy["kind"]]: Engine<Strategy & { kind: Kind }> } = {
+  dated: { read: readDated, estimate: estimateDated },
+  list: { read: readCompleteList, estimate: estimateList },
+  details: { read: readListAndDetails, estimate: estimateDetails },
+  monthly: { read: readMonthly, estimate: estimateMonthly },
+  ranking: { read: readRanking, estimate: estimateList },
+};
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
@@ -108,7 +123,7 @@ export async function syncResource(
   const wasReadBefore = hasBeenRead(mirror, resource);
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
-  const result = await readResource(run).catch(toError);
+  const result = await read(run).catch(toError);
   const end = decideEnd(run, result, { isOptional, wasReadBefore });
   const row = finishRun(run, end);
   const { comparesTotals = true, listRows } = result instanceof Error ? {} : result;
@@ -119,27 +134,16 @@ export async function syncResource(
   return { row, error: end.error };
 }
 
-async function readResource(run: SyncRun): Promise<SyncResult> {
-  const result = await readByStrategy(run);
+async function read(run: SyncRun): Promise<SyncResult> {
+  const engine: Engine<Strategy> = engines[run.resource.strategy.kind];
+  const result = await engine.read(run);
   indexTables(run.mirror, run.resource);
   return result;
 }
 
-async function readByStrategy(run: SyncRun): Promise<SyncResult> {
-  if (hasStrategy(run, "dated")) return await readDated(run);
-  if (hasStrategy(run, "details")) return await readListAndDetails(run);
-  if (hasStrategy(run, "monthly")) return await readMonthly(run);
-  if (hasStrategy(run, "ranking")) return await readRanking(run);
-  return await readCompleteList(run);
-}
-
-/** Estimates the requests that a sync would send. The estimate itself requests only counts and daily totals. */
 export async function estimateResource(session: SyncSession, resource: Resource): Promise<RequestEstimate[]> {
-  const opened = openResource(session, resource);
-  if (hasStrategy(opened, "dated")) return await estimateDated(opened);
-  if (hasStrategy(opened, "details")) return await estimateDetails(opened);
-  if (hasStrategy(opened, "monthly")) return await estimateMonthly(opened);
-  return [estimateList(await countList(opened))];
+  const engine: Engine<Strategy> = engines[resource.strategy.kind];
+  return await engine.estimate(openResource(session, resource));
 }
 
 /** @param result the error if the resource could not be read */
