@@ -1,3 +1,4 @@
+import type { SingleBar } from "cli-progress";
 import type { Deps, OutputStream } from "../deps.js";
 import { formatCount, pluralize } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -30,7 +31,6 @@ export interface Progress {
 }
 
 const barWidth = 20;
-const eraseToEndOfLine = "\u001b[K";
 
 /**
  * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. If the line
@@ -68,52 +68,62 @@ function progressLine(
   return fitting ?? truncate(`${name ?? ""}  ${waiting ?? sent}`, width);
 }
 
-const redrawIntervalMs = 100;
-
-/**
- * A line at the bottom of the terminal that is redrawn in place. Other lines are printed above it. No terminal mode is
- * changed, because a suspended or killed process could not restore it.
- */
+/** A line at the bottom of the terminal that is redrawn in place. Other lines are printed above it. */
 class StatusLine {
   readonly #stream: OutputStream;
   readonly isEnabled: boolean;
   #format: ((width: number) => string) | null = null;
-  #timer: NodeJS.Timeout | undefined;
+  #bar: SingleBar | undefined;
 
   constructor(stream: OutputStream, isEnabled: boolean) {
     this.#stream = stream;
     this.isEnabled = isEnabled;
   }
 
-  /** Draws the string returned by `format` until `hide` is called. `format` receives the maximum width. */
+  /**
+   * Draws the string returned by `format` ten times a second until `hide` is called. `format` receives the maximum
+   * width.
+   */
   show(format: (width: number) => string): void {
-    if (!this.isEnabled) return;
     this.#format = format;
-    this.#draw();
-    this.#timer ??= setInterval(() => this.#draw(), redrawIntervalMs);
+    void this.#draw();
   }
 
   hide(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#erase();
     this.#format = null;
+    this.#erase();
   }
 
   print(text: string): void {
     this.#erase();
     this.#stream.write(`${text}\n`);
-    this.#draw();
+    void this.#draw();
   }
 
-  #draw(): void {
-    // The last column stays empty, because some terminals wrap a line that fills it.
-    const width = (this.#stream.columns || 80) - 1;
-    if (this.#format) this.#stream.write(`\r${this.#format(width)}${eraseToEndOfLine}`);
+  async #draw(): Promise<void> {
+    if (!this.isEnabled || this.#format === null) return;
+    const loaded = await import("cli-progress");
+    if (this.#bar || this.#format === null) return;
+    const { SingleBar } = loaded.default ?? loaded;
+    this.#bar = new SingleBar({
+      stream: this.#stream,
+      // The last column stays empty, because some terminals wrap a line that fills it.
+      format: () => this.#format?.((this.#stream.columns || 80) - 1) ?? "",
+      fps: 10,
+      clearOnComplete: true,
+      forceRedraw: true,
+      // Leave the cursor visible, because it would stay hidden if a signal killed the process.
+      hideCursor: false,
+      gracefulExit: false,
+      // Leave line wrapping enabled as well. The line is never wider than the terminal.
+      linewrap: true,
+    });
+    this.#bar.start(1, 0);
   }
 
   #erase(): void {
-    if (this.#format) this.#stream.write(`\r${eraseToEndOfLine}`);
+    this.#bar?.stop();
+    this.#bar = undefined;
   }
 }
 

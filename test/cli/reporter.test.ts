@@ -250,9 +250,11 @@ test.each<[string, ReporterOptions, ProgramOptions]>([
   ["TERM=dumb", {}, { ...terminal, env: { TERM: "dumb" } }],
   ["JSON output on the same terminal", { json: true }, terminal],
   ["stderr redirected to a file", {}, { tty: { stdout: true } }],
-])("no progress line is shown with %s", (_, output, options) => {
+])("no progress line is shown with %s", async (_, output, options) => {
   const seen = reporterFor(output, options);
   const task = seen.reporter.begin({ name: "orders", total: 3 });
+  await import("cli-progress");
+  await new Promise((resolve) => setImmediate(resolve));
   task.end("done");
   seen.reporter.close();
   expect(seen.screen).toEqual(["orders: done", ""]);
