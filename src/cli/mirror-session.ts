@@ -26,7 +26,7 @@ import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
 import { type Identity, openApi, readIdentity, warnBeforeExpiry } from "./api-session.js";
-import { createMissingMirrorError, explainMirrorError } from "./mirror-reading.js";
+import { createMissingMirrorError, explainMirrorError } from "./mirror-errors.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
 /** A command that uses both the API and the mirror, such as `sync` or `verify`. */

@@ -1,23 +1,11 @@
 import { statSync } from "node:fs";
-import { extname, join } from "node:path";
+import { extname } from "node:path";
 import { Option } from "commander";
-import { configPath, expandPath, type PathDeps } from "../config/folders.js";
+import { expandPath, type PathDeps } from "../config/folders.js";
 import { UsageError } from "../errors.js";
-import {
-  type Bookmarks,
-  type CsvOptions,
-  type Format,
-  type FormatName,
-  formats,
-  type RowSources,
-} from "../export/formats.js";
-import { createStdoutSink, openFileSink, type WriteResult, writeAll } from "../export/sinks.js";
-import type { RowSource } from "../query/open-rows.js";
-import { mirrorFiles } from "../store/mirror-files.js";
-import { createFolder, resolveLinks } from "../util/files.js";
-import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
+import { type CsvOptions, type Format, type FormatName, formats } from "../export/formats.js";
+import { quoteShellWord } from "../util/format-text.js";
 import { withChoices } from "./flags.js";
-import type { ReadSession } from "./mirror-reading.js";
 
 /** The flags for the format, such as `--csv`, and the flags for the output file. */
 export interface OutputFlags extends Partial<Record<FormatName, boolean>> {
@@ -62,7 +50,7 @@ export function createOutputOptions(
 }
 
 /** Determines how rows are written, and where. */
-interface Output {
+export interface Output {
   format: Format;
   destination: Destination;
   csv: CsvOptions;
@@ -214,99 +202,4 @@ export function createNoFormatError(allowed: readonly Format[] = formats, path?:
   const suggestion = isAllowed ? `did you mean \`-o ${quoteShellWord(stem + meant)}\`? Otherwise, ` : "";
   const hint = `${suggestion}add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
   return new UsageError(problem, { hint });
-}
-
-/**
- * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in each
- * table.
- * @throws UsageError if the format or the destination does not allow this
- */
-export async function writeTables(
-  sources: readonly RowSource[],
-  output: Output,
-  session: ReadSession,
-  bookmarks?: Bookmarks,
-): Promise<void> {
-  const { destination } = output;
-  const files = assignFiles(sources, output);
-  if (destination.kind === "folder") createFolder(expandPath(destination.path, session.deps));
-  const results: WriteResult[] = [];
-  for (const file of files) results.push(await writeFile(file, output, session, bookmarks));
-  if (destination.kind === "stdout" || results.some(({ isCutShort }) => isCutShort)) return;
-  const rows = new Map(results.flatMap((result) => [...result.rows]));
-  const counts = sources.map(({ name }) => `${name}: ${pluralize(rows.get(name) ?? 0, "row")}`).join(", ");
-  const bytes = results.reduce((sum, result) => sum + result.bytes, 0);
-  session.reporter.note(`${counts}, ${formatBytes(bytes)}: ${destination.path}`);
-}
-
-/** An output file, and the tables to write to it. */
-interface OutputFile {
-  /** The path as the user typed it, or undefined for stdout. */
-  path: string | undefined;
-  sources: RowSources;
-}
-
-function assignFiles(
-  sources: readonly RowSource[],
-  { csv, destination, format }: Output,
-): readonly OutputFile[] {
-  const [first, ...others] = sources;
-  if (!first) return [];
-  if (destination.kind !== "folder") {
-    if (others.length > 0 && !format.isMultiTable)
-      throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
-        hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
-      });
-    const path = destination.kind === "file" ? destination.path : undefined;
-    return [{ path, sources: [first, ...others] }];
-  }
-  const { path } = destination;
-  const [extension] = format.extensions;
-  if (extension === undefined)
-    throw new UsageError(`\`--${format.name}\` writes all tables to one file: \`${path}\` is a folder.`, {
-      hint: `name a file in this folder: \`-o ${quoteShellWord(join(path, `export${format.alsoExtensions?.[0] ?? ""}`))}\``,
-    });
-  const ending = csv.delimiter === "\t" ? ".tsv" : extension;
-  return sources.map((source) => ({ path: join(path, source.name + ending), sources: [source] }));
-}
-
-async function writeFile(
-  { path, sources }: OutputFile,
-  { csv, destination, format }: Output,
-  session: ReadSession,
-  bookmarks: Bookmarks | undefined,
-): Promise<WriteResult> {
-  const { deps, reporter } = session;
-  await checkTarget(path, format, session);
-  const { write } = await format.load();
-  const names = sources.map(({ name }) => name).join(", ");
-  const warn = (text: string) => reporter.warn(`${names}: ${text}`);
-  const chunks = write(sources, { csv, bookmarks, warn });
-  if (path === undefined) return await writeAll(chunks, createStdoutSink(deps.stdout));
-  const isCompressed = destination.kind === "file" && destination.isCompressed;
-  return await writeAll(chunks, await openFileSink(expandPath(path, deps), deps), { isCompressed });
-}
-
-/**
- * @throws UsageError if binary data would be printed to a terminal, or if the file is the mirror or the config file
- */
-async function checkTarget(
-  path: string | undefined,
-  format: Format,
-  { deps, mirror }: ReadSession,
-): Promise<void> {
-  if (path === undefined) {
-    if (format.isText || !deps.stdout.isTTY) return;
-    throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
-      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
-    });
-  }
-  const protectedFiles = [
-    ...mirrorFiles(await resolveLinks(mirror.path)),
-    await resolveLinks(configPath(deps)),
-  ];
-  if (protectedFiles.includes(await resolveLinks(expandPath(path, deps))))
-    throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
-      hint: "choose a different file with `-o`",
-    });
 }

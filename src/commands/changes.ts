@@ -1,7 +1,8 @@
 import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, formatOption, type OutputFlags, writeTables } from "../cli/output.js";
+import { chooseOutput, formatOption, type OutputFlags } from "../cli/output.js";
+import { writeTables } from "../cli/write-tables.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "nod
 import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
 import { completeHint } from "../cli/error-output.js";
-import { explainMirrorError } from "../cli/mirror-reading.js";
+import { explainMirrorError } from "../cli/mirror-errors.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { configPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";

@@ -9,13 +9,7 @@ import {
   parseRange,
 } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
-import {
-  chooseOutput,
-  createNoFormatError,
-  createOutputOptions,
-  type OutputFlags,
-  writeTables,
-} from "../cli/output.js";
+import { chooseOutput, createNoFormatError, createOutputOptions, type OutputFlags } from "../cli/output.js";
 import {
   findSyncedTable,
   parseAsOf,
@@ -25,6 +19,7 @@ import {
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { parseDuration } from "../cli/time-flags.js";
+import { writeTables } from "../cli/write-tables.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
@@ -32,7 +27,7 @@ import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
-import { openRows, type RowSelection } from "../query/open-rows.js";
+import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
 import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
@@ -113,30 +108,43 @@ export function define(command: Command): void {
     );
 }
 
-export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
-  if (flags.delta !== undefined) return await exportDeltaTables(names, flags, context);
+export async function run(
+  flags: ExportFlags,
+  context: Context,
+  typedNames: readonly string[],
+): Promise<ExitCode> {
+  if (flags.delta !== undefined) return await exportDeltaTables(typedNames, flags, context);
   refuseDeltaFlags(flags);
   const { deps } = context;
-  const { columns, includeRemoved, limit, where } = flags;
-  const tables = [...new Set(names.map((name) => resolveTableName(name, columns)))];
+  const { columns, limit, where } = flags;
+  const names = [...new Set(typedNames.map((name) => resolveTableName(name, columns)))];
   const output = chooseOutput(flags.state === undefined ? flags : { ...flags, singer: true }, deps);
   if (!output) throw createNoFormatError();
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
   const asOf = parseAsOf(flags.asOf, now);
-  const { since, until } = parseRange(flags, now);
-  const request = { columns, where, limit, includeRemoved, since, until, asOf };
+  const range = parseRange(flags, now);
 
   await readMirror(flags, deps, async (session) => {
-    const { selections, whereTables } = selectRows(tables, request, session.mirror);
-    const readNames = [...new Set([...tables, ...whereTables])];
-    for (const warning of findWrongDates(where ?? "")) session.reporter.warn(warning);
+    const { mirror, reporter } = session;
+    const tables = findTables(names, mirror, flags.includeRemoved);
+    for (const table of tables) checkColumns(table, columns ?? []);
+    if (asOf !== undefined) checkHistory(names);
+    const datedTables = findDatedTables(tables, range);
+    const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, mirror);
+    const readNames = [...new Set([...names, ...whereTables])];
+    for (const warning of findWrongDates(where ?? "")) reporter.warn(warning);
     warnAboutUnreadTables(session, whereTables);
     warnAboutPartialTables(session, readNames);
     // The checks and warnings above are about the present data, which `useDataAsOf` hides.
     if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
+
+    const sources = tables.map((table) =>
+      openRows({ mirror, table, columns, where, limit, ...(datedTables.includes(table) ? range : {}) }),
+    );
     try {
-      await writeTables(selections.map(openRows), output, session, bookmarks);
+      // The argument `<table...>` requires at least one table.
+      await writeTables(sources as [RowSource, ...RowSource[]], output, session, bookmarks);
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
@@ -154,39 +162,6 @@ function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
     throw new UsageError("`--retain` applies only to `--delta`.", {
       hint: "add `--delta FOLDER`, or omit `--retain`",
     });
-}
-
-/** The requested rows. Times are in milliseconds since the Unix epoch. */
-interface RowRequest {
-  columns: string[] | undefined;
-  where: string | undefined;
-  limit: number | undefined;
-  includeRemoved: boolean | undefined;
-  since: number | undefined;
-  until: number | undefined;
-  asOf: number | undefined;
-}
-
-/**
- * Checks the flags against the tables in the mirror, and selects the rows to export.
- * @returns the selected rows of each table, and the tables and views that the condition in `--where` reads
- * @throws UsageError if a flag does not apply to the tables; ConfigurationError if a table has never been read
- */
-function selectRows(
-  names: readonly string[],
-  { asOf, columns, includeRemoved, limit, since, until, where }: RowRequest,
-  mirror: Mirror,
-): { selections: RowSelection[]; whereTables: ReadonlySet<string> } {
-  const tables = findTables(names, mirror, includeRemoved);
-  for (const table of tables) checkColumns(table, columns ?? []);
-  if (asOf !== undefined) checkHistory(names);
-  const datedTables = findDatedTables(tables, { since, until });
-  const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, mirror);
-  const selections = tables.map((table) => {
-    const range = datedTables.includes(table) ? { since, until } : {};
-    return { mirror, table, columns, where, limit, ...range };
-  });
-  return { selections, whereTables: new Set(whereTables) };
 }
 
 /**
@@ -255,8 +230,9 @@ function checkWhere(
   mirror: Mirror,
 ): string[] {
   for (const table of tables) checkCondition(mirror, table, where);
-  return tables.flatMap((table) => {
+  const names = tables.flatMap((table) => {
     const reads = findReads(mirror.db, conditionSql(table, where));
     return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
   });
+  return [...new Set(names)];
 }

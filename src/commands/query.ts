@@ -4,13 +4,14 @@ import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, createOutputOptions, type OutputFlags, writeTables } from "../cli/output.js";
+import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output.js";
 import {
   parseAsOf,
   useDataAsOf,
   warnAboutPartialTables,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
+import { writeTables } from "../cli/write-tables.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";

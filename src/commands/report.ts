@@ -8,7 +8,7 @@ import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { openFileSink, writeAll } from "../export/sinks.js";
+import { writeToFile } from "../export/write-file.js";
 import type { ReportDocument } from "../report/document.js";
 import { renderPage } from "../report/page.js";
 import { renderText } from "../report/plain-text.js";
@@ -97,7 +97,7 @@ async function savePage(
     throw new UsageError(`A report is an HTML page: ${file}`, {
       hint: "use a name such as `-o report.html`",
     });
-  const { bytes } = await writeAll([{ data: renderPage(report) }], await openFileSink(path, deps));
+  const { bytes } = await writeToFile([{ data: renderPage(report) }], path, deps);
   reporter.note(`${report.period.name}: ${formatBytes(bytes)}: ${file}`);
   if (open) deps.openInBrowser(path);
 }

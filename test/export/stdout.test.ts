@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { OutputStream } from "../../src/deps.js";
-import { createStdoutSink } from "../../src/export/sinks.js";
+import { writeToStdout } from "../../src/export/write-chunks.js";
 import { makeHome } from "../support/home.js";
 import { mirrorOfOrders } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
@@ -33,19 +33,18 @@ test.runIf(existsSync("/dev/full"))("an export to stdout exits with code 3 if th
 
 test("an export waits for a slow reader instead of buffering its output in memory", async () => {
   const stream = new PassThrough({ highWaterMark: 10 });
-  const sink = createStdoutSink(stream as unknown as OutputStream);
   let written = 0;
-  const writing = (async () => {
+  function* chunks() {
     for (let n = 0; n < 5; n++) {
-      await sink.write(Buffer.from("x".repeat(20)));
+      yield { data: "x".repeat(20) };
       written += 1;
     }
-  })();
+  }
+  const writing = writeToStdout(chunks(), stream as unknown as OutputStream);
   await new Promise((resolve) => setImmediate(resolve));
   expect(written).toBe(0);
   stream.resume();
   await writing;
   expect(written).toBe(5);
-  await sink.finish();
   expect(stream.listenerCount("error")).toBe(0);
 });

@@ -3,7 +3,7 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { Deps } from "../../deps.js";
 import { parseJson } from "../../util/json-value.js";
 import type { SchemaElement } from "../parquet.js";
-import { openFileSink, writeAll } from "../sinks.js";
+import { writeToFile } from "../write-file.js";
 import type { DeltaLog } from "./log.js";
 import {
   type Action,
@@ -74,11 +74,10 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
     })),
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
-  await writeAll([{ data: bytes }], await openFileSink(checkpointPath(folder, version), deps));
+  await writeToFile([{ data: bytes }], checkpointPath(folder, version), deps);
   // Readers look for `_last_checkpoint` first, which saves them from listing the whole log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
-  const sink = await openFileSink(logPath(folder, "_last_checkpoint"), deps);
-  await writeAll([{ data: JSON.stringify(pointer) }], sink);
+  await writeToFile([{ data: JSON.stringify(pointer) }], logPath(folder, "_last_checkpoint"), deps);
 }
 
 const optional = { repetition_type: "OPTIONAL" } as const;

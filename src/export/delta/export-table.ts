@@ -15,7 +15,7 @@ import {
   typeOfDelta,
   writeParquetFile,
 } from "../parquet.js";
-import { openFileSink, syncFolder, writeAll } from "../sinks.js";
+import { syncFolder, writeToFile } from "../write-file.js";
 import { compareWithMirror, type DeltaComparison, type DeltaField, findRetyped } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
 import {
@@ -206,6 +206,6 @@ async function writeFile(
   );
   const path = [...folders, `part-${randomUUID()}.parquet`].join("/");
   createFolder(dirname(join(folder, path)));
-  const { bytes } = await writeAll(encode(), await openFileSink(join(folder, path), deps));
+  const { bytes } = await writeToFile(encode(), join(folder, path), deps);
   return { path, partitionValues, size: bytes, stats, modificationTime: at, dataChange: true };
 }

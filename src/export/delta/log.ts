@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
 import { readTextFile } from "../../util/files.js";
 import { errorCode } from "../../util/system-errors.js";
-import { openFileSink, writeAll } from "../sinks.js";
+import { writeToFile } from "../write-file.js";
 import { readNewestCheckpoint } from "./checkpoint.js";
 import {
   type Action,
@@ -158,9 +158,9 @@ async function addVersion(
 ): Promise<Error | null> {
   const path = logPath(folder, `${versionName(version)}.json`);
   const data = actions.map((action) => `${JSON.stringify(action)}\n`).join("");
-  const link = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
+  const publish = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
   try {
-    await writeAll([{ data }], await openFileSink(path, deps, link));
+    await writeToFile([{ data }], path, deps, { publish });
     return null;
   } catch (error) {
     const isTaken = error instanceof Error && (existsSync(path) || errorCode(error.cause) === "EEXIST");

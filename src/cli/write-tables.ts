@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { configPath, expandPath } from "../config/folders.js";
+import { UsageError } from "../errors.js";
+import type { Bookmarks, RowSources } from "../export/formats.js";
+import { writeToStdout } from "../export/write-chunks.js";
+import { writeToFile } from "../export/write-file.js";
+import type { RowSource } from "../query/open-rows.js";
+import { mirrorFiles } from "../store/mirror-files.js";
+import { createFolder, resolveLinks } from "../util/files.js";
+import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
+import type { ReadSession } from "./mirror-reading.js";
+import type { Output } from "./output.js";
+
+/**
+ * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in each
+ * table.
+ * @throws UsageError if the format or the destination does not allow this
+ */
+export async function writeTables(
+  tables: RowSources,
+  output: Output,
+  session: ReadSession,
+  bookmarks?: Bookmarks,
+): Promise<void> {
+  const { csv, destination, format } = output;
+  const { deps, reporter } = session;
+  if (destination.kind !== "folder" && tables.length > 1 && !format.isMultiTable)
+    throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
+      hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
+    });
+  if (destination.kind === "stdout" && !format.isText && deps.stdout.isTTY)
+    throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
+      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
+    });
+  const { write } = await format.load();
+  const formatTables = (sources: RowSources) => {
+    const names = sources.map(({ name }) => name).join(", ");
+    return write(sources, { csv, bookmarks, warn: (text) => reporter.warn(`${names}: ${text}`) });
+  };
+  if (destination.kind === "stdout") {
+    await writeToStdout(formatTables(tables), deps.stdout);
+    return;
+  }
+
+  const files =
+    destination.kind === "file"
+      ? [{ path: destination.path, sources: tables }]
+      : assignFiles(tables, destination.path, output);
+  if (destination.kind === "folder") createFolder(expandPath(destination.path, deps));
+  const isCompressed = destination.kind === "file" && destination.isCompressed;
+  const rows = new Map<string, number>();
+  let bytes = 0;
+  let isCutShort = false;
+  for (const { path, sources } of files) {
+    await refuseOwnFile(path, session);
+    const result = await writeToFile(formatTables(sources), expandPath(path, deps), deps, { isCompressed });
+    for (const [name, count] of result.rows) rows.set(name, count);
+    bytes += result.bytes;
+    isCutShort ||= result.isCutShort;
+  }
+  if (isCutShort) return;
+  const counts = tables.map(({ name }) => `${name}: ${pluralize(rows.get(name) ?? 0, "row")}`).join(", ");
+  reporter.note(`${counts}, ${formatBytes(bytes)}: ${destination.path}`);
+}
+
+/** Assigns a file in a folder to each table. */
+function assignFiles(
+  tables: readonly RowSource[],
+  folder: string,
+  { csv, format }: Output,
+): { path: string; sources: RowSources }[] {
+  const [extension] = format.extensions;
+  if (extension === undefined)
+    throw new UsageError(`\`--${format.name}\` writes all tables to one file: \`${folder}\` is a folder.`, {
+      hint: `name a file in this folder: \`-o ${quoteShellWord(join(folder, `export${format.alsoExtensions?.[0] ?? ""}`))}\``,
+    });
+  const ending = csv.delimiter === "\t" ? ".tsv" : extension;
+  return tables.map((source) => ({ path: join(folder, source.name + ending), sources: [source] }));
+}
+
+/** @throws UsageError if the output file is the mirror or the config file */
+async function refuseOwnFile(path: string, { deps, mirror }: ReadSession): Promise<void> {
+  const ownFiles = [...mirrorFiles(await resolveLinks(mirror.path)), await resolveLinks(configPath(deps))];
+  if (ownFiles.includes(await resolveLinks(expandPath(path, deps))))
+    throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
+      hint: "choose a different file with `-o`",
+    });
+}

@@ -1,0 +1,146 @@
+import { existsSync, statSync } from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Deps } from "../deps.js";
+import { BrandapiError, ConfigurationError } from "../errors.js";
+import { resolveLinks } from "../util/files.js";
+import { quoteShellWord } from "../util/format-text.js";
+import { errorCode, errorReason, writeHint } from "../util/system-errors.js";
+import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
+import { type Chunks, type WriteResult, writeChunks } from "./write-chunks.js";
+
+interface FileOptions {
+  isCompressed?: boolean;
+  /** Moves the complete temporary file to the path. By default, it replaces an existing file. */
+  publish?: (from: string, to: string) => Promise<void>;
+}
+
+/**
+ * Writes an export to a file. Once the new file is complete, it replaces any existing file at the path. Devices and
+ * pipes are written to directly.
+ *
+ * A signal ends the process immediately (`signals.ts`), which leaves no time to delete a temporary file. The data is
+ * therefore written to a file without a name, whose space the operating system always frees. When it is complete, it is
+ * copied to a named temporary file, which replaces the existing file.
+ * @throws ConfigurationError if the file cannot be written; errors from `chunks`, after which any existing file is
+ * unchanged
+ */
+export async function writeToFile(
+  chunks: Chunks,
+  path: string,
+  deps: Pick<Deps, "random" | "signal" | "runGracefully">,
+  { isCompressed = false, publish = rename }: FileOptions = {},
+): Promise<WriteResult> {
+  const fail = (cause: unknown): never => {
+    throw explainWriteError(path, cause);
+  };
+  // For `>(…)`, the shell passes a link such as `/dev/fd/63`, which points to a pipe and cannot be resolved.
+  const previous = existsSync(path) ? statSync(path) : undefined;
+  if (previous && !previous.isFile()) return await writeToDevice(chunks, path, isCompressed);
+  const target = await resolveLinks(path);
+  const unnamed = await openUnnamedFile(target, deps.random).catch(fail);
+  try {
+    const result = await writeChunks(chunks, (data) => unnamed.writeFile(data).catch(fail), { isCompressed });
+    await deps.runGracefully(async () => {
+      const tempPath = await reserveTempFile(target, deps.random);
+      try {
+        await copyToFile(unnamed, tempPath, previous?.mode, deps.signal);
+        await publish(tempPath, target);
+        await syncFolder(dirname(target));
+      } catch (error) {
+        fail(error);
+      } finally {
+        await rm(tempPath, { force: true }).catch(() => {});
+        releaseTempFile(tempPath);
+      }
+    }, "no incomplete file was written; run the same command again");
+    return result;
+  } finally {
+    await unnamed.close().catch(() => {});
+  }
+}
+
+/** Writes to a device or a named pipe. If the pipe's reader closes it early, as in `-o >(head)`, this is not a failure. */
+async function writeToDevice(chunks: Chunks, path: string, isCompressed: boolean): Promise<WriteResult> {
+  const isClosed = (error: unknown) => errorCode(error) === "EPIPE";
+  const fail = (cause: unknown): never => {
+    throw isClosed(cause) ? cause : explainWriteError(path, cause);
+  };
+  const device = await open(path, "w").catch(fail);
+  try {
+    return await writeChunks(chunks, (data) => device.writeFile(data).catch(fail), { isCompressed });
+  } catch (error) {
+    if (isClosed(error)) return { bytes: 0, rows: new Map(), isCutShort: true };
+    throw error;
+  } finally {
+    await device.close().catch(() => {});
+  }
+}
+
+/** Creates a file next to the target and unlinks it immediately. */
+async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
+  const path = await reserveTempFile(target, random);
+  try {
+    const file = await open(path, "wx+");
+    await rm(path);
+    return file;
+  } finally {
+    releaseTempFile(path);
+  }
+}
+
+const copyBytes = 1_048_576;
+
+/**
+ * Copies an open file to a new file, and flushes it to disk.
+ * @param mode the new file's permissions (default: those of any new file)
+ */
+async function copyToFile(
+  source: FileHandle,
+  path: string,
+  mode: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const copy = await open(path, "wx");
+  try {
+    if (mode !== undefined) await copy.chmod(mode & 0o777).catch(() => {});
+    const buffer = Buffer.allocUnsafe(copyBytes);
+    for (let position = 0; ; ) {
+      signal.throwIfAborted();
+      const { bytesRead } = await source.read(buffer, 0, copyBytes, position);
+      if (bytesRead === 0) break;
+      await copy.writeFile(buffer.subarray(0, bytesRead));
+      position += bytesRead;
+    }
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+}
+
+/**
+ * Flushes a folder to disk so that new file names survive a power failure. Does nothing on systems without support for
+ * this.
+ */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
+
+function explainWriteError(path: string, cause: unknown): BrandapiError {
+  if (cause instanceof BrandapiError) return cause;
+  const folder = dirname(path);
+  const failed = (reason: string, hint: string) =>
+    new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
+  if (errorCode(cause) === "EISDIR") return failed("it is a folder", "choose a different file name");
+  if (errorCode(cause) === "ENOTDIR") return failed(errorReason(cause), "choose a different folder");
+  if (errorCode(cause) !== "ENOENT")
+    return failed(errorReason(cause), `${writeHint(cause)}; any existing file is unchanged`);
+  return existsSync(folder)
+    ? failed(`no files can be created in ${folder}`, "choose a different folder")
+    : failed(
+        `the folder ${folder} does not exist`,
+        `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose a different file`,
+      );
+}
