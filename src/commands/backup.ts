@@ -215,7 +215,10 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
       replaceMirror(copy, db, replacedPath);
     };
     await deps.runGracefully(replace, `the mirror has been restored from ${from}`);
-    if (kept) reporter.note(`The previous mirror has been kept: ${kept}`);
+    if (kept) {
+      const undo = `brandapi backup --restore ${quoteShellWord(kept)}`;
+      reporter.note(completeHint(`The previous mirror has been kept. To undo, run \`${undo}\`.`, flags));
+    }
     reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", flags));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {

@@ -42,12 +42,15 @@ export const examples = {
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
+  let dbPath: string | undefined;
   /**
    * Runs a check and prints the finding.
    * @returns the checked value, or undefined if the check failed
    */
   const check = async <T>(name: string, work: () => Promise<Finding<T>>): Promise<T | undefined> => {
-    const finding = await work().catch(asBrandapiError);
+    const finding = await work().catch(async (error: unknown) =>
+      asBrandapiError(dbPath === undefined ? error : await explainMirrorError(error, dbPath)),
+    );
     deps.signal.throwIfAborted();
     printFinding(name, finding, flags, deps);
     if (!(finding instanceof Error)) return finding.value;
@@ -58,8 +61,9 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
   await check("node", () => checkNode(deps));
   const settings = await check("settings", () => checkSettings(flags, deps));
   if (!settings) return exitCode;
-  const { dbPath } = settings;
-  const mirror = await check("mirror", () => checkMirror(dbPath));
+  const path = settings.dbPath;
+  dbPath = path;
+  const mirror = await check("mirror", () => checkMirror(path));
   try {
     if (mirror) {
       await check("tables", () => checkTables(mirror));
@@ -67,8 +71,8 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
       await check("backup", async () => checkBackup(mirror, deps.clock.now()));
       await check("forgotten", async () => checkForgotten(mirror));
     }
-    await check("old", async () => checkReplacedMirrors(dbPath));
-    await check("disk", async () => checkDisk(dbPath));
+    await check("old", async () => checkReplacedMirrors(path));
+    await check("disk", async () => checkDisk(path));
     const identity = await check("key", () => checkApiKey(settings, mirror, deps));
     if (identity) await check("clock", async () => checkClock(identity));
   } finally {
@@ -137,9 +141,7 @@ async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Se
 }
 
 async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
-  const mirror = await openMirrorOrEmpty(dbPath).catch(async (error: unknown) => {
-    throw await explainMirrorError(error, dbPath);
-  });
+  const mirror = await openMirrorOrEmpty(dbPath);
   if (schemaVersion(mirror) !== "current" || hasOutdatedColumns(mirror)) {
     mirror.db.close();
     if (mirror.hasFile)

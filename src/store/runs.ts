@@ -223,6 +223,13 @@ export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | 
   return findNewestRun(mirror, resource, finishedRunSql);
 }
 
+/** Returns the number of records that interrupted syncs have read since the last finished sync. */
+export function countInterruptedRows(mirror: Mirror, resource: string): number {
+  const finishedRunId = findLastFinishedRun(mirror, resource)?.run_id ?? 0;
+  const select = "SELECT coalesce(sum(rows_read), 0) FROM sync_runs WHERE resource = ? AND run_id > ?";
+  return mirror.selectValue<number>(select, resource, finishedRunId) ?? 0;
+}
+
 /** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
 export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
   const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedRunSql}`;

@@ -1,8 +1,8 @@
 import { countPages } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
-import { updateRun } from "../store/runs.js";
+import { countInterruptedRows, updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
-import { allTime, describeRange } from "../util/time-ranges.js";
+import { describeRange } from "../util/time-ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
 import { findAmountDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
@@ -41,8 +41,8 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   const plan = planDated(readPlanState(syncRun), options, requested, readUntil);
   const { faultySlices, floor, gaps, ranges, since } = plan;
   if (plan.isResumed) {
-    const mirrored = pluralize(state.count(allTime), "record");
-    reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
+    const alreadyRead = pluralize(countInterruptedRows(mirror, resource.name), "record");
+    reporter.note(`${resource.name}: resuming an interrupted sync: ${alreadyRead} already read`);
   }
   // The plan is stored before the first request, so that it survives if the run is killed.
   mirror.transaction(() => {

@@ -14,8 +14,12 @@ async function synced(): Promise<TestBrand> {
   return brand;
 }
 
-/** Damages a table in a mirror by overwriting five database pages with its rows. */
-function damage(path: string, table = "order_line_items"): void {
+/** Damages a table in a mirror by overwriting its first page and, by default, the four pages after it. */
+function damage(
+  path: string,
+  table = "order_line_items",
+  bytes: Buffer = Buffer.alloc(5 * pageSize, 0x5a),
+): void {
   const mirror = new Sqlite(path);
   mirror.pragma("wal_checkpoint(TRUNCATE)");
   const root = mirror
@@ -24,8 +28,7 @@ function damage(path: string, table = "order_line_items"): void {
     .get(table) as number;
   mirror.close();
   const file = openSync(path, "r+");
-  for (const page of [0, 1, 2, 3, 4])
-    writeSync(file, Buffer.alloc(pageSize, 0x5a), 0, pageSize, (root - 1 + page) * pageSize);
+  writeSync(file, bytes, 0, bytes.length, (root - 1) * pageSize);
   closeSync(file);
 }
 
@@ -52,6 +55,15 @@ test("if the mirror is damaged, sync names the last backup and exits with code 3
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect((await brand.run("sync orders")).code).toBe(0);
   expect(brand.lastRun().verified).toBe(1);
+});
+
+test("doctor names the last backup if the damage prevents the check for damage", async () => {
+  const brand = await synced();
+  const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
+  // The page of a table is marked as the page of an index.
+  damage(brand.db, "record_versions", Buffer.from([2]));
+  const { code, out } = await brand.run("doctor");
+  expect([code, out]).toEqual([3, expect.stringContaining(`brandapi backup --restore ${path}\``)]);
 });
 
 test("sync suggests --full if the mirror is damaged and has no backup", async () => {

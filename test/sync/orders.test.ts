@@ -234,8 +234,20 @@ describe("an interrupted run", () => {
     // The remaining orders take six requests, newer orders take one, and the day that each run reads only partly
     // takes at most two.
     expect(requests.filter(pages).length).toBeLessThanOrEqual(9);
-    expect(err).toContain(`resuming an interrupted sync: ${stored} records already read`);
+    expect(err).toContain("resuming an interrupted sync");
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
+  });
+
+  test("a resumed sync prints the number of records that the interrupted sync read", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
+    expect((await brand.run("sync orders")).code).toBe(0);
+    brand.pass(minute);
+    let page = 0;
+    await brand.stopped("sync orders --full", (request) => pages(request) && ++page === 5);
+    const { rows_read } = brand.lastRun();
+    expect(rows_read).toBeLessThan(1_000);
+    const { err } = await brand.run("sync orders --full");
+    expect(err).toContain(`resuming an interrupted sync: ${rows_read} records already read`);
   });
 
   test("a killed sync leaves only complete responses in the mirror, and the next run reads the rest", async () => {
