@@ -16,12 +16,9 @@ const flushMs = 300;
 /** Runs the program with the real streams, signals and exit code. */
 export async function main(): Promise<void> {
   const commandLine = scanCommandLine(process.argv.slice(2));
-  const { signal, runGracefully } = new GracefulStop((reason) => fail(reason));
+  const { signal, runGracefully } = new GracefulStop();
   const deps = systemDeps({ signal, runGracefully, fetch: fetchWhenNeeded(process.env) });
-  const end = (code: ExitCode) =>
-    exit(code, signal.reason instanceof Stopped ? signal.reason.signalName : undefined);
-  const fail = (error: unknown) => end(reportError(error, commandLine, deps));
-  process.on("uncaughtException", fail);
+  process.on("uncaughtException", (error) => exit(reportError(error, commandLine, deps), signal));
   process.stdout.on("error", (cause) => handleOutputError(cause, commandLine, deps));
   process.stderr.on("error", () => {});
 
@@ -29,7 +26,7 @@ export async function main(): Promise<void> {
   const flushed = Promise.all([flush(process.stdout), flush(process.stderr)]);
   // Flushing would never finish if the program that reads the output stalls.
   await (signal.aborted ? Promise.race([flushed, setTimeout(flushMs)]) : flushed);
-  end(code);
+  exit(code, signal);
 }
 
 /** Runs a command and prints its error, if any. */
@@ -48,10 +45,10 @@ function handleOutputError(cause: NodeJS.ErrnoException, commandLine: CommandLin
   if (cause.code !== "EPIPE") {
     const hint = "free some space, or check the program that reads the output";
     const error = new ConfigurationError(`Cannot write the output: ${errorReason(cause)}`, { hint, cause });
-    exit(reportError(error, { ...commandLine, json: false }, deps));
+    exit(reportError(error, { ...commandLine, json: false }, deps), deps.signal);
   }
   // The program that reads stdout, such as `head`, has closed the pipe.
-  if (!continuesWithoutReader(commandLine.command)) exit(exitCodes.done);
+  if (!continuesWithoutReader(commandLine.command)) exit(exitCodes.done, deps.signal);
 }
 
 /** Resolves when the stream's output has been flushed, because `process.exit` discards output that a pipe has not accepted. */
@@ -64,15 +61,15 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
 
 /**
  * Removes temporary files and ends the process.
- * @param stopSignal the signal that stopped the command, if any
+ * @param signal its reason is a `Stopped` error if a process signal stopped the command
  */
-function exit(code: ExitCode, stopSignal?: Stopped["signalName"]): never {
+function exit(code: ExitCode, { reason }: AbortSignal): never {
   removeTempFiles();
   // `process.exit` waits for a thread that is resolving a host name or opening a file. After a signal, that may take too
   // long, so the process kills itself with the same signal.
-  if (stopSignal !== undefined && hasBlockedThread()) {
-    process.removeAllListeners(stopSignal);
-    process.kill(process.pid, stopSignal);
+  if (reason instanceof Stopped && hasBlockedThread()) {
+    process.removeAllListeners(reason.signalName);
+    process.kill(process.pid, reason.signalName);
   }
   process.exit(code);
 }

@@ -205,25 +205,16 @@ function refuseInapplicableGlobalFlags(command: string, flags: GlobalFlags): voi
 }
 
 /**
- * Parses the command line, and stores the options and arguments in the tree. Runs the `help` command.
- * @param command the command to parse, if its options are loaded
- * @throws CommanderError for an invalid command line, and after the help or the version has been printed
+ * Copies the global options on the command line to the command, because commander finds conflicting options only within
+ * one command.
  */
-async function parseCommandLine(
-  root: Command,
-  command: Command | undefined,
-  argv: readonly string[],
-): Promise<void> {
-  const words = argv.map(keepComment);
-  root.parseOptions(words);
-  // Commander finds conflicting options only within one command, so the command gets copies of the global options.
+function copyGlobalOptions(root: Command, command: Command): void {
   for (const option of root.options) {
     const name = option.attributeName();
-    if (!command || root.getOptionValueSource(name) !== "cli") continue;
+    if (root.getOptionValueSource(name) !== "cli") continue;
     if (command.options.every((own) => own.attributeName() !== name)) command.addOption(option);
     command.setOptionValueWithSource(name, root.getOptionValue(name), "cli");
   }
-  await root.parseAsync(words, { from: "user" });
 }
 
 /** Prevents SQL that begins with a comment from being parsed as an option. */
@@ -252,19 +243,23 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
     return exitCodes.done;
   }
   const loaded = await loadCommand(root, name, deps);
+  const words = argv.map(keepComment);
   try {
-    await parseCommandLine(root, loaded?.command, argv);
+    root.parseOptions(words);
+    if (loaded) copyGlobalOptions(root, loaded.command);
+    await root.parseAsync(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
     // Commander has already printed the help or the version, so this is not a failure.
     return exitCodes.done;
   }
+  // Commander has already run the `help` command.
   if (!loaded) return exitCodes.done;
 
   const { command, run } = loaded;
   const flags: GlobalFlags = command.optsWithGlobals();
   refuseInapplicableGlobalFlags(command.name(), flags);
-  const brandapi: Context["brandapi"] = (words, stepDeps) => runProgram(scanCommandLine(words), stepDeps);
+  const brandapi: Context["brandapi"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
   return (await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs)) ?? exitCodes.done;
 }

@@ -14,15 +14,12 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  *
  * Work that sends requests, prompts the user or must remove temporary files runs in `runGracefully`. During that work,
  * the first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second
- * signal, or 1.5 seconds after the first one.
+ * signal, or 1.5 seconds after the first one: the reason is then thrown as an uncaught exception, which `main.ts` reports.
  */
 export class GracefulStop {
   readonly #abort = new AbortController();
   #isHandling = false;
   #hint: string | undefined;
-
-  /** @param endProcess reports the reason and ends the process immediately */
-  constructor(private readonly endProcess: (reason: Stopped) => void) {}
 
   /** Aborts on the first signal during `runGracefully`. The reason is a `Stopped` error. */
   get signal(): AbortSignal {
@@ -55,8 +52,10 @@ export class GracefulStop {
 
   readonly #onSignal = (name: keyof typeof stopCodes): void => {
     const reason = new Stopped(name, this.#hint);
-    if (this.signal.aborted) this.endProcess(reason);
-    else setTimeout(this.endProcess, gracefulStopMs, reason);
+    if (this.signal.aborted) throw reason;
+    setTimeout(() => {
+      throw reason;
+    }, gracefulStopMs);
     this.#abort.abort(reason);
   };
 }
