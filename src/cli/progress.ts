@@ -106,7 +106,8 @@ class StatusLine {
     if (this.#bar || this.#format === null) return;
     const { SingleBar } = loaded.default ?? loaded;
     this.#bar = new SingleBar({
-      stream: this.#stream,
+      // The stream has no width, because cli-progress would cut off the line and count escape codes as characters.
+      stream: Object.create(this.#stream, { columns: { value: Number.POSITIVE_INFINITY } }) as OutputStream,
       // The last column stays empty, because some terminals wrap a line that fills it.
       format: () => this.#format?.((this.#stream.columns || 80) - 1) ?? "",
       fps: 10,

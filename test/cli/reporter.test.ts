@@ -225,6 +225,15 @@ test("the progress listener is called at the start of a task, every two seconds,
   ]);
 });
 
+test("the colors of a progress line that fills the terminal end with the line", async () => {
+  const seen = reporterFor({}, { tty: true, columns: 56, env: { LANG: "C.UTF-8" } });
+  seen.reporter.begin({ name: "orders", total: 28 });
+  await vi.waitUntil(() => seen.text.includes("░"));
+  expect(seen.screen[0]).toHaveLength("orders  0 requests done, 28 left  ".length + 20);
+  expect(seen.text).toContain("░\u001b[22m");
+  seen.reporter.close();
+});
+
 test("the progress line does not change the terminal's line wrapping or its cursor", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 3 });
