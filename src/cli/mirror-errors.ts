@@ -19,6 +19,8 @@ export function createMissingMirrorError(settings: Settings, deps: Deps): Config
     key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";
   if (passedFlags.db !== undefined) return createNoMirrorError(dbPath, `check the path, or ${firstSync}`);
   refuseUnknownProfile(settings, deps);
+  if (passedFlags.profile === undefined && deps.env.BRANDAPI_DB)
+    return createNoMirrorError(dbPath, `check the path in BRANDAPI_DB, or ${firstSync}`);
   const demo = join("brandapi-demo", "demo.sqlite");
   if (pathExists(join(deps.cwd, demo)))
     return createNoMirrorError(

@@ -69,7 +69,8 @@ async function printStatus(
   const settings = readSettings(flags, deps);
   const keyExpiresAt = readProfiles(deps).get(settings.profile)?.keyExpiresAt ?? null;
   const never = `This mirror has never been synced: ${settings.dbPath}`;
-  const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
+  const checkPath = flags.db === undefined ? "" : "check the path, or ";
+  const neverSynced = new MirrorStale(never, { hint: `${checkPath}run \`brandapi sync\`` });
   if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;
   await readMirror(flags, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();

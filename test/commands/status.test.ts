@@ -258,4 +258,12 @@ test("the error for a missing mirror suggests the demo's mirror, `login` or `syn
   expect(afterDemo.err).toContain("add `--db brandapi-demo/demo.sqlite`");
   const named = await brandapi(["status", "--db", join(home, "none.sqlite")], { home });
   expect(named.err).not.toContain("demo.sqlite");
+  expect(named.err).toContain("check the path, or run");
+  const stale = await brandapi(["status", "--max-age", "1d", "--db", join(home, "none.sqlite")], { home });
+  expect([stale.code, stale.err]).toEqual([10, expect.stringContaining("check the path, or run")]);
+  const variable = await brandapi(["status"], {
+    home,
+    env: { ...env, BRANDAPI_DB: join(home, "none.sqlite") },
+  });
+  expect(variable.err).toContain("check the path in BRANDAPI_DB, or run `brandapi sync` first");
 });

@@ -86,6 +86,8 @@ test("sync --db announces that it creates a new mirror", async () => {
     expect.stringMatching(/Creating a new mirror: \S+typo\.sqlite/),
   ]);
   expect((await brand.run("sync orders --db typo.sqlite")).err).not.toContain("new mirror");
+  const rejected = await brand.run("sync orders --db other.sqlite", { env: { BRANDAPI_KEY: "unknown-key" } });
+  expect([rejected.code, rejected.err]).toEqual([4, expect.not.stringContaining("new mirror")]);
 });
 
 test("if the lock file is a folder, sync reports its path, and status still works", async () => {
