@@ -49,7 +49,7 @@ export function createOutputOptions(
   ];
 }
 
-/** Determines how rows are written, and where. */
+/** The format of an export, its destination, and the options for CSV. */
 export interface Output {
   format: Format;
   destination: Destination;

@@ -27,7 +27,7 @@ export function toUsageError(
       if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return fail(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
-      // Commander rejects an option of the command that precedes the command's name.
+      // A command's option is valid only after the command's name. The closest name would be the option itself.
       if (names.includes(option)) return fail(`Unknown option: \`${option}\`.`);
       const [flag = option] = option.split("=");
       return fail(

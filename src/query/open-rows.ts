@@ -11,7 +11,7 @@ export type Row = readonly RowValue[];
 export interface RowSelection {
   mirror: Mirror;
   table: ReadableTable;
-  /** By default, all columns except technical ones. */
+  /** The columns in the requested order. By default, all columns that are not marked with `isOmittedByDefault`. */
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` has accepted. */
   where?: string | undefined;
@@ -21,14 +21,14 @@ export interface RowSelection {
   limit?: number | undefined;
 }
 
-/** The rows of a table or query result, in the form that all export formats accept. */
+/** The rows of a table or query result, as passed to the export formats. */
 export interface RowSource {
   /** The table name, or `answer` for a query result. */
   name: string;
   columns: readonly ReadableColumn[];
   /** Reads the rows in batches, in a stable order. Can be called more than once. */
   batches(): Iterable<readonly Row[]>;
-  /** The table and the filters that the rows come from. Undefined for a query result. */
+  /** The table and the filters, from which some formats select other values or counts. Undefined for a query result. */
   selection?: RowSelection;
 }
 
@@ -52,6 +52,7 @@ function selectColumns({ table, columns }: RowSelection): readonly ReadableColum
 export function* readRows(selection: RowSelection, values: readonly string[]): Iterable<Row[]> {
   const { limit, mirror, table } = selection;
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
+  // The limit applies to current and removed records together.
   let count = 0;
   for (const source of table.fromClauses) {
     const remaining = limit === undefined ? "" : `LIMIT ${limit - count}`;

@@ -21,7 +21,7 @@ import { type DateColumn, findDateColumn, findTableDate } from "./date-filter.js
 /** A table or view that commands can read. */
 export interface ReadableTable {
   name: string;
-  /** `current` and `removed` stand for the tables that are built from the API's current and removed records. */
+  /** `current` and `removed` tables are built from the API's records. `system` tables are the program's own. */
   kind: RecordState | "view" | "system";
   about: string;
   columns: readonly ReadableColumn[];
@@ -31,23 +31,18 @@ export interface ReadableTable {
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
-  /**
-   * The tables to select from, as SQL: the table itself and, if removed records are included, the table that contains
-   * them.
-   */
+  /** SQL for the table to select from, followed by the table for removed records if they are included. */
   fromClauses: readonly [string, ...string[]];
 }
 
 export interface ReadableColumn extends Omit<Column, "type"> {
-  /** The column's type. `any` means that its values can have different types. */
+  /** `any` means that the values can have different types, as in a query result. */
   type: ScalarType | "any";
-  /** True for a column that the API does not document. Its values can have a different type in each row. */
-  isDiscovered?: true;
 }
 
 /**
- * All tables and views that commands can read, keyed by name. The columns of system tables and discovered columns are
- * missing, because only the mirror contains them.
+ * All tables and views that commands can read, keyed by name. Discovered columns and the columns of system tables are
+ * missing, because they are read from the mirror (`describeTable`).
  */
 export const catalog: ReadonlyMap<string, ReadableTable> = new Map(
   [
@@ -99,7 +94,7 @@ function describeTypedTable(
   };
 }
 
-/** Includes removed records in a table of the kind `current`, after the current records. */
+/** Adds the removed records to a table of the kind `current`. Exports contain them after the current records. */
 export function withRemovedRecords(table: ReadableTable): ReadableTable {
   const currentRecords = `(SELECT *, NULL AS removed_at FROM ${quote(table.name)})`;
   return {

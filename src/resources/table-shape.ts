@@ -7,6 +7,10 @@ export interface Column {
   type: ScalarType;
   about: string;
   isAmount?: true | undefined;
+  /**
+   * True for a field that the API does not document. The column has no declared type, so each value keeps its own type.
+   */
+  isDiscovered?: true;
   /** True if the column is exported only when `--columns` names it. */
   isOmittedByDefault?: true;
 }
@@ -19,10 +23,6 @@ export interface ShapeColumn extends Column {
    * main table.
    */
   path: readonly string[];
-  /**
-   * True for a field that the API does not document. The column has no declared type, so each value keeps its own type.
-   */
-  isDiscovered?: true;
 }
 
 interface NestedList {

@@ -64,7 +64,7 @@ class TableWriter {
     const find = `SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`;
     for (const state of recordStates)
       if (mirror.selectValue(find, tableName(shape, state)) === undefined)
-        mirror.db.exec(createTableSql(shape, this.#rows.columns.all(), { state, schema }));
+        mirror.db.exec(createTableSql(shape, this.#rows.columns.all(), state, schema));
   }
 
   insertRows(record: StoredRecord, issues: SchemaIssue[]): void {

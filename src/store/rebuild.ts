@@ -111,7 +111,7 @@ const rowRules = 6;
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
     const sources = shape.columns.map(({ from, path }) => [from, ...path]);
-    const tables = recordStates.map((state) => createTableSql(shape, shape.columns, { state }));
+    const tables = recordStates.map((state) => createTableSql(shape, shape.columns, state));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });
   const text = JSON.stringify([rowRules, shapes]);

@@ -32,7 +32,8 @@ export function tableName({ name }: Pick<TableShape, "name">, state: RecordState
 export function createTableSql(
   shape: TableShape,
   columns: readonly ShapeColumn[],
-  { state = "current", schema = "main" }: { state?: RecordState; schema?: SchemaName } = {},
+  state: RecordState,
+  schema: SchemaName = "main",
 ): string {
   const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
   const definitions = [
@@ -127,7 +128,7 @@ export function mainDateColumn({ resource, list, columns }: TableShape): ShapeCo
  */
 export const positionsPerRecord = 2 ** 20;
 
-/** The integer key of a main table and of a child table. */
+/** The integer keys of main tables and of child tables. */
 export const keyColumns: Readonly<Record<"record_id" | "row_id", Column>> = {
   record_id: {
     name: "record_id",

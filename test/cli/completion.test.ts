@@ -24,6 +24,7 @@ test.each([
   ["sync --details ch", "changed"],
   ["export order_l", "order_line_items"],
   ["export orders --columns curr", "currency"],
+  ["export orders --columns synced", "synced_at"],
   ["export sales-by-month --columns month,net_b", "month,net_before"],
   ["completion z", "zsh"],
   ["export orders --out ", "nothing"],
