@@ -245,6 +245,7 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
   const loaded = await loadCommand(root, name, deps);
   const words = argv.map(keepComment);
   try {
+    // Parse the global options first, so that they can be copied to the command before its own options are parsed.
     root.parseOptions(words);
     if (loaded) copyGlobalOptions(root, loaded.command);
     await root.parseAsync(words, { from: "user" });

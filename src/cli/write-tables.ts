@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { configPath, expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
 import type { Bookmarks, RowSources } from "../export/formats.js";
-import { writeToStdout } from "../export/write-chunks.js";
+import { type WriteResult, writeToStdout } from "../export/write-chunks.js";
 import { writeToFile } from "../export/write-file.js";
 import type { RowSource } from "../query/open-rows.js";
 import { mirrorFiles } from "../store/mirror-files.js";
@@ -48,17 +48,14 @@ export async function writeTables(
       : assignFiles(tables, destination.path, output);
   if (destination.kind === "folder") createFolder(expandPath(destination.path, deps));
   const isCompressed = destination.kind === "file" && destination.isCompressed;
-  const rows = new Map<string, number>();
-  let bytes = 0;
-  let isCutShort = false;
+  const results: WriteResult[] = [];
   for (const { path, sources } of files) {
     await refuseOwnFile(path, session);
-    const result = await writeToFile(formatTables(sources), expandPath(path, deps), deps, { isCompressed });
-    for (const [name, count] of result.rows) rows.set(name, count);
-    bytes += result.bytes;
-    isCutShort ||= result.isCutShort;
+    results.push(await writeToFile(formatTables(sources), expandPath(path, deps), deps, { isCompressed }));
   }
-  if (isCutShort) return;
+  if (results.some(({ isCutShort }) => isCutShort)) return;
+  const rows = new Map(results.flatMap((result) => [...result.rows]));
+  const bytes = results.reduce((sum, result) => sum + result.bytes, 0);
   const counts = tables.map(({ name }) => `${name}: ${pluralize(rows.get(name) ?? 0, "row")}`).join(", ");
   reporter.note(`${counts}, ${formatBytes(bytes)}: ${destination.path}`);
 }

@@ -118,7 +118,8 @@ export async function run(
   const { deps } = context;
   const { columns, limit, where } = flags;
   const names = [...new Set(typedNames.map((name) => resolveTableName(name, columns)))];
-  const output = chooseOutput(flags.state === undefined ? flags : { ...flags, singer: true }, deps);
+  const isSinger = flags.singer === true || flags.state !== undefined;
+  const output = chooseOutput({ ...flags, singer: isSinger }, deps);
   if (!output) throw createNoFormatError();
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
