@@ -51,7 +51,10 @@ function handleOutputError(cause: NodeJS.ErrnoException, commandLine: CommandLin
   if (!continuesWithoutReader(commandLine.command)) exit(exitCodes.done, deps.signal);
 }
 
-/** Resolves when the stream's output has been flushed, because `process.exit` discards output that a pipe has not accepted. */
+/**
+ * Resolves when the stream's output has been flushed, because `process.exit` discards output that a pipe has not
+ * accepted.
+ */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed || !stream.writable) return resolve();
@@ -65,8 +68,8 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
  */
 function exit(code: ExitCode, { reason }: AbortSignal): never {
   removeTempFiles();
-  // `process.exit` waits for a thread that is resolving a host name or opening a file. After a signal, that may take too
-  // long, so the process kills itself with the same signal.
+  // `process.exit` waits for a thread that is resolving a host name or opening a file. After a signal, that may take
+  // too long, so the process kills itself with the same signal.
   if (reason instanceof Stopped && hasBlockedThread()) {
     process.removeAllListeners(reason.signalName);
     process.kill(process.pid, reason.signalName);

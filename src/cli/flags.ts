@@ -76,7 +76,9 @@ export function parsedOption<T>(
   });
 }
 
-/** Makes an option whose value is a path or a time reject an empty value, which usually comes from an unset variable. */
+/**
+ * Makes an option whose value is a path or a time reject an empty value, which usually comes from an unset variable.
+ */
 export function refuseEmptyPathOrTime(option: Option): void {
   const { flags, long, parseArg } = option;
   if (parseArg || !/<(?:path|file|folder|dir|time)>$/.test(flags)) return;

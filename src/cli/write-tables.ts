@@ -12,8 +12,8 @@ import type { ReadSession } from "./mirror-reading.js";
 import type { Output } from "./output.js";
 
 /**
- * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in each
- * table.
+ * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in
+ * each table.
  * @throws UsageError if the format or the destination does not allow this
  */
 export async function writeTables(

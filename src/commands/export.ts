@@ -53,7 +53,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
 
 type FlagNames = readonly (keyof ExportFlags)[];
 
-/** Singer and Delta exports always cover whole tables, so they conflict with flags that select rows. */
+/** Singer and Delta exports always contain complete tables, so they conflict with flags that select rows. */
 const selectionFlags = [
   "columns",
   "where",

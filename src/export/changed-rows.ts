@@ -68,8 +68,8 @@ export function* readChangedRows(
 }
 
 /**
- * Reads the list items that have been removed since a bookmark. All columns are null except the position and the columns
- * copied from the record.
+ * Reads the list items that have been removed since a bookmark. All columns are null except the position and the
+ * columns copied from the record.
  */
 export function* readRemovedItems(
   mirror: Mirror,

@@ -59,7 +59,9 @@ const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 const signs = "[=+\\-@＝＋－＠]";
 const blanks = String.raw`(?:(?![\t\r\n])[\s\p{Cc}])*`;
 
-/** Matches text that starts with a formula (OWASP, "CSV Injection"). A leading tab or carriage return is also unsafe. */
+/**
+ * Matches text that starts with a formula (OWASP, "CSV Injection"). A leading tab or carriage return is also unsafe.
+ */
 const startsWithFormula = new RegExp(String.raw`^[\s\p{Cc}]*(?:${signs}|[\t\r])`, "u");
 
 /**

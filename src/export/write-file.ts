@@ -19,11 +19,10 @@ interface FileOptions {
  * Writes an export to a file. Once the new file is complete, it replaces any existing file at the path. Devices and
  * pipes are written to directly.
  *
- * A signal ends the process immediately (`signals.ts`), which leaves no time to delete a temporary file. The data is
- * therefore written to a file without a name, whose space the operating system always frees. When it is complete, it is
- * copied to a named temporary file, which replaces the existing file.
- * @throws ConfigurationError if the file cannot be written; errors from `chunks`, after which any existing file is
- * unchanged
+ * While rows are read, a signal ends the process immediately (`signals.ts`), which leaves no time to delete a temporary
+ * file. The data is therefore written to a file without a name, whose space the operating system always frees. When the
+ * data is complete, it is copied to a named temporary file, which then replaces the existing file.
+ * @throws ConfigurationError if the file cannot be written; errors from `chunks`. The existing file is then unchanged.
  */
 export async function writeToFile(
   chunks: Chunks,
@@ -60,7 +59,9 @@ export async function writeToFile(
   }
 }
 
-/** Writes to a device or a named pipe. If the pipe's reader closes it early, as in `-o >(head)`, this is not a failure. */
+/**
+ * Writes to a device or a named pipe. If the pipe's reader closes it early, as in `-o >(head)`, this is not a failure.
+ */
 async function writeToDevice(chunks: Chunks, path: string, isCompressed: boolean): Promise<WriteResult> {
   const isClosed = (error: unknown) => errorCode(error) === "EPIPE";
   const fail = (cause: unknown): never => {

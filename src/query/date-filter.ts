@@ -18,7 +18,9 @@ export interface DateColumn {
   form: "month" | "day" | "utc" | "iso";
 }
 
-/** Returns the date of a typed table, or null if its rows have none. List items without a date use their record's date. */
+/**
+ * Returns the date of a typed table, or null if its rows have none. List items without a date use their record's date.
+ */
 export function findTableDate(shape: TableShape): DateColumn | null {
   const { list, resource } = shape;
   if (!list) return findRecordDate(shape);

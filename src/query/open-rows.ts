@@ -28,7 +28,7 @@ export interface RowSource {
   columns: readonly ReadableColumn[];
   /** Reads the rows in batches, in a stable order. Can be called more than once. */
   batches(): Iterable<readonly Row[]>;
-  /** The table and the filters, from which some formats select other values or counts. Undefined for a query result. */
+  /** The table and the filters, with which some formats read other values. Undefined for a query result. */
   selection?: RowSelection;
 }
 

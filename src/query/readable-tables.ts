@@ -21,7 +21,7 @@ import { type DateColumn, findDateColumn, findTableDate } from "./date-filter.js
 /** A table or view that commands can read. */
 export interface ReadableTable {
   name: string;
-  /** `current` and `removed` tables are built from the API's records. `system` tables are the program's own. */
+  /** `current` and `removed` tables are built from the API's records. `system` tables are brandapi's own. */
   kind: RecordState | "view" | "system";
   about: string;
   columns: readonly ReadableColumn[];

@@ -83,7 +83,8 @@ function explainOtherDialect(sql: string, error: string): Mistake | undefined {
   if (/[‘’“”]/.test(code)) return { hint: "replace the curly quotes (`‘’“”`) with straight ones: `'text'`" };
   const apostrophe = /syntax error$|^unrecognized token/.test(error) ? findApostrophe(sql) : undefined;
   if (apostrophe !== undefined) return { hint: `write an apostrophe inside text twice: \`${apostrophe}\`` };
-  // If only a name is unknown, the syntax is not the problem, unless SQLite took a keyword such as `sysdate` for a name.
+  // If only a name is unknown, the syntax is not the problem, unless SQLite took a keyword such as `sysdate` for a
+  // name.
   if (/^no such (?:table|column): (?!sysdate|timestamp|day|month|year)/i.test(error)) return undefined;
   const hint = otherDialects.find(([pattern]) => pattern.test(code))?.[1];
   return hint === undefined ? undefined : { hint };

@@ -19,7 +19,8 @@ const maxInputBytes = 16 * 2 ** 20;
 
 /**
  * Reads a text file without its byte order mark. Accepts UTF-8, and UTF-16 as written by Windows PowerShell.
- * @throws the system error, with the path, if the file cannot be read; UsageError if the file is larger than `maxInputBytes`
+ * @throws the system error, with the path, if the file cannot be read; UsageError if the file is larger than
+ * `maxInputBytes`
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];

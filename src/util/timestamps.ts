@@ -69,8 +69,8 @@ export function isTimestampText(text: string): boolean {
 }
 
 /**
- * Like `parseTimestampParts`, but returns milliseconds since the Unix epoch, with microseconds as a fraction. From the year
- * 2200 on, the fraction is imprecise, but it is never rounded up to the next millisecond.
+ * Like `parseTimestampParts`, but returns milliseconds since the Unix epoch, with microseconds as a fraction. From the
+ * year 2200 on, the fraction is imprecise, but it is never rounded up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   const read = parseTimestampParts(text);
