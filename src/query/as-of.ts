@@ -70,7 +70,7 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
 function checkFirstRead(mirror: Mirror, names: readonly string[], time: string): void {
   for (const name of names) {
     const resources = new Set(findTypedTables(name).map(({ resource }) => syncingResource(resource).name));
-    // System tables and the views of them depend on all resources.
+    // System tables, and views of them, depend on all resources.
     const sources = resources.size > 0 ? [...resources] : [null];
     const [first] = sources.flatMap((source) => readFirstReadEnd(mirror, source) ?? []).sort();
     if (first !== undefined && first > time)

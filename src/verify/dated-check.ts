@@ -43,7 +43,7 @@ import {
 
 const maxRequests = 100;
 
-/** The age of the last read up to which newer records are left to the next nightly sync. */
+/** Newer records are left to the next nightly sync unless the last read is older than this. */
 const maxReadAgeMs = 26 * hourMs;
 
 /** The result of comparing the API's current daily totals with the totals stored when each day was last read. */

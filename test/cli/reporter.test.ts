@@ -225,7 +225,7 @@ test("the progress listener is called at the start of a task, every two seconds,
   ]);
 });
 
-test("the colors of a progress line that fills the terminal end with the line", async () => {
+test("a colored progress line resets its colors even if it fills the terminal", async () => {
   const seen = reporterFor({}, { tty: true, columns: 56, env: { LANG: "C.UTF-8" } });
   seen.reporter.begin({ name: "orders", total: 28 });
   await vi.waitUntil(() => seen.text.includes("░"));

@@ -57,7 +57,7 @@ test("if the mirror is damaged, sync names the last backup and exits with code 3
   expect(brand.lastRun().verified).toBe(1);
 });
 
-test("doctor names the last backup if the damage prevents the check for damage", async () => {
+test("doctor names the last backup even if the damage makes SQLite's integrity check fail", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
   // The page of a table is marked as the page of an index.

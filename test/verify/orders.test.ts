@@ -168,7 +168,7 @@ describe("unread orders", () => {
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("verify lists orders that are newer than the last sync, without a difference, and --repair reads them", async () => {
+  test("verify lists orders newer than the last sync without reporting a difference, and --repair reads them", async () => {
     const brand = await synced();
     brand.pass(day);
     brand.order(orderAt("new", brand.now() - hour));
