@@ -184,16 +184,16 @@ function createDayDifference(day: string, text: string): DayDifference {
 
 const maxListedCounts = 3;
 
-function summarizeDifferences(days: readonly DayDifference[], counts: readonly CountComparison[]): string {
+function summarizeDifferences(days: readonly DayDifference[], countTexts: readonly string[]): string {
   const daysByText = new Map<string, Set<string>>();
   for (const { day, text } of days) daysByText.set(text, (daysByText.get(text) ?? new Set()).add(day));
   const dayTexts = [...daysByText].map(([text, dates]) => {
     const [first = "", ...others] = [...dates].sort();
     return `${others.length === 0 ? first : `${dates.size} days, ${first} to ${others.at(-1)}`}: ${text}`;
   });
-  const countTexts = counts.slice(0, maxListedCounts).map(describeCount);
-  const unlisted = counts.length - countTexts.length;
-  return [...dayTexts, ...countTexts, ...(unlisted > 0 ? [`${unlisted} more counts differ`] : [])].join("; ");
+  const listed = countTexts.slice(0, maxListedCounts);
+  const unlisted = countTexts.length - listed.length;
+  return [...dayTexts, ...listed, ...(unlisted > 0 ? [`${unlisted} more counts differ`] : [])].join("; ");
 }
 
 function describeCount(count: CountComparison): string {
@@ -263,11 +263,23 @@ function verifyMonths(
   const compared = dailyTotals && !drift ? "daily totals and counts agree" : "counts agree";
   const agreement = `${compared} (${filters.join(", ")})${drift ? `; ${describeDrift(drift)}` : ""}`;
 
+  const from = Number.isFinite(first.from) ? first.from : oldest;
+  const months = listMonths({ from, to: newestRead });
+
+  /** Describes a count in the first month that it overlaps. Later months refer to that month. */
+  function describeCountIn(month: TimeRange, count: CountComparison): string {
+    const firstMonth = months.find((other) => overlaps(other, count));
+    const isFirst = firstMonth === undefined || firstMonth.from === month.from;
+    return isFirst ? describeCount(count) : `${count.filter.name}: see ${firstMonth.month}`;
+  }
+
   function verifyMonth(month: TimeRange): Pick<PartResult, "state" | "why"> {
     const days = dayDifferences.filter((day) => overlaps(day, month));
     const counts = differingParts.filter((count) => overlaps(count, month));
-    if (days.length + counts.length > 0)
-      return { state: "different", why: summarizeDifferences(days, counts) };
+    if (days.length + counts.length > 0) {
+      const countTexts = counts.map((count) => describeCountIn(month, count));
+      return { state: "different", why: summarizeDifferences(days, countTexts) };
+    }
     if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), month)))
       return { state: "unproven", why: "not read completely" };
     if (faultySlices.some((slice) => overlaps(slice, month)))
@@ -280,8 +292,7 @@ function verifyMonths(
     return { state: "proven", why: `${agreement}${end}` };
   }
 
-  const from = Number.isFinite(first.from) ? first.from : oldest;
-  return listMonths({ from, to: newestRead }).map(({ month: part, ...range }) => {
+  return months.map(({ month: part, ...range }) => {
     const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
     const read_at = formatInstantOrNull(Math.min(...readings));
     return { kind: "month", part, read_at, ...verifyMonth(range) };

@@ -135,6 +135,14 @@ describe("differences by month", () => {
     );
   });
 
+  test("verify describes a count that spans several months only in the first of them", async () => {
+    const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
+    brand.cancel("o5");
+    const { result } = await verified(brand);
+    expect(why(result, "2026-08")).toContain("cancelled: 1 in the API, 0 in the mirror");
+    expect(why(result, "2026-09")).toBe("cancelled: see 2026-08");
+  });
+
   test("verify sends at most about 100 requests to find the days that differ", async () => {
     const brand = await synced({
       orders: ordersBefore(noon - hour, 400, day),
