@@ -205,6 +205,7 @@ export const migrations: readonly string[] = [
   ALTER TABLE day_figures RENAME TO stored_totals;
   ALTER TABLE stored_totals RENAME COLUMN figures TO totals;
   ALTER TABLE open_columns RENAME TO discovered_columns;
+  ALTER TABLE sync_state RENAME COLUMN distrusted TO ignored_filters;
 
   -- A command that failed before this migration may have stored its error under the new name. That error is newer.
   UPDATE OR IGNORE mirror_info SET name = 'running_command' WHERE name = 'under_way';

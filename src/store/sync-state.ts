@@ -25,7 +25,7 @@ import {
   writeFaultySlices,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { countCurrent, readCurrentIds, whereCurrent } from "./records.js";
+import { countCurrent, findDate, readCurrentIds, whereCurrent } from "./records.js";
 
 /** The records that the API returned for a range that was read completely. */
 interface CompleteReading {
@@ -51,15 +51,24 @@ interface StateRow {
   cursor_ms: number | null;
   window_ms: number | null;
   audit_requests: number | null;
-  distrusted: string;
+  ignored_filters: string;
 }
 
 /**
  * The sync state of a resource that is stored between runs: the dates read, the missing records and some options.
  * Methods that write must be called in a transaction.
  *
- * Each date is either covered, in a faulty slice, or unread. A current record becomes missing when the API does not
- * return it for its date. It is no longer missing when the API returns it again or a sync removes it.
+ * Each date is either covered, in a faulty slice, or unread. The last read of its date decides whether a record is
+ * missing, which means that a later step may remove it:
+ *
+ * | the API returned the record                       | the record is                                          |
+ * | ------------------------------------------------- | ------------------------------------------------------ |
+ * | for its own date, or in a list without dates      | not missing                                            |
+ * | not at all, although it read the record's date    | missing                                                |
+ * | with an unreadable date, in a faulty slice        | faulty, and missing once it is no longer in that slice |
+ * | for a date other than its own, in a faulty slice  | faulty, and missing if it is new and its date covered  |
+ *
+ * A missing record that is also faulty is not removed (`removableRecords`).
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -103,13 +112,28 @@ export class SyncState {
   }
 
   /**
-   * Adds a range to the coverage. Mirrored records in this range that the API did not return are marked as missing.
+   * Adds a range to the coverage. Mirrored records that the API did not return are marked as missing.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
+   * @param checked the range of the mirrored records that can become missing
    */
-  coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null): void {
-    const absentCount = this.#cover(reading, reading.range);
-    if (absentCount > 0) this.storedTotals.invalidate(reading.range);
+  coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null, checked = reading.range): void {
+    const { ids, range, requestedAt, runId } = reading;
+    const before = this.dates();
+    const absent = readCurrentIds(this.mirror, this.resource, checked).filter((id) => !ids.has(id));
+    this.missing.add(absent, before.coverage);
+    const covered = { ...range, readAt: requestedAt, runId };
+    this.#replaceDates(before, withCoveredRange(before, covered), runId, ids);
+    if (absent.length > 0) this.storedTotals.invalidate(range);
     if (apiTotals) this.#storeTotals(reading, apiTotals);
+  }
+
+  /**
+   * Adds all dates up to the time of the request to the coverage, after a list has been read completely. Mirrored
+   * records that are not in the list are marked as missing, even if their date is unreadable or in the future.
+   */
+  coverAll(reading: Omit<CompleteReading, "range">): void {
+    const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
+    this.coverRange({ ...reading, range }, null, allTime);
   }
 
   /**
@@ -123,39 +147,13 @@ export class SyncState {
       this.storedTotals.replace(clipToCompleteDays(part), apiTotals);
   }
 
-  /**
-   * Marks all dates up to the time of the request as covered, after a list has been read completely. Mirrored records
-   * that are not in the list are marked as missing, even if their date is unreadable or in the future.
-   */
-  coverAll(reading: Omit<CompleteReading, "range">): void {
-    const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
-    this.#cover({ ...reading, range }, allTime);
-  }
-
-  /**
-   * @param checked the range in which mirrored records that the API did not return are marked as missing
-   * @returns the number of records that the API did not return
-   */
-  #cover({ ids, range, requestedAt, runId }: CompleteReading, checked: TimeRange): number {
-    const before = this.dates();
-    const absent = readCurrentIds(this.mirror, this.resource, checked).filter((id) => !ids.has(id));
-    this.missing.add(absent, before.coverage);
-    this.#replaceDates(
-      before,
-      withCoveredRange(before, { ...range, readAt: requestedAt, runId }),
-      runId,
-      ids,
-    );
-    return absent.length;
-  }
-
-  /** Records a range that contains faulty records. The new slice replaces all slices that it overlaps. */
+  /** Adds a range that contains faulty records. The new slice replaces all slices that it overlaps. */
   addFaultySlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
     const before = this.dates();
-    // If the range was not read completely, the records of the replaced slices may still exist. Those without a date
-    // remain faulty records, because no other range contains them.
-    const possible = ids ? [] : listFaultyIds(before.faultySlices.filter((slice) => overlaps(slice, range)));
-    const kept = [...possible].filter((id) => this.#isUndated(id));
+    // If the range was not read completely, the undated records of the replaced slices may still exist, and no other
+    // range contains them.
+    const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
+    const kept = ids ? [] : [...listFaultyIds(replaced)].filter((id) => this.#isUndated(id));
     const recordIds = [...new Set([...faultyIds, ...kept])];
     const slice = { ...range, readAt: requestedAt, runId, recordIds, fault };
     this.#replaceDates(before, withFaultySlice(before, slice), runId, ids ?? new Set());
@@ -170,11 +168,23 @@ export class SyncState {
     writeCoverage(mirror, resource, after.coverage);
     copyCoverageToRun(mirror, runId, after.coverage);
     writeFaultySlices(mirror, resource, after.faultySlices);
-    const faultyAfter = listFaultyIds(after.faultySlices);
-    const removed = [...listFaultyIds(before.faultySlices)].filter(
-      (id) => !faultyAfter.has(id) && !returned.has(id),
-    );
-    this.missing.add(removed.filter((id) => this.#isUndated(id)));
+    const stillFaulty = listFaultyIds(after.faultySlices);
+    const noLongerFaulty = [...listFaultyIds(before.faultySlices)].filter((id) => !stillFaulty.has(id));
+    this.missing.add(noLongerFaulty.filter((id) => !returned.has(id) && this.#isUndated(id)));
+  }
+
+  /**
+   * Updates which of the records in a slice are missing (see the table above).
+   * @param valid the IDs of the records that were returned for their own dates
+   * @param faulty the IDs of the other records, and of those among them that are new in the mirror
+   */
+  updateMissing(
+    valid: readonly number[],
+    faulty: { ids: readonly number[]; added: readonly number[] },
+  ): void {
+    this.missing.delete(valid);
+    this.missing.delete(faulty.ids.filter((id) => findDate(this.mirror, id) === null));
+    this.missing.add(faulty.added.filter((id) => this.isCovered(findDate(this.mirror, id))));
   }
 
   #isUndated(id: number): boolean {
@@ -203,14 +213,15 @@ export class SyncState {
     this.#set("cursor_ms = ?", to);
   }
 
-  distrusted(): ReadonlySet<string> {
+  /** Returns the names of the status filters that are ignored because their counts were wrong. */
+  ignoredFilters(): ReadonlySet<string> {
     return new Set(
-      parseStoredJson<string[]>(this.mirror, this.#row()?.distrusted ?? "[]", "a list of filters"),
+      parseStoredJson<string[]>(this.mirror, this.#row()?.ignored_filters ?? "[]", "a list of filters"),
     );
   }
 
-  setDistrusted(filters: Iterable<string>): void {
-    this.#set("distrusted = ?", JSON.stringify([...filters]));
+  setIgnoredFilters(filters: Iterable<string>): void {
+    this.#set("ignored_filters = ?", JSON.stringify([...filters]));
   }
 
   lastOptions(): { windowMs: number; audit: number } | null {

@@ -53,11 +53,11 @@ function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
 }
 
 /**
- * Re-reads a sample of the days with drifting amounts: the oldest ones that this run has not read yet.
- * @returns true if the sample was read completely and no record in it has changed. Also false if the sample would contain
- * every drifting day, because these days are then read like any other changed day.
+ * Returns true if the amounts changed although the records did not. To find out, re-reads a sample: the oldest of the
+ * drifting days that this run has not read yet. Reads nothing if the sample would contain all of these days, because the
+ * caller can then read them like any other changed days.
  */
-export async function rereadSample(run: DatedRun, drift: AmountDrift, budget: Budget): Promise<boolean> {
+export async function confirmDrift(run: DatedRun, drift: AmountDrift, budget: Budget): Promise<boolean> {
   const { apiTotals, mirror, runId, state } = run;
   const changed = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
   const days = drift.days.filter((day) => changed.has(day));

@@ -39,10 +39,10 @@ interface AuditedPart extends TimeRange {
 }
 
 /**
- * Returns the ranges to audit, in this order: the dates before the cursor, newest first, and then the dates after it.
- * Faulty slices come first if their last read is older than that of the first date to audit, and last otherwise.
- * Adjacent dates are merged into one range, even if earlier runs read them separately, so that every request returns a
- * full page.
+ * Returns the ranges to audit: the dates before the cursor, newest first, and then the dates after it. Adjacent dates
+ * are merged into one range, even if earlier runs read them separately, so that every request returns a full page. The
+ * faulty slices come before all dates if one of them was read longer ago than the date at the cursor, so that neither
+ * the slices nor the dates are neglected.
  * @param staleBefore only dates and slices last read before this time are audited
  */
 export function planAudit(
@@ -58,14 +58,11 @@ export function planAudit(
   const ranges = [beforeCursor, afterCursor].flatMap((dates) =>
     mergeRanges(clipRanges(stale, dates)).toReversed(),
   );
-  const atCursor = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
+  const dates = ranges.map((range) => ({ ...range, isFaulty: false }));
   const slices = faultySlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
-  const isReadLater = ({ readAt }: CoveredRange) => atCursor !== undefined && readAt >= atCursor.readAt;
-  const split = slices.findIndex(isReadLater);
-  const [olderSlices, newerSlices] = split < 0 ? [slices, []] : [slices.slice(0, split), slices.slice(split)];
-  return [
-    ...olderSlices.map((slice) => ({ ...slice, isFaulty: true })),
-    ...ranges.map((range) => ({ ...range, isFaulty: false })),
-    ...newerSlices.map((slice) => ({ ...slice, isFaulty: true })),
-  ];
+  const faulty = slices.map((slice) => ({ ...slice, isFaulty: true }));
+  const atCursor = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
+  const [oldestSlice] = slices;
+  const slicesFirst = !atCursor || (oldestSlice !== undefined && oldestSlice.readAt < atCursor.readAt);
+  return slicesFirst ? [...faulty, ...dates] : [...dates, ...faulty];
 }

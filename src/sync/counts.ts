@@ -23,7 +23,7 @@ export interface CountComparison extends TimeRange {
   apiCount: number;
   mirrorCount: number;
   requestedAt: number;
-  newest: Json;
+  newestRecord: Json;
   /** Describes the newest record's date if it violates A2 or A3, in which case the count is meaningless. */
   fault: string | null;
 }
@@ -34,11 +34,11 @@ export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
 export async function requestCount(
   { api, resource }: ResourceSession,
   query: QueryParameters,
-): Promise<{ total: number; newest: Json; requestedAt: number }> {
+): Promise<{ total: number; newestRecord: Json; requestedAt: number }> {
   const parameters = { ...resource.query, ...query, page: 1, per_page: 1 };
   const response = await api.get(resource.path, parameters, resource.scope);
   const { items, pagination } = firstPage(resource.path, response);
-  return { total: pagination.total_items, newest: items[0] ?? null, requestedAt: response.requestedAt };
+  return { total: pagination.total_items, newestRecord: items[0] ?? null, requestedAt: response.requestedAt };
 }
 
 export async function compareCount(
@@ -47,7 +47,7 @@ export async function compareCount(
   filter = allRecords,
 ): Promise<CountComparison> {
   const query = { ...rangeQuery(session.resource.strategy, { from, to }), ...filter.query };
-  const { total: apiCount, newest, requestedAt } = await requestCount(session, query);
+  const { total: apiCount, newestRecord, requestedAt } = await requestCount(session, query);
   const mirrorCount = session.state.count({ from, to }, filter.flags);
   return {
     from,
@@ -56,8 +56,8 @@ export async function compareCount(
     apiCount,
     mirrorCount,
     requestedAt,
-    newest,
-    fault: newest === null ? null : findDateFault(session.resource, newest, { from, to }),
+    newestRecord,
+    fault: newestRecord === null ? null : findDateFault(session.resource, newestRecord, { from, to }),
   };
 }
 
@@ -77,11 +77,12 @@ export function sumListCounts({ mirror, resource }: ResourceSession, listed: num
 
 export function findDifferingCounts(
   counts: readonly CountComparison[],
-  distrusted: ReadonlySet<string> = new Set(),
+  ignoredFilters: ReadonlySet<string> = new Set(),
 ): CountComparison[] {
   return counts.filter(
     (count) =>
-      (count.apiCount !== count.mirrorCount || count.fault !== null) && !distrusted.has(count.filter.name),
+      (count.apiCount !== count.mirrorCount || count.fault !== null) &&
+      !ignoredFilters.has(count.filter.name),
   );
 }
 
@@ -126,7 +127,7 @@ export async function splitCount(
 function subtractCount(total: CountComparison, part: CountComparison, rest: TimeRange): CountComparison {
   const apiCount = total.apiCount - part.apiCount;
   const mirrorCount = total.mirrorCount - part.mirrorCount;
-  return { ...part, ...rest, apiCount, mirrorCount, newest: null, fault: null };
+  return { ...part, ...rest, apiCount, mirrorCount, newestRecord: null, fault: null };
 }
 
 /**
@@ -183,16 +184,17 @@ export async function findFutureRecords(
 ): Promise<FutureCount | null> {
   const { clock, resource } = session;
   const from = startOfSecond(clock.now()) + 1_000;
-  const newest = unread.find(({ to }) => to === Number.POSITIVE_INFINITY);
-  if (!newest || newest.from >= from || newest.apiCount <= newest.mirrorCount) return null;
-  const newestDate = recordDate(resource, newest.newest);
+  const afterCoverage = unread.find(({ to }) => to === Number.POSITIVE_INFINITY);
+  if (!afterCoverage || afterCoverage.from >= from) return null;
+  if (afterCoverage.apiCount <= afterCoverage.mirrorCount) return null;
+  const newestDate = recordDate(resource, afterCoverage.newestRecord);
   if (newestDate !== null && newestDate < from) return null;
 
   const count = await compareCount(session, { from, to: Number.POSITIVE_INFINITY });
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return null;
-  const isDated = recordDate(resource, count.newest) !== null;
-  const until = String(valueAt(count.newest, [resource.strategy.dateField]));
+  const isDated = recordDate(resource, count.newestRecord) !== null;
+  const until = String(valueAt(count.newestRecord, [resource.strategy.dateField]));
   return { count, dated: isDated ? { records, until } : null };
 }
 
@@ -201,9 +203,12 @@ export function subtractFuture(
   unread: readonly CountComparison[],
   future: FutureCount | null,
 ): CountComparison[] {
-  const newest = unread.at(-1);
-  if (!future || !newest) return [...unread];
-  const past = subtractCount(newest, future.count, { from: newest.from, to: future.count.from - 1 });
+  const afterCoverage = unread.at(-1);
+  if (!future || !afterCoverage) return [...unread];
+  const past = subtractCount(afterCoverage, future.count, {
+    from: afterCoverage.from,
+    to: future.count.from - 1,
+  });
   return [...unread.slice(0, -1), past];
 }
 

@@ -27,8 +27,8 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
   } catch (error) {
-    const isSkippable = failureScope(error) === "resource" && !(error instanceof UnsafeResponse);
-    if (!(error instanceof BrandapiError) || !isSkippable) throw error;
+    const isUnsafe = !(error instanceof BrandapiError) || error instanceof UnsafeResponse;
+    if (isUnsafe || failureScope(error) !== "resource") throw error;
     return { apiTotals: null, error };
   }
 }
@@ -110,18 +110,17 @@ export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefine
 }
 
 /**
- * Groups days into ranges: adjacent days, and days whose records fit on one page. The least recently read ranges come
- * first.
+ * Groups days into ranges, so that reading them takes fewer requests: adjacent days, and days whose records fit on one
+ * page. The least recently read ranges come first.
  */
 export function groupDays(state: SyncState, days: readonly string[]): TimeRange[] {
-  const ranges = days.map(dayRange).reduce<TimeRange[]>((joined, day) => {
-    const last = joined.at(-1);
-    const isNear =
-      last && (day.from - last.to <= 1 || state.count({ from: last.from, to: day.to }) < maxPerPage);
-    if (isNear) last.to = day.to;
-    else joined.push(day);
-    return joined;
-  }, []);
+  const ranges: TimeRange[] = [];
+  for (const day of days.map(dayRange)) {
+    const last = ranges.at(-1);
+    const joined = { from: last?.from ?? day.from, to: day.to };
+    if (last && (day.from - last.to <= 1 || state.count(joined) < maxPerPage)) last.to = day.to;
+    else ranges.push(day);
+  }
   const coverage = state.coverage();
   const readAt = (range: TimeRange) =>
     Math.min(...coverage.flatMap((part) => (overlaps(part, range) ? part.readAt : [])));

@@ -116,7 +116,7 @@ function findDueRanges(
 
 /**
  * Returns the dates that the options request: all dates for `--full`, and a single range for `--since`. The default is
- * the gaps in the coverage, the dates after the last finished run, and the window before each of these ranges.
+ * the unread dates, each with the window before it, and the window before the end of the last finished run.
  */
 function findRequestedRanges(
   { coverage, faultySlices, finishedUntil }: PlanState,
@@ -127,14 +127,11 @@ function findRequestedRanges(
   if (full) return [{ from: readable.from, to: until }];
   if (since !== undefined) return [{ from: since, to: until }];
   const unread = subtractRanges([readable], [...coverage, ...faultySlices]);
+  const unreadWithWindows = unread.map(({ from, to }) => ({ from: subtractWindow(from, windowMs), to }));
   // The window ends now if no run has finished yet, or if the clock was set back.
-  const lastRead = Math.min(finishedUntil ?? readable.to, readable.to);
-  const sinceLastRun = { from: lastRead + 1, to: readable.to };
-  const withWindows = [...unread, sinceLastRun].map(({ from, to }) => ({
-    from: subtractWindow(from, windowMs),
-    to,
-  }));
-  return clipRanges(withWindows, { from: readable.from, to: until });
+  const windowEnd = Math.min(finishedUntil ?? readable.to, readable.to);
+  const window = { from: subtractWindow(windowEnd + 1, windowMs), to: readable.to };
+  return clipRanges([...unreadWithWindows, window], { from: readable.from, to: until });
 }
 
 /** Subtracts a duration from an instant. Returns -Infinity if the result would be before the year 0. */

@@ -75,13 +75,14 @@ async function* requestPages(
   let previous: NewestPage | null = null;
   for (let newest = to; ; ) {
     const page = await requestNewest(run, { from, to: newest });
-    // Only the count in this response shows whether records were missing from the previous page.
-    if (previous?.kind === "complete" && (await lackedRecords(run, previous, page.total))) {
+    // Only the count in this response shows whether records were missing from the previous page, which may already have
+    // been stored. If so, its range is read again.
+    if (previous?.kind === "complete" && (await wasIncomplete(run, previous, page.total))) {
       const range = { from, to: previous.range.to };
       yield { kind: "faulty", range, total: previous.total, isLast: true };
       return;
     }
-    const isLast = page.range.from <= from || budget.remaining <= 0;
+    const isLast = page.kind === "faulty" || page.range.from <= from || budget.remaining <= 0;
     if (page.kind === "complete") {
       const remaining = Math.ceil((page.total - page.records.length) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));
@@ -105,7 +106,7 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   const response = await api.get(resource.path, query, resource.scope);
   const { items, pagination, requestedAt } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
-  // A record without a valid ID must not be in a transaction with earlier pages, because they would be rolled back.
+  // An invalid ID must be found before the records are in a transaction with earlier pages, which would be rolled back.
   for (const item of items) recordKey(resource, item, 0);
   const seconds = readSortedDates(resource, items, range);
   if (!seconds) return { kind: "faulty", range, total };
@@ -126,7 +127,7 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
  * the API's count of the remaining records differs from the expected count, because that can also mean that records have
  * changed.
  */
-async function lackedRecords(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
+async function wasIncomplete(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
   const { range, records, total } = page;
   if (remaining === total - records.length) return false;
   const repeated = await requestNewest(run, range);
@@ -188,8 +189,8 @@ function storePage(run: DatedRun, page: CompletePage & { isLast: boolean }): Ski
   const { apiTotals, progress, runId, state, writer } = run;
   const { isLast, olderRecords, range, records, requestedAt } = page;
   const written = writer.write(records, { readAt: requestedAt });
-  // Write the older records as well, so that an interrupted run loses none of them. The next page contains them too, so
-  // their number, their copies and their effect on the totals are left to that page.
+  // Write the older records as well, so that an interrupted run loses none of them. The next page contains them too and
+  // handles the rest: their copies, their effect on the totals and, unless the budget is used up, their number.
   const older = writer.write(olderRecords, { readAt: requestedAt });
   state.missing.delete([...written.ids, ...older.ids]);
   const ids = new Set(written.ids);

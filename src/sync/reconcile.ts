@@ -2,7 +2,7 @@ import { countPages } from "../api/pagination.js";
 import type { SyncState } from "../store/sync-state.js";
 import { pluralize } from "../util/format-text.js";
 import { allTime, describeRange, mergeRanges } from "../util/time-ranges.js";
-import { type AmountDrift, rereadSample, warnOfDrift } from "./amount-drift.js";
+import { type AmountDrift, confirmDrift, warnOfDrift } from "./amount-drift.js";
 import {
   allRecords,
   type CountComparison,
@@ -39,18 +39,19 @@ interface Reconciliation {
 export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promise<Reconciliation> {
   const { options, reporter, resource, state, unsettledSlices } = run;
   const budget = new Budget(run.api, options.budget);
-  const distrustedBefore = state.distrusted();
-  const ignoresAmounts = drift !== null && (await rereadSample(run, drift, budget));
+  const ignoredBefore = state.ignoredFilters();
+  const ignoresAmounts = drift !== null && (await confirmDrift(run, drift, budget));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
   const rereadCounts = await readDifferences(run, ignoresAmounts, budget);
 
-  const distrusted = [...state.distrusted()].filter((name) => !distrustedBefore.has(name));
-  const reasons = [...unsettledSlices, ...distrusted.map(describeDistrusted)];
+  const newlyIgnored = [...state.ignoredFilters()].filter((name) => !ignoredBefore.has(name));
+  const reasons = [...unsettledSlices, ...newlyIgnored.map(describeIgnoredFilter)];
   const isComplete = rereadCounts.differing.length === 0 && reasons.length === 0;
-  const { counts, unreachable } =
-    isComplete && isAllCovered(state)
-      ? await checkUnreachable(run, rereadCounts)
-      : { counts: rereadCounts, unreachable: 0 };
+  const isWholeHistory = isComplete && isAllCovered(state);
+  let unreachable = isWholeHistory ? await requestUnreachable(run, rereadCounts) : 0;
+  // Records added since the comparison could explain the difference, so the counts are compared once more.
+  const counts = unreachable > 0 ? await compareAllCounts(run) : rereadCounts;
+  if (counts.differing.length > 0) unreachable = 0;
   if (unreachable > 0)
     reporter.warn(
       `${resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
@@ -105,7 +106,7 @@ function describeUnreadDays({ length }: readonly string[]): string[] {
   ];
 }
 
-function describeDistrusted(filter: string): string {
+function describeIgnoredFilter(filter: string): string {
   return `the API's filter \`${filter}\` does not count the records that have this status, so the filter is ignored until it counts them`;
 }
 
@@ -116,24 +117,16 @@ function isAllCovered(state: SyncState): boolean {
 }
 
 /**
- * Counts the records that the API counts but does not return for any date range (A11).
+ * Returns the number of records that the API counts but does not return for any date range (A11).
  * @param counts the counts for all covered ranges, which must agree
- * @returns the number of these records, and the newest counts for all covered ranges
  */
-async function checkUnreachable(
-  run: DatedRun,
-  counts: ComparedCounts,
-): Promise<{ counts: ComparedCounts; unreachable: number }> {
+async function requestUnreachable(run: DatedRun, counts: ComparedCounts): Promise<number> {
   const allDates = await compareCount(run, allTime);
-  if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return { counts, unreachable: 0 };
+  if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return 0;
   const unread = await compareUnread(run);
   const future = await findFutureRecords(run, unread);
   if (future?.dated) run.reporter.note(`${run.resource.name}: ${describeFuture(future.dated)}`);
-  const unreachable = countUnreachable(allDates, counts.sums, unread);
-  if (unreachable === 0) return { counts, unreachable };
-  // Records added since the comparison could explain the difference, so the counts are compared once more.
-  const newCounts = await compareAllCounts(run);
-  return { counts: newCounts, unreachable: newCounts.differing.length === 0 ? unreachable : 0 };
+  return countUnreachable(allDates, counts.sums, unread);
 }
 
 interface ComparedCounts {
@@ -141,18 +134,20 @@ interface ComparedCounts {
   sums: CountSums;
 }
 
-/**
- * Compares the counts for all covered ranges. A status filter that is being ignored is used again once its counts
- * agree.
- */
+/** Compares the counts for all covered ranges, without the status filters that are being ignored. */
 async function compareAllCounts(run: DatedRun): Promise<ComparedCounts> {
-  const { mirror, state } = run;
   const counts = await compareCovered(run);
-  const wrong = findDifferingCounts(counts).map(({ filter }) => filter.name);
-  const distrusted = new Set([...state.distrusted()].filter((name) => wrong.includes(name)));
-  if (distrusted.size < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
-  const differing = findDifferingCounts(counts, distrusted);
+  useCorrectFilters(run, counts);
+  const differing = findDifferingCounts(counts, run.state.ignoredFilters());
   return { differing, sums: sumCounts(counts, differing.length) };
+}
+
+/** Stops ignoring the status filters whose counts agree. */
+function useCorrectFilters({ mirror, state }: DatedRun, counts: readonly CountComparison[]): void {
+  const wrong = new Set(findDifferingCounts(counts).map(({ filter }) => filter.name));
+  const ignored = [...state.ignoredFilters()];
+  const stillWrong = ignored.filter((name) => wrong.has(name));
+  if (stillWrong.length < ignored.length) mirror.transaction(() => state.setIgnoredFilters(stillWrong));
 }
 
 /**
@@ -163,7 +158,7 @@ async function readDifferingCount(run: DatedRun, differing: CountComparison, bud
   const { mirror, state } = run;
   const { filter } = differing;
   // If an earlier part has shown that the filter is wrong, the other parts need not be read.
-  if (budget.remaining <= 0 || state.distrusted().has(filter.name)) return;
+  if (budget.remaining <= 0 || state.ignoredFilters().has(filter.name)) return;
   const parts = isCheapToRead(state, differing) ? null : await splitCount(run, differing);
   if (parts) {
     for (const part of parts) await readDifferingCount(run, part, budget);
@@ -174,7 +169,7 @@ async function readDifferingCount(run: DatedRun, differing: CountComparison, bud
   const after = await compareCount(run, differing, filter);
   // If the API's count has changed as well, records have changed in the meantime, and the filter may be correct.
   if (after.apiCount !== differing.apiCount || after.apiCount === after.mirrorCount) return;
-  mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
+  mirror.transaction(() => state.setIgnoredFilters([...state.ignoredFilters(), filter.name]));
 }
 
 /** True if the range can be read with at most two requests, so that splitting it would save nothing. */

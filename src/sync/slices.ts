@@ -1,5 +1,5 @@
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
-import { countUndated, findDate, readCurrentKeys } from "../store/records.js";
+import { countUndated, readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange, type TimeRange } from "../util/time-ranges.js";
 import { findDateFault, rangeQuery } from "./check-dates.js";
@@ -62,7 +62,7 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
     progress.addRows(list.records.size);
-    updateMissing(run, writtenValid, writtenFaulty);
+    state.updateMissing(writtenValid.ids, writtenFaulty);
     const isChanged = writtenValid.addedOrChanged > 0 || writtenFaulty.addedOrChanged > 0;
     if (isChanged || fault !== null) state.storedTotals.invalidate(slice);
 
@@ -80,17 +80,6 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
     else if (isComplete) state.coverRange({ runId, range: slice, ids, requestedAt }, apiTotals);
     return [...writtenValid.copies, ...writtenFaulty.copies];
   });
-}
-
-/**
- * Updates which of the returned records are missing. A valid record was returned for its own date, so it is not missing.
- * A faulty record may have been returned for a different date. A mirrored record therefore remains missing, and a new
- * record becomes missing if its own date is covered. A record without a readable date was returned, so it is not missing.
- */
-function updateMissing({ mirror, state }: DatedRun, valid: WrittenRecords, faulty: WrittenRecords): void {
-  state.missing.delete(valid.ids);
-  state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
-  state.missing.add(faulty.added.filter((id) => state.isCovered(findDate(mirror, id))));
 }
 
 function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFaulty: boolean): WrittenRecords {

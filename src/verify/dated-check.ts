@@ -89,8 +89,8 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const counts = await compareCovered(run);
   // If the API is down, the count requests fail as well, and that error is reported instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
-  const distrusted = state.distrusted();
-  const differing = findDifferingCounts(counts, distrusted);
+  const ignoredFilters = state.ignoredFilters();
+  const differing = findDifferingCounts(counts, ignoredFilters);
   const differingParts: CountComparison[] = [];
   for (const count of differing) differingParts.push(...(await findDifferingParts(run, count, budget)));
   // The total is requested before the counts of unread ranges, because records that arrive in between would otherwise
@@ -109,7 +109,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   };
   return {
     counts,
-    filters: listCountFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
+    filters: listCountFilters(run).flatMap(({ name }) => (ignoredFilters.has(name) ? [] : name)),
     dailyTotals,
     dayDifferences: [...findChangedTotals(dailyTotals), ...findMissingRecords(run)],
     differingParts,

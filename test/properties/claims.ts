@@ -21,7 +21,7 @@ export interface MirrorClaims {
   /** The records that have not been removed. */
   present: MirrorRecord[];
   /** The filters that sync ignores because their counts were wrong. */
-  distrusted: ReadonlySet<string>;
+  ignoredFilters: ReadonlySet<string>;
 }
 
 export interface MirrorRecord {
@@ -75,7 +75,7 @@ export function readClaims(world: World): MirrorClaims {
     removedAt: removed_at === null ? null : Date.parse(removed_at),
     version: versionHistory.versions.get(key)?.findLast((version) => version.json === json) ?? null,
   }));
-  const distrusted = db.prepare("SELECT distrusted FROM sync_state WHERE resource = ?").pluck();
+  const ignoredFilters = db.prepare("SELECT ignored_filters FROM sync_state WHERE resource = ?").pluck();
   const newest = spans.length > 0 ? Math.max(...spans.map(({ readAt }) => readAt)) : undefined;
   const readAt = (second: number) => spans.find(({ from, to }) => from <= second && second <= to)?.readAt;
   return {
@@ -88,8 +88,8 @@ export function readClaims(world: World): MirrorClaims {
     },
     records: new Map(records.map((one) => [one.key, one])),
     present: records.filter(({ removedAt }) => removedAt === null),
-    distrusted: new Set(
-      JSON.parse((distrusted.get(resource.name) as string | undefined) ?? "[]") as string[],
+    ignoredFilters: new Set(
+      JSON.parse((ignoredFilters.get(resource.name) as string | undefined) ?? "[]") as string[],
     ),
   };
 }

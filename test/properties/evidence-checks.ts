@@ -32,10 +32,10 @@ function countsOf({
 function checkCounts(
   world: World,
   end: RunResult,
-  { distrusted, present, coveredRanges }: MirrorClaims,
+  { ignoredFilters, present, coveredRanges }: MirrorClaims,
 ): string[] {
   const states = statesIn(world, end);
-  const checks = countsOf(world).filter(([name]) => !distrusted.has(name));
+  const checks = countsOf(world).filter(([name]) => !ignoredFilters.has(name));
   const found: string[] = [];
   for (const range of coveredRanges)
     for (const [name, counts] of checks) {

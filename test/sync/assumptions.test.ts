@@ -144,14 +144,14 @@ describe("differences that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("reaching the request limit before a wrong count is resolved does not make sync distrust the status filter", async () => {
+  test("reaching the request limit before a wrong count is resolved does not make sync ignore the status filter", async () => {
     const orders = ordersBefore(noon - 40 * day, 9_000, hour);
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     // The last request in the budget reads only the first of two pages.
     brand.data.orders = brand.data.orders.map((order, n) => (n < 300 ? order : cancelOrder(order)));
     expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 8, verified: 0 });
-    expect(brand.sql("SELECT distrusted FROM sync_state")).toEqual([{ distrusted: "[]" }]);
+    expect(brand.sql("SELECT ignored_filters FROM sync_state")).toEqual([{ ignored_filters: "[]" }]);
   });
 });
 

@@ -30,14 +30,22 @@ test("the audit reads contiguous dates as one range, and skips dates that were j
   ]);
 });
 
-test("the audit re-reads a faulty slice first if its last read is older than the next range's, and last otherwise", () => {
-  const coverage = [read(first, 49, 5), read(60, 89, 50)];
-  const slices = [slice(50, 52, 60), slice(53, 55, 20), slice(56, 59, 10), slice(90, 99, stale)];
-  expect(plan(coverage, slices, 99, stale)).toEqual([
+const twoSlices = [slice(50, 52, 60), slice(56, 59, 10), slice(90, 99, stale)];
+
+test("the audit reads the faulty slices first, least recently read first, if one was read before the date at the cursor", () => {
+  expect(plan([read(first, 49, 5), read(60, 89, 50)], twoSlices, 99, stale)).toEqual([
     [56, 59],
-    [53, 55],
+    [50, 52],
     [60, 89],
     [first, 49],
+  ]);
+});
+
+test("the audit reads the faulty slices last if all of them were read after the date at the cursor", () => {
+  expect(plan([read(first, 49, 50), read(60, 89, 5)], twoSlices, 99, stale)).toEqual([
+    [60, 89],
+    [first, 49],
+    [56, 59],
     [50, 52],
   ]);
 });

@@ -55,7 +55,7 @@ describe("verify orders", () => {
     });
   });
 
-  test("verify compares only counts if the API returns no daily totals, and ignores distrusted filters", async () => {
+  test("verify compares only counts if the API returns no daily totals, and ignores filters whose counts were wrong", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     expect(why((await verified(brand)).result, "2026-10")).toMatch(/^counts agree/);
     brand.api.variants = { refundedFilter: "any" };
