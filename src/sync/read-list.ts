@@ -84,43 +84,54 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
   for (;;) {
     const newest = collectRecords(resource, await requestPages(run, path, query), idOf);
     readings.push(newest);
-    const list = decideList(readings, newest);
-    if (list) return list;
+    const complete = findCompleteList(readings, newest);
+    if (complete) return complete;
+    if (readings.length >= maxReadings) {
+      const repeated = findLastingDuplicates(readings, newest);
+      if (repeated.length > 0 || !isRandomlySorted(readings)) return combineReadings(readings, { repeated });
+    }
   }
 }
 
-/**
- * Decides whether to stop reading.
- * @param readings all readings, including the newest
- * @returns a complete list, or an incomplete list if another reading would not help, or null to read the list again
- */
-function decideList(readings: readonly ListReading[], newest: ListReading): List | null {
-  const total = newest.totals.at(-1) ?? 0;
-  const records = mergeRecords(readings);
-  const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
-  const merged = { records, total, requestedAt, repeated: [] };
+/** Returns the list if the newest reading, or all readings combined, contain as many records as the API counts. */
+function findCompleteList(readings: readonly ListReading[], newest: ListReading): List | null {
   // If the list has shrunk while it was being read, a record may have moved to a page that had already been read.
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
-  if (newest.records.size === total && !hasShrunk)
-    return { ...merged, records: newest.records, requestedAt: newest.requestedAt, isComplete: true };
+  const total = newest.totals.at(-1) ?? 0;
+  if (newest.records.size === total && !hasShrunk) return combineReadings([newest], { isComplete: true });
+  const combined = combineReadings(readings, { isComplete: true });
+  return isTotalSteady(readings) && combined.records.size === total ? combined : null;
+}
 
-  // If the number of records never changed, the readings can be combined.
-  const isTotalSteady = new Set(readings.flatMap(({ totals }) => totals)).size === 1;
-  if (isTotalSteady && records.size === total) return { ...merged, isComplete: true };
+/**
+ * Returns the IDs that the list contains more than once. If all readings are identical, the list itself contains the
+ * duplicates, and more readings would not help.
+ */
+function findLastingDuplicates(readings: readonly ListReading[], newest: ListReading): string[] {
+  const isOrderSteady = readings.every(({ ids }) => isDeepStrictEqual(ids, newest.ids));
+  return isTotalSteady(readings) && isOrderSteady ? findRepeatedIds(newest.ids) : [];
+}
 
-  if (readings.length < maxReadings) return null;
-
-  // If all readings are identical, the list itself contains duplicates, and more readings would not help.
-  const isOrderSteady = readings.every((reading) => isDeepStrictEqual(reading.ids, newest.ids));
-  const repeated = isTotalSteady && isOrderSteady ? findRepeatedIds(newest.ids) : [];
-  if (repeated.length > 0) return { ...merged, isComplete: false, repeated };
-
-  // If the API sorts the list randomly, each reading may find more records.
+/** True if the API sorts the list randomly, so that another reading may find the remaining records. */
+function isRandomlySorted(readings: readonly ListReading[]): boolean {
+  const { records, total } = combineReadings(readings);
   const isGrowing = mergeRecords(readings.slice(0, -maxReadings)).size < records.size;
-  const isRandomlySorted = isTotalSteady && records.size < total && isGrowing;
-  if (isRandomlySorted && readings.length < maxReadingsInRandomOrder) return null;
+  const isLimitReached = readings.length >= maxReadingsInRandomOrder;
+  return isTotalSteady(readings) && records.size < total && isGrowing && !isLimitReached;
+}
 
-  return { ...merged, isComplete: false };
+/** True if the number of records never changed, so that the readings can be combined. */
+function isTotalSteady(readings: readonly ListReading[]): boolean {
+  return new Set(readings.flatMap(({ totals }) => totals)).size === 1;
+}
+
+function combineReadings(
+  readings: readonly ListReading[],
+  { isComplete = false, repeated = [] as string[] } = {},
+): List {
+  const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
+  const total = readings.at(-1)?.totals.at(-1) ?? 0;
+  return { records: mergeRecords(readings), total, requestedAt, repeated, isComplete };
 }
 
 /**

@@ -188,6 +188,8 @@ function downgradeToVersion4({ db: path }: TestBrand, more = ""): void {
     ALTER TABLE stored_totals RENAME COLUMN totals TO figures;
     ALTER TABLE stored_totals RENAME TO day_figures;
     ALTER TABLE discovered_columns RENAME TO open_columns;
+    ALTER TABLE sync_state RENAME COLUMN ignored_filters TO distrusted;
+    UPDATE sync_state SET distrusted = '["cancelled"]' WHERE resource = 'orders';
     UPDATE mirror_info SET name = 'under_way' WHERE name = 'running_command';
     INSERT INTO mirror_info VALUES ('failed_run', '{"command":"sync","error":"no network"}');
     INSERT INTO mirror_info VALUES ('refused:orders', '{"error":"no access"}');
@@ -229,6 +231,8 @@ test("a mirror with schema version 4 keeps the contents of renamed tables and co
   const totals = before[1]?.map(({ figures, ...row }) => ({ ...row, totals: figures }));
   expect(after).toEqual([before[0], totals, ...before.slice(2)]);
   expect(brand.sql(oldInfo)).toEqual([]);
+  const ignored = "SELECT ignored_filters FROM sync_state WHERE resource = 'orders'";
+  expect(brand.sql(ignored)).toEqual([{ ignored_filters: '["cancelled"]' }]);
 
   expect((await brand.run("sync")).code).toBe(0);
   expect(brand.sql("SELECT * FROM faulty_slices")).toEqual([]);
