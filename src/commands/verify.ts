@@ -172,15 +172,9 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, width: num
     const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
   }
-  if (result.newer) lines.push(`  not read yet: ${describeNewer(result.newer)}`);
   if (result.future) lines.push(`  not due yet: ${describeFuture(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
   return `${lines.map((line) => wrapIndented(line, width, 4)).join("\n")}\n`;
-}
-
-function describeNewer({ records, after }: NonNullable<VerificationResult["newer"]>): string {
-  const are = records === 1 ? "is" : "are";
-  return `${pluralize(records, "record")} ${are} newer than ${formatMinute(Date.parse(after) + 1)} and will be read by the next sync`;
 }
 
 function describeBlindSpot(verified: readonly Resource[]): string {

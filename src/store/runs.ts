@@ -204,17 +204,10 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | 
   return findNewestRun(mirror, resource, verifiedSql);
 }
 
-/**
- * Returns the last `verify` that found differences, unless a later `verify` found none or a later sync verified
- * everything up to its start time.
- */
+/** Returns the last `verify` that found differences, unless a later run verified everything up to its start time. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
   const differing = findNewestRun(mirror, resource, `${completedVerifySql} AND error IS NOT NULL`);
-  const agreeing = findNewestRun(
-    mirror,
-    resource,
-    `${verifiedSql} AND (${upToDateSql} OR ${completedVerifySql})`,
-  );
+  const agreeing = findNewestRun(mirror, resource, `${verifiedSql} AND ${upToDateSql}`);
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
 

@@ -208,7 +208,7 @@ export function startRun(session: SyncSession, resource: Resource, task: Task): 
 export interface RunEnd {
   outcome: RunOutcome;
   error: Error | null;
-  columns?: Partial<Pick<RunRow, "verified" | "covered_from" | "until" | keyof CountSums>>;
+  columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountSums>>;
 }
 
 /**

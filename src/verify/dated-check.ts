@@ -32,7 +32,7 @@ import {
   type TimeRange,
   utcDay,
 } from "../util/time-ranges.js";
-import { formatInstant, formatInstantOrNull, formatMinute, hourMs } from "../util/timestamps.js";
+import { formatInstantOrNull } from "../util/timestamps.js";
 import { datedEvidence } from "./evidence.js";
 import {
   combineParts,
@@ -42,9 +42,6 @@ import {
 } from "./verification-result.js";
 
 const maxRequests = 100;
-
-/** Newer records are left to the next nightly sync unless the last read is older than this. */
-const maxReadAgeMs = 26 * hourMs;
 
 /** The result of comparing the API's current daily totals with the totals stored when each day was last read. */
 interface TotalsComparison {
@@ -70,9 +67,7 @@ export interface DatedComparison {
   dayDifferences: DayDifference[];
   /** The smallest ranges whose counts differ. They are at least a day long. */
   differingParts: CountComparison[];
-  /** Excludes `newer` and `future`. */
   unread: CountComparison[];
-  newer: CountComparison | null;
   future: (FutureRecords & { count: CountComparison }) | null;
   allDates: CountComparison;
   /** The number of records that the API does not return for any date range (A11), or 0 if there are faulty slices. */
@@ -98,8 +93,6 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
   const allDates = await compareCount(run, allTime);
   const allUnread = await compareUnread(run);
   const future = await findFutureRecords(run, allUnread);
-  const unread = subtractFuture(allUnread, future);
-  const newer = findNewer(run, unread);
   const sums = sumCounts(counts, differing.length);
   // Faulty slices are not covered, so the sums of the compared counts do not include their records.
   const hasFaulty = state.faultySlices().length > 0;
@@ -113,24 +106,12 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
     dailyTotals,
     dayDifferences: [...findChangedTotals(dailyTotals), ...findMissingRecords(run)],
     differingParts,
-    unread: findDifferingCounts(unread).filter((count) => count !== newer),
-    newer,
+    unread: findDifferingCounts(subtractFuture(allUnread, future)),
     future: future?.dated ? { ...future.dated, count: future.count } : null,
     allDates,
     unreachable: hasFaulty ? 0 : countUnreachable(allDates, sums, allUnread),
     sums: hasFaulty ? { ...sums, ...allTotals } : sums,
   };
-}
-
-/**
- * Returns the count of the records that are newer than the last read. Returns null if there are none, or if the last
- * read is so old that a sync is overdue.
- * @param unread the counts for unread ranges, oldest first
- */
-function findNewer({ clock }: DatedSession, unread: readonly CountComparison[]): CountComparison | null {
-  const newest = unread.at(-1);
-  if (!newest || newest.fault !== null || newest.apiCount <= newest.mirrorCount) return null;
-  return clock.now() - newest.from <= maxReadAgeMs ? newest : null;
 }
 
 async function compareDailyTotals(
@@ -207,7 +188,7 @@ export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsR
   const { mirror, resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const comparison = await compareWithApi(run);
-  const { dailyTotals, future, newer, unreachable, unread } = comparison;
+  const { dailyTotals, future, unreachable, unread } = comparison;
   const faultText = describeFaultySlices(run);
   const parts = [
     ...verifyMonths(run, comparison),
@@ -225,7 +206,6 @@ export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsR
     parts,
     blind_spot: `changes to old records that affect ${comparesTotals ? "neither a count nor a daily total" : "no count"}`,
     future: future && { records: future.records, until: future.until },
-    newer: newer && { records: newer.apiCount - newer.mirrorCount, after: formatInstant(newer.from - 1) },
     unread: wanted.reduce((sum, { apiCount, mirrorCount }) => sum + Math.max(0, apiCount - mirrorCount), 0),
     undated: countUndated(mirror, resource.name),
     unsettled: unreachable > 0 || faultText !== null,
@@ -248,7 +228,7 @@ function createUnreadPart(
 
 function verifyMonths(
   { mirror, resource, state }: DatedSession,
-  { dayDifferences, differingParts, filters, dailyTotals, newer, unread }: DatedComparison,
+  { dayDifferences, differingParts, filters, dailyTotals, unread }: DatedComparison,
 ): PartResult[] {
   const { coverage, faultySlices } = state.dates();
   const covered = mergeRanges(coverage);
@@ -288,8 +268,7 @@ function verifyMonths(
     // read.
     const toCover = hasNewer ? month : { from: month.from, to: Math.min(month.to, newestRead) };
     if (!contains(covered, toCover)) return { state: "unproven", why: "not read completely" };
-    const end = newer && month.to > newestRead ? ` up to ${formatMinute(newestRead + 1)}` : "";
-    return { state: "proven", why: `${agreement}${end}` };
+    return { state: "proven", why: agreement };
   }
 
   return months.map(({ month: part, ...range }) => {

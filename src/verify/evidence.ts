@@ -122,12 +122,12 @@ export function restatedEvidence(session: ResourceSession): Evidence {
 const recordsPerRequest = 98;
 
 export function datedEvidence(session: DatedSession, comparison: DatedComparison): Evidence[] {
-  const { allDates, counts, dayDifferences, differingParts, filters, future, newer, unreachable, unread } =
+  const { allDates, counts, dayDifferences, differingParts, filters, future, unreachable, unread } =
     comparison;
   const allCounts = new Set([...counts, ...differingParts]);
   const notRead =
     unreachable > 0 ? `${unreachable} more than in all date ranges combined` : "not everything has been read";
-  const isAllRead = unreachable === 0 && unread.length === 0 && newer === null;
+  const isAllRead = unreachable === 0 && unread.length === 0;
   return [
     ...[...allCounts].map((count) =>
       filters.includes(count.filter.name)
@@ -141,7 +141,6 @@ export function datedEvidence(session: DatedSession, comparison: DatedComparison
       createEvidence(session, checks.day, range, { agrees: false, note: `${day}: ${text}` }),
     ),
     ...unread.map((count) => countEvidence(session, count, { note: "never read" })),
-    ...(newer ? [countEvidence(session, newer, { note: "newer than the last read" })] : []),
     ...(future
       ? [countEvidence(session, future.count, { note: "dated in the future, so not due yet" })]
       : []),

@@ -29,11 +29,9 @@ export interface RecordsResult extends CountSums {
   state: "proven" | "unproven" | "different" | "repaired";
   parts: PartResult[];
   blind_spot: string;
-  /** The number of unread records, excluding `newer` records and those dated before the floor. */
+  /** The number of unread records, excluding those dated before the floor. */
   unread?: number;
   future?: { records: number; until: string } | null;
-  /** The records that are newer than the last date read, `after` (ISO 8601). The result does not depend on them. */
-  newer?: { records: number; after: string } | null;
   undated?: number;
   /** True if the API's counts contradict each other, or if a list never settled. */
   unsettled?: boolean;

@@ -98,8 +98,7 @@ async function verifyRecords(
   const before = await recordVerification(session, resource, tableError);
   if (!repair) return before;
   const state = new SyncState(session.mirror, resource.name);
-  const isRepairable =
-    before.state === "different" || before.unread || before.newer || state.faultySlices().length > 0;
+  const isRepairable = before.state === "different" || before.unread || state.faultySlices().length > 0;
   if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
   const options = { ...session.options, budget, allFaulty: true, ...state.lastOptions() };
@@ -134,7 +133,7 @@ async function recordVerification(
     finishRun(run, { outcome: result instanceof Stopped ? "stopped" : "failed", error: result });
     throw result;
   }
-  const { api_total, mirror_total, differing, newer, parts } = result;
+  const { api_total, mirror_total, differing, parts } = result;
   const problems = listProblems(result, tableError);
   const text = problems.map((problem) => problem.text).join("; ");
   const verified = problems.length === 0 && parts.length > 0;
@@ -142,7 +141,7 @@ async function recordVerification(
     finishRun(run, {
       outcome: completedVerify,
       error: problems.length > 0 ? new Incomplete(text) : null,
-      columns: { verified, api_total, mirror_total, differing, until: newer?.after ?? null },
+      columns: { verified, api_total, mirror_total, differing },
     });
     writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? run.runId : null);
   });

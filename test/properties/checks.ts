@@ -223,14 +223,8 @@ function checkProvenMonths(
   { records, readTimes }: MirrorClaims,
 ): string[] {
   const months = verdict?.parts.filter(({ state }) => state === "proven").map(({ part }) => part) ?? [];
-  const provenUntil = verdict?.newer ? Date.parse(verdict.newer.after) : Number.POSITIVE_INFINITY;
   return versionHistory.at(startedAt).flatMap(({ record, second, until }) => {
-    if (
-      Number.isNaN(second) ||
-      second > provenUntil ||
-      until <= endedAt ||
-      records.get(String(record.id))?.removedAt === null
-    )
+    if (Number.isNaN(second) || until <= endedAt || records.get(String(record.id))?.removedAt === null)
       return [];
     const start = Math.floor(second / dayMs) * dayMs;
     const month = new Date(second).toISOString().slice(0, 7);
