@@ -83,6 +83,11 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
+/** True if the API rejected the key or this machine's IP address, so that every other request would fail as well. */
+export function isKeyRejected(error: unknown): boolean {
+  return error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
+}
+
 /** Returns `error` or its cause if either is a `Forbidden` error; otherwise, null. */
 export function findForbidden(error: unknown): Forbidden | null {
   if (error instanceof Forbidden) return error;

@@ -8,7 +8,7 @@ import {
   BrandapiError,
   ConfigurationError,
   Forbidden,
-  failureScope,
+  isKeyRejected,
   MirrorBusy,
   MirrorUnusable,
   Unauthorized,
@@ -98,8 +98,8 @@ async function openSession(
     const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
     // The path may contain a typo.
     if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
-    const owner = { brand: identity.brand, profileBrand: settings.brand };
-    mirror = await openMirror(dbPath, { owner, reporter });
+    const brands = { ofKey: identity.brand, ofProfile: settings.brand };
+    mirror = await openMirror(dbPath, { brands, reporter });
     checkForDamage(mirror, deps.clock.now());
     writeFailedCommand(mirror, null);
     if (appliesOmit) applyOmit(mirror, command, reporter);
@@ -124,7 +124,7 @@ async function runWork(
     await deps.runGracefully(() => work(session), stopHint);
   } catch (error) {
     // Other errors are recorded in `sync_runs`, with the resource that failed.
-    if (isRejectedKey(error) && failureScope(error) === "command") await recordFailure(command, error);
+    if (isKeyRejected(error)) await recordFailure(command, error);
     throw error;
   } finally {
     reporter.onProgress(null);
@@ -220,10 +220,6 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at: formatInstant(now) });
 }
 
-function isRejectedKey(error: unknown): boolean {
-  return error instanceof Unauthorized || error instanceof Forbidden;
-}
-
 /**
  * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
  * mirror cannot be written, the command's original error is more useful than the write error, which is ignored.
@@ -236,7 +232,7 @@ async function recordFailure({ name, deps, settings }: MirrorCommand, error: unk
     at: formatInstant(deps.clock.now()),
     error: hideKeys(errorReason(error), deps.keys),
     hint: (error instanceof BrandapiError && error.hint) || null,
-    isRefused: isRejectedKey(error),
+    isRefused: error instanceof Unauthorized || error instanceof Forbidden,
   };
   await withMirror(connect(settings.dbPath), (mirror) => writeFailedCommand(mirror, failure)).catch(() => {});
 }

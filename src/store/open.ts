@@ -49,27 +49,26 @@ export function mirrorExists(path: string): boolean {
 
 interface OpenOptions extends MigrationOptions {
   /**
-   * The brand of the key, to which a new mirror will belong, and the brand of the profile, if it is known. By default,
-   * the owner of the mirror is not checked.
+   * The brands of the key and of the profile. The mirror must belong to the key's brand. By default, its owner is not
+   * checked.
    */
-  owner?: { brand: OwnerBrand; profileBrand: OwnerBrand | undefined };
+  brands?: { ofKey: OwnerBrand; ofProfile: OwnerBrand | undefined };
 }
 
 /**
  * Opens a mirror for writing. A new mirror has mode 0600.
- * @throws MirrorUnusable if the mirror belongs to a brand other than `options.owner`; it is then neither created nor
- * migrated
+ * @throws MirrorUnusable if the mirror belongs to another brand; it is then neither created nor migrated
  */
 export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
-  const { owner } = options;
+  const { brands } = options;
   if (!mirrorExists(path)) {
-    if (owner) checkOwner(null, owner.brand, owner.profileBrand);
+    if (brands) checkOwner(null, brands.ofKey, brands.ofProfile);
     createMirrorFile(path);
   }
   const mirror = await connect(path);
   try {
-    if (owner && schemaVersion(mirror) !== "none")
-      checkOwner(readOwner(mirror), owner.brand, owner.profileBrand);
+    if (brands && schemaVersion(mirror) !== "none")
+      checkOwner(readOwner(mirror), brands.ofKey, brands.ofProfile);
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
@@ -78,7 +77,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
     await migrateMirror(mirror, options);
-    if (owner) writeOwner(mirror, owner.brand);
+    if (brands) writeOwner(mirror, brands.ofKey);
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   } catch (error) {

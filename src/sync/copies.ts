@@ -8,9 +8,9 @@ import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
 const maxLookups = 10;
 
 /**
- * Decides what to do with the copies in a response: records that were skipped because the mirror contains a record with
- * the same ID and a newer date. Either the record has moved to the older date, or the API lists its ID for both dates. A
- * read of the newer date shows which, so that date is read first unless this run has already read it.
+ * Resolves the copies in a response: records that were skipped because the mirror contains a record with the same ID and
+ * a newer date. If the API no longer lists the record for the newer date, it has moved to the older date. Otherwise, the
+ * API lists its ID for both dates.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
 export async function resolveCopies(
@@ -23,18 +23,31 @@ export async function resolveCopies(
   for (const copy of copies) {
     const newerDate = findDate(mirror, copy.id);
     const olderDate = recordDate(resource, copy.value);
-    if (newerDate !== null && !isReadByRun(run, newerDate) && lookups < maxLookups) {
+    if (newerDate === null || olderDate === null) {
+      mirror.transaction(() => acceptCopy(run, copy, requestedAt));
+      continue;
+    }
+    let isRead = isReadByRun(run, newerDate);
+    if (!isRead && lookups < maxLookups) {
       lookups += 1;
-      storeSlice(run, await readSlice(run, secondRange(newerDate)));
+      isRead = await readSecond(run, newerDate);
     }
     mirror.transaction(() => {
-      if (newerDate !== null && !isReadByRun(run, newerDate)) postponeCopy(run, copy, newerDate);
-      // A read marks a record as missing if the API does not list it for its date.
-      else if (newerDate === null || olderDate === null || state.missing.has(copy.id))
-        acceptCopy(run, copy, requestedAt);
+      if (!isRead) postponeCopy(run, copy, newerDate);
+      // Reading a date marks the records that the API did not return for it as missing.
+      else if (state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
       else rejectCopy(run, copy, olderDate, requestedAt);
     });
   }
+}
+
+/**
+ * Reads the second that contains a date. Any copies in that second are left to the comparison of counts.
+ * @returns false if the list of its records never settled (A9)
+ */
+async function readSecond(run: DatedRun, date: number): Promise<boolean> {
+  storeSlice(run, await readSlice(run, secondRange(date)));
+  return isReadByRun(run, date);
 }
 
 /** Replaces the mirrored record with the copy, because the record has moved to the older date. */

@@ -82,6 +82,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     incompleteReasons,
     isVerified: !hasUnreachable && faultText === null,
     columns: { ...sums, covered_from: formatInstantOrNull(coveredFrom) },
+    hasGaps: gaps.length > 0,
     comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
   };
 }

@@ -147,6 +147,8 @@ export interface SyncResult {
   listRows?: number;
   /** False if the resource has daily totals, but the run compared only counts. */
   comparesTotals?: boolean;
+  /** True if requested dates before `columns.covered_from` have never been read. */
+  hasGaps?: boolean;
 }
 
 class RunProgress {

@@ -6,7 +6,7 @@ import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "..
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { pluralize } from "../util/format-text.js";
 import { silentReporter } from "../util/reporter.js";
-import { formatDuration, formatInstant, formatInstantOrNull } from "../util/timestamps.js";
+import { formatDuration, formatInstant } from "../util/timestamps.js";
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
 import { createAccessDeniedError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
@@ -126,10 +126,7 @@ export async function syncResource(
   const result = await read(run).catch(toError);
   const end = decideEnd(run, result, { isOptional, wasReadBefore });
   const row = finishRun(run, end);
-  const { comparesTotals = true, listRows } = result instanceof Error ? {} : result;
-  const oldestRequested = formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
-  const hasRequestedOlder = row.covered_from !== oldestRequested;
-  task.end(formatRunLine(row, { comparesTotals, hasRequestedOlder, listRows }));
+  task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
   return { row, error: end.error };
 }
@@ -167,25 +164,17 @@ function decideEnd(
   return { outcome: result instanceof Incomplete ? "incomplete" : "failed", error: result };
 }
 
-/**
- * Decides how a run ends if the API denied access to the resource.
- *
- * | data in the mirror       | the user named the resource | the resource is optional |
- * | ------------------------ | --------------------------- | ------------------------ |
- * | read by an earlier run   | incomplete                  | incomplete               |
- * | read only by this run    | failed                      | incomplete               |
- * | none                     | failed                      | skipped                  |
- *
- * If the denial affects the complete command, the data has not become unavailable, so the run is never incomplete.
- */
+/** Decides how a run ends if the API denied access to the resource. */
 function decideDeniedOutcome(
   denial: Forbidden,
   facts: { isOptional: boolean; wasReadBefore: boolean; hasResponses: boolean },
 ): "incomplete" | "skipped" | "failed" {
   const { hasResponses, isOptional, wasReadBefore } = facts;
-  const isOutdated = wasReadBefore || (isOptional && hasResponses);
-  if (isOutdated && failureScope(denial) !== "command") return "incomplete";
-  return isOptional ? "skipped" : "failed";
+  // If the key itself was rejected, the resource's data may still be available.
+  const concernsResource = failureScope(denial) === "resource";
+  if (concernsResource && wasReadBefore) return "incomplete";
+  if (!isOptional) return "failed";
+  return concernsResource && hasResponses ? "incomplete" : "skipped";
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
@@ -209,34 +198,25 @@ export function warnOfUnexpectedValues(
   }
 }
 
-interface RunLineDetails {
-  /** False if the resource has daily totals, but the run compared only counts. */
-  comparesTotals: boolean;
-  /** True if a run has requested records from before `covered_from`. */
-  hasRequestedOlder: boolean;
-  /** Undefined if the run failed or the resource has no details. */
-  listRows?: number | undefined;
-}
-
 /** Formats a finished run's output line. Numbers have no thousands separators, because scripts parse these lines. */
-export function formatRunLine(run: RunRow, facts: RunLineDetails): string {
+export function formatRunLine(run: RunRow, result: Partial<SyncResult>): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
-    `${formatRows(run, facts)} read`,
+    `${formatRows(run, result)} read`,
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
     pluralize(run.requests, "request", String),
     ...(run.retries > 0 ? [pluralize(run.retries, "retry", String)] : []),
   ].join(", ");
-  return `${counts} in ${formatDuration(Math.max(0, took))}, ${formatResult(run, facts)}`;
+  return `${counts} in ${formatDuration(Math.max(0, took))}, ${formatResult(run, result)}`;
 }
 
 /**
  * Returns the number of rows read as text: `5`, for example, or `9 surveys and 12 results` if the details have a
  * separate table.
  */
-function formatRows({ resource, rows_read }: RunRow, { listRows }: RunLineDetails): string {
+function formatRows({ resource, rows_read }: RunRow, { listRows }: Partial<SyncResult>): string {
   const strategy = findResource(resource)?.strategy;
   if (strategy?.kind !== "details" || !strategy.detailRecords) return String(rows_read);
   const { record, detail } = strategy.detailRecords.singular;
@@ -244,13 +224,13 @@ function formatRows({ resource, rows_read }: RunRow, { listRows }: RunLineDetail
   return `${pluralize(listRows, record, String)} and ${pluralize(rows_read - listRows, detail, String)}`;
 }
 
-function formatResult(run: RunRow, { comparesTotals, hasRequestedOlder }: RunLineDetails): string {
+function formatResult(run: RunRow, { comparesTotals = true, hasGaps = false }: Partial<SyncResult>): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "not verified";
   const verifiedBy = comparesTotals ? "verified" : "verified by counts";
   if (from === null) return verifiedBy;
-  const older = hasRequestedOlder
+  const older = hasGaps
     ? `not all older ${resource} were read`
     : `older ${resource} were never requested; \`--full\` reads them`;
   return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;

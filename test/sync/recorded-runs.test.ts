@@ -68,14 +68,14 @@ describe("a run's output line", () => {
     ["not verified", { outcome: "done", verified: false }, false],
     ["failed: no network", { outcome: "failed", error: "no network" }, false],
     ["stopped", { outcome: "stopped", error: "Stopped." }, false],
-  ] as const)("a run's output line ends with its outcome: %s", (end, fields, hasRequestedOlder) => {
+  ] as const)("a run's output line ends with its outcome: %s", (end, fields, hasGaps) => {
     const run = {
       ...createRunRow("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
       requests: 1,
       ...fields,
     };
-    expect(formatRunLine(run, { hasRequestedOlder, comparesTotals: true })).toBe(
+    expect(formatRunLine(run, { hasGaps, comparesTotals: true })).toBe(
       `0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`,
     );
   });
@@ -87,7 +87,7 @@ describe("a run's output line", () => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = formatRunLine(
       { ...createRunRow("orders", at(1)), ...done },
-      { hasRequestedOlder: true, comparesTotals: false },
+      { hasGaps: true, comparesTotals: false },
     );
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
@@ -99,7 +99,7 @@ describe("a run's output line", () => {
       rows_read: 18,
       outcome: "done" as const,
     };
-    const facts = { hasRequestedOlder: false, comparesTotals: true };
+    const facts = { hasGaps: false, comparesTotals: true };
     expect(formatRunLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
     expect(formatRunLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
     expect(
