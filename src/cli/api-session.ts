@@ -46,7 +46,7 @@ export async function openApi(
     },
     onSend: ({ host }) => reporter.startRequest(host),
     onRequest({ path, status, ms }) {
-      reporter.countRequest();
+      reporter.endRequest();
       reporter.detail(`GET ${path}: ${status || "no response"}, ${Math.round(ms)} ms`);
     },
     onNotice: ({ message }) => reporter.note(message),

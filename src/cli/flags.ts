@@ -206,7 +206,7 @@ export function parseRange(
 export interface ChosenResources {
   resources: readonly Resource[];
   /** True if the user named resources. Otherwise, all resources are selected. */
-  named: boolean;
+  areNamed: boolean;
 }
 
 /**
@@ -219,6 +219,6 @@ export function chooseResources(names: readonly string[]): ChosenResources {
     refuseCommas("resource", name, known);
     checkName("resource", name, known);
   }
-  const named = names.length > 0;
-  return { resources: resources.filter(({ name }) => !named || names.includes(name)), named };
+  const areNamed = names.length > 0;
+  return { resources: resources.filter(({ name }) => !areNamed || names.includes(name)), areNamed };
 }

@@ -245,8 +245,8 @@ function applyOmit(
 ): void {
   const result = omitFields(mirror, omit);
   if (!result) return;
-  const { lost, noLongerOmitted, total } = result;
-  for (const text of lost) reporter.warn(text);
+  const { warnings, noLongerOmitted, total } = result;
+  for (const text of warnings) reporter.warn(text);
   const rewritten = total === 0 ? "" : `: ${pluralize(total, "record")} rewritten`;
   reporter.note(`omits ${omit.join(", ") || "nothing"}${rewritten}`);
   if (noLongerOmitted.length === 0) return;

@@ -258,7 +258,7 @@ export class TerminalReporter implements Reporter {
     });
   }
 
-  countRequest(): void {
+  endRequest(): void {
     this.#requests += 1;
     const { host = "", count = 0 } = this.#request ?? {};
     this.#request = count > 1 ? { host, count: count - 1, since: this.#deps.clock.monotonic() } : null;

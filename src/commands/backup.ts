@@ -280,8 +280,8 @@ function copyMirrorState(
     const { forgotten, omit } = current;
     // If the current mirror has no list of omitted fields, the copy keeps the list from the backup. The next sync
     // applies the profile's list.
-    const { lost } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
-    for (const warning of lost) warn(warning);
+    const { warnings } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
+    for (const warning of warnings) warn(warning);
   }
   if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some disk space" });
   if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);

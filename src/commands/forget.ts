@@ -77,13 +77,13 @@ async function confirm(host: NamedHost, deps: Deps): Promise<void> {
 /** @throws MirrorBusy if the host's data was removed from the tables, but traces remain in the mirror's files */
 function forgetHost(mirror: Mirror, id: string, { warn }: TerminalReporter, { clock }: Deps) {
   const at = formatInstant(clock.now());
-  const { counts, lost } = mirror.transaction(() => {
+  const { counts, warnings } = mirror.transaction(() => {
     const rewritten = redactMirror(mirror, [id]);
     const runId = beginRun(mirror, "forget", at);
     updateRun(mirror, runId, { finished_at: at, rows_changed: rewritten.total, outcome: "done" });
     return rewritten;
   });
-  for (const warning of lost) warn(warning);
+  for (const warning of warnings) warn(warning);
   if (!scrubFile(mirror))
     throw new MirrorBusy(
       "The host has been forgotten, but traces of the host's data remain in the mirror's files.",

@@ -61,7 +61,7 @@ export async function run(flags: StatusFlags, context: Context, names: readonly 
 }
 
 async function printStatus(
-  { resources: chosen, named }: ChosenResources,
+  { resources: chosen, areNamed }: ChosenResources,
   flags: StatusFlags,
   { deps, profile }: Context,
 ): Promise<void> {
@@ -78,10 +78,10 @@ async function printStatus(
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
     const { kept, text } = describeKept(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
-    else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, named, style, width) + text, width));
+    else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, areNamed, style, width) + text, width));
     warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
     if (maxAge === null) return;
-    const stale = createStaleError(health, named, maxAge, neverSynced);
+    const stale = createStaleError(health, areNamed, maxAge, neverSynced);
     if (stale === null) return;
     // With `--quiet`, no table is printed, so the problems are printed as warnings. Refusals are left out, because the
     // error names them.

@@ -100,7 +100,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--audit <n>",
-        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `requests for re-reading the oldest data (default: ${defaultOptions.auditRequests})`,
         parseCount,
       ),
     )
@@ -130,8 +130,8 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   );
 }
 
-function refuseInapplicableFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
-  for (const resource of named ? chosen : []) {
+function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResources, flags: SyncFlags): void {
+  for (const resource of areNamed ? chosen : []) {
     const { kind } = resource.strategy;
     const applicability: [flag: string, value: unknown, applies: boolean][] = [
       ["--since", flags.since, acceptsDates(resource)],
@@ -165,7 +165,7 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
     full: flags.full ?? defaultOptions.full,
     windowMs: flags.window ?? defaultOptions.windowMs,
     acceptRemovals: flags.acceptRemovals ?? defaultOptions.acceptRemovals,
-    audit: flags.audit ?? defaultOptions.audit,
+    auditRequests: flags.audit ?? defaultOptions.auditRequests,
     details: flags.details ?? (flags.full ? "all" : defaultOptions.details),
     groupBy: flags.groupBy ?? defaultOptions.groupBy,
     hosts,
@@ -187,14 +187,14 @@ async function planProfile(
   const planned: { resource: string; steps: RequestEstimate[]; requests: number }[] = [];
   const skipped: { resource: string; why: string }[] = [];
   await withPlanSession({ name: "sync", deps, flags, settings, options }, async (session) => {
-    const { allowed, withoutScope, named } = selectAllowed(chosen, session);
+    const { allowed, withoutScope, areNamed } = selectAllowed(chosen, session);
     skipped.push(...withoutScope.map(({ resource, why }) => ({ resource: resource.name, why })));
     for (const resource of sortSmallFirst(allowed))
       try {
         const steps = await estimateResource(session, resource);
         planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
       } catch (error) {
-        if (named || !(error instanceof Forbidden)) throw error;
+        if (areNamed || !(error instanceof Forbidden)) throw error;
         skipped.push({ resource: resource.name, why: error.message });
       }
   });
@@ -247,12 +247,12 @@ async function syncProfile(
  * @throws Forbidden if the key does not allow any of the resources and none of them has been synced before
  */
 function selectAllowed(
-  { resources: chosen, named }: ChosenResources,
+  { resources: chosen, areNamed }: ChosenResources,
   { identity, mirror }: MirrorSession,
 ): ResourceSelection {
   const { scopes } = identity.key;
   // Always request a named resource, because the API's error is more useful than a note that it was skipped.
-  const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
+  const isAllowed = ({ scope }: Resource) => areNamed || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen
     .filter((resource) => !isAllowed(resource))
@@ -265,5 +265,5 @@ function selectAllowed(
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {
       hint: "in the brand's console (Settings > Integrations > Brand API), create a key that has scopes",
     });
-  return { allowed, withoutScope, named };
+  return { allowed, withoutScope, areNamed };
 }

@@ -85,13 +85,13 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
  */
 async function verifyResources(
   session: MirrorSession,
-  { resources: chosen, named }: ChosenResources,
+  { resources: chosen, areNamed }: ChosenResources,
   flags: VerifyFlags,
   deps: Deps,
 ): Promise<void> {
   const { evidence = false, json = false, repair = false } = flags;
   const { mirror, reporter, settings } = session;
-  const due = named ? chosen : chosen.filter((resource) => hasBeenRead(mirror, resource));
+  const due = areNamed ? chosen : chosen.filter((resource) => hasBeenRead(mirror, resource));
   if (due.length === 0)
     throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {
       hint: "run `brandapi sync`",
@@ -107,7 +107,7 @@ async function verifyResources(
       printVerification(result, flags, deps);
     // Without names, only resources that have been read before are verified, so denied access means that access was
     // lost.
-    const wasReadBefore = !named && error instanceof Forbidden;
+    const wasReadBefore = !areNamed && error instanceof Forbidden;
     return { error: wasReadBefore ? createAccessDeniedError(resource, error) : error };
   });
   const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));

@@ -16,7 +16,7 @@ export const orders = {
     fromParameter: "start_date",
     untilParameter: "end_date",
     untilBound: "inclusive",
-    countedFilters: [
+    statusFilters: [
       { name: "cancelled", query: { status: "cancelled" }, field: "is_cancelled" },
       { name: "refunded", query: { status: "refunded" }, field: "is_refunded" },
     ],

@@ -71,12 +71,12 @@ export interface DatedStrategy {
    * Filters whose counts in the API are compared with the mirror. Only append to this list, because mirrors store the
    * positions of the filters that match a record (`filterBits`).
    */
-  countedFilters?: readonly CountedFilter[];
+  statusFilters?: readonly StatusFilter[];
   totalsSource?: TotalsSource;
 }
 
 /** An API filter for the records in which `field` is true. */
-export interface CountedFilter {
+export interface StatusFilter {
   name: string;
   query: QueryParameters;
   field: string;
@@ -122,8 +122,8 @@ export interface TotalsSource {
 }
 
 /** Returns the resource's counted filters, each with its bit in `records.flags`. */
-export function filterBits({ strategy }: Resource): (CountedFilter & { bit: number })[] {
-  const filters = strategy.kind === "dated" ? (strategy.countedFilters ?? []) : [];
+export function filterBits({ strategy }: Resource): (StatusFilter & { bit: number })[] {
+  const filters = strategy.kind === "dated" ? (strategy.statusFilters ?? []) : [];
   return filters.map((filter, position) => ({ ...filter, bit: 1 << position }));
 }
 

@@ -174,20 +174,20 @@ async function migrateMirror(
   mirror: Mirror,
   { isCopy = false, reporter = silentReporter }: MigrationOptions,
 ): Promise<void> {
-  const { backup, lost } = await withWriteTransaction(mirror, async () => {
+  const { backup, warnings } = await withWriteTransaction(mirror, async () => {
     const isOlder = schemaVersion(mirror) === "older";
     const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
     const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
-    const lost = [...migrateTables(mirror), ...createViews(mirror)];
+    const warnings = [...migrateTables(mirror), ...createViews(mirror)];
     if (brokenBefore)
       for (const [name, reason] of findBrokenViews(mirror))
-        if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
+        if (!brokenBefore.has(name)) warnings.push(`the view \`${name}\` no longer works: ${reason}`);
     if (backup) writeJsonInfo(mirror, "last_backup", backup);
-    return { backup, lost };
+    return { backup, warnings };
   });
   if (backup)
     reporter.note(`The mirror was migrated to this version. Backup of the earlier version: ${backup.path}`);
-  for (const text of lost) reporter.warn(text);
+  for (const text of warnings) reporter.warn(text);
 }
 
 /**

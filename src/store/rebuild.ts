@@ -32,10 +32,10 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const outdated = allResources.filter((resource) => !hasCurrentTables(mirror, resource));
-  const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
+  const warnings = outdated.flatMap((resource) => rebuild(mirror, resource));
   if (hasOutdatedHostNames(mirror)) rebuildHostNames(mirror);
   writeInfo(mirror, "host_names", hostNameRules);
-  return lost;
+  return warnings;
 }
 
 function hasOutdatedHostNames(mirror: Mirror): boolean {

@@ -21,7 +21,7 @@ export interface RedactionResult {
   total: number;
   counts: Record<string, number>;
   noLongerOmitted: string[];
-  lost: string[];
+  warnings: string[];
 }
 
 /**
@@ -60,10 +60,10 @@ export function redactMirror(
       writeInfo(mirror, "redacted_after_run", String(findNewestRunId(mirror)));
     }
     const changed = allResources.filter(({ name }) => name in counts);
-    const lost = rebuildTables(mirror, changed);
+    const warnings = rebuildTables(mirror, changed);
     mirror.db.exec(redactSnapshots);
     rebuildHostNames(mirror);
-    return { total: records.length, counts, noLongerOmitted, lost };
+    return { total: records.length, counts, noLongerOmitted, warnings };
   });
 }
 

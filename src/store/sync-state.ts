@@ -107,8 +107,8 @@ export class SyncState {
     return this.missing.all().filter(({ id }) => !faultyIds.has(id));
   }
 
-  isCovered(dated: number | null): boolean {
-    return dated !== null && this.coverage().some((range) => containsInstant(range, dated));
+  isCovered(date: number | null): boolean {
+    return date !== null && this.coverage().some((range) => containsInstant(range, date));
   }
 
   /**
@@ -224,14 +224,14 @@ export class SyncState {
     this.#set("ignored_filters = ?", JSON.stringify([...filters]));
   }
 
-  lastOptions(): { windowMs: number; audit: number } | null {
+  lastOptions(): { windowMs: number; auditRequests: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
-    return { windowMs: row.window_ms, audit: row.audit_requests };
+    return { windowMs: row.window_ms, auditRequests: row.audit_requests };
   }
 
-  setLastOptions({ windowMs, audit }: { windowMs: number; audit: number }): void {
-    this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
+  setLastOptions({ auditRequests, windowMs }: { windowMs: number; auditRequests: number }): void {
+    this.#set("window_ms = ?, audit_requests = ?", windowMs, auditRequests);
   }
 
   /** Counts the current records in a range that match all the given flags. Missing records are not counted. */
@@ -301,7 +301,7 @@ class StoredTotals {
 /** A current record that the API did not return when its date was last read. */
 interface MissingRecord {
   id: number;
-  dated: number | null;
+  date: number | null;
 }
 
 /** A resource's missing records. They are removed once the API's counts match the mirror's counts without them. */
@@ -312,7 +312,7 @@ class MissingRecords {
   ) {}
 
   all(): MissingRecord[] {
-    const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
+    const select = `SELECT record_id AS id, dated_at AS date FROM missing AS m JOIN records AS r USING (record_id)
       WHERE m.resource = ? AND r.removed_at IS NULL`;
     return this.mirror.selectRows(select, this.resource);
   }
@@ -322,13 +322,13 @@ class MissingRecords {
    * @param before the coverage before this read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
-    const find = "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?";
+    const find = "SELECT dated_at AS date, since_at AS since FROM records WHERE record_id = ?";
     const insert = "INSERT OR IGNORE INTO missing (resource, record_id, last_seen_at) VALUES (?, ?, ?)";
     for (const id of ids) {
-      const record = this.mirror.selectRow<{ dated: number | null; since: string }>(find, id);
+      const record = this.mirror.selectRow<{ date: number | null; since: string }>(find, id);
       if (!record) continue;
       // If a record was read individually, its date is not necessarily covered.
-      const lastSeenAt = findLastReadAt(before, record.dated) ?? record.since;
+      const lastSeenAt = findLastReadAt(before, record.date) ?? record.since;
       this.mirror.run(insert, this.resource, id, lastSeenAt);
     }
   }

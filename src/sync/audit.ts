@@ -18,7 +18,7 @@ export async function audit(run: DatedRun): Promise<void> {
   const { api, mirror, options, readUntil, state } = run;
   const coverage = state.coverage();
   const oldest = coverage[0]?.from ?? readUntil;
-  const budget = new Budget(api, options.audit);
+  const budget = new Budget(api, options.auditRequests);
   const cursor = state.cursor() ?? readUntil;
   const parts = planAudit(coverage, state.faultySlices(), cursor, readUntil - restMs);
   for (const { isFaulty, ...range } of parts) {

@@ -1,5 +1,5 @@
 import { firstPage } from "../api/pagination.js";
-import { type CountedFilter, filterBits } from "../resources/resource.js";
+import { filterBits, type StatusFilter } from "../resources/resource.js";
 import { countCurrent, findNthDate, recordDate } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { type Json, valueAt } from "../util/json-value.js";
@@ -13,7 +13,7 @@ import type { CountSums, DatedSession, ResourceSession } from "./run.js";
  * Selects the records to count: all of them, or those with one status. `flags` is the bit for that status in the column
  * `records.flags`.
  */
-interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
+interface CountFilter extends Pick<StatusFilter, "name" | "query"> {
   flags: number;
 }
 
@@ -171,7 +171,7 @@ export interface FutureRecords {
 interface FutureCount {
   count: CountComparison;
   /** Null if the newest record has no date. The API may return undated records for every date range. */
-  dated: FutureRecords | null;
+  datedRecords: FutureRecords | null;
 }
 
 /**
@@ -195,7 +195,7 @@ export async function findFutureRecords(
   if (records <= 0) return null;
   const isDated = recordDate(resource, count.newestRecord) !== null;
   const until = String(valueAt(count.newestRecord, [resource.strategy.dateField]));
-  return { count, dated: isDated ? { records, until } : null };
+  return { count, datedRecords: isDated ? { records, until } : null };
 }
 
 /** Excludes records in the future from the counts for unread ranges. */

@@ -58,7 +58,7 @@ export function readPlanState({ mirror, resource, state }: DatedSession): PlanSt
     floor: state.floor(),
     finishedUntil: readFinishedUntil(mirror, resource.name),
     interrupted: [...coverage, ...faultySlices].filter(({ runId }) => runId > finishedRunId),
-    missingDates: missing.map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated)))),
+    missingDates: missing.map(({ date }) => (date === null ? allTime : dayRange(utcDay(date)))),
   };
 }
 

@@ -38,7 +38,7 @@ interface Reconciliation {
  */
 export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promise<Reconciliation> {
   const { options, reporter, resource, state, unsettledSlices } = run;
-  const budget = new Budget(run.api, options.budget);
+  const budget = new Budget(run.api, options.rereadRequests);
   const ignoredBefore = state.ignoredFilters();
   const ignoresAmounts = drift !== null && (await confirmDrift(run, drift, budget));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
@@ -125,7 +125,7 @@ async function requestUnreachable(run: DatedRun, counts: ComparedCounts): Promis
   if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return 0;
   const unread = await compareUnread(run);
   const future = await findFutureRecords(run, unread);
-  if (future?.dated) run.reporter.note(`${run.resource.name}: ${describeFuture(future.dated)}`);
+  if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   return countUnreachable(allDates, counts.sums, unread);
 }
 

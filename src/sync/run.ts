@@ -31,8 +31,8 @@ export interface SyncOptions {
   windowMs: number;
   acceptRemovals: boolean;
   /** The maximum number of requests to spend on re-reading dates whose totals or counts differ. */
-  budget: number;
-  audit: number;
+  rereadRequests: number;
+  auditRequests: number;
   /** True to re-read all faulty slices, not only those in the requested ranges. */
   allFaulty: boolean;
   details: "all" | "changed" | "none";
@@ -45,8 +45,8 @@ export const defaultOptions: SyncOptions = {
   full: false,
   windowMs: 30 * dayMs,
   acceptRemovals: false,
-  budget: 100,
-  audit: 5,
+  rereadRequests: 100,
+  auditRequests: 5,
   allFaulty: false,
   details: "changed",
   groupBy: "day",

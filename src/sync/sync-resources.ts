@@ -44,7 +44,7 @@ export interface ResourceSelection {
   allowed: readonly Resource[];
   withoutScope: readonly ResourceWithoutScope[];
   /** True if the user named the resources. If not, resources to which the API denies access are skipped. */
-  named: boolean;
+  areNamed: boolean;
 }
 
 interface ResourceWithoutScope {
@@ -60,14 +60,14 @@ interface ResourceWithoutScope {
  */
 export async function syncResources(
   session: SyncSession,
-  { allowed, withoutScope, named }: ResourceSelection,
+  { allowed, withoutScope, areNamed }: ResourceSelection,
   onRunEnd: (row: RunRow) => void,
 ): Promise<void> {
   const { clock, mirror, reporter } = session;
   const due = sortSmallFirst(allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
   const results = await forEachResource(due, async (resource) => {
-    const { row, error } = await syncResource(session, resource, !named);
+    const { row, error } = await syncResource(session, resource, !areNamed);
     onRunEnd(row);
     return { error, isSkipped: row.outcome === "skipped" };
   });

@@ -107,7 +107,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
     dayDifferences: [...findChangedTotals(dailyTotals), ...findMissingRecords(run)],
     differingParts,
     unread: findDifferingCounts(subtractFuture(allUnread, future)),
-    future: future?.dated ? { ...future.dated, count: future.count } : null,
+    future: future?.datedRecords ? { ...future.datedRecords, count: future.count } : null,
     allDates,
     unreachable: hasFaulty ? 0 : countUnreachable(allDates, sums, allUnread),
     sums: hasFaulty ? { ...sums, ...allTotals } : sums,
@@ -134,7 +134,7 @@ function findChangedTotals(dailyTotals: TotalsComparison | null): DayDifference[
 }
 
 function findMissingRecords({ state }: DatedSession): DayDifference[] {
-  const dates = state.removableRecords().flatMap(({ dated }) => dated ?? []);
+  const dates = state.removableRecords().flatMap(({ date }) => date ?? []);
   return dates.map((date) => createDayDifference(utcDay(date), "the API no longer returns a record"));
 }
 

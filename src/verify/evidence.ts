@@ -166,7 +166,7 @@ function countEvidence(session: DatedSession, count: CountComparison, known: Par
 
 function filterSql({ resource, state }: DatedSession, range: TimeRange, filter?: string): string {
   const conditions: string[] = [];
-  const field = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.field;
+  const field = resource.strategy.statusFilters?.find(({ name }) => name === filter)?.field;
   if (field) conditions.push(field);
   if (state.missing.all().length > 0) conditions.push("record_id NOT IN (SELECT record_id FROM missing)");
   return countingSql(resource, range, conditions);
@@ -222,7 +222,7 @@ function undetectedEvidence(session: DatedSession): Evidence[] {
   const window = { from: since, to: newest };
   const below = { from: Number.NEGATIVE_INFINITY, to: cursor };
   const above = { from: cursor + 1, to: since - 1 };
-  const daysFor = (records: number) => Math.ceil(records / (options.audit * recordsPerRequest));
+  const daysFor = (records: number) => Math.ceil(records / (options.auditRequests * recordsPerRequest));
   const daysBelow = daysFor(state.count(below));
   // While the audit moves down to the oldest date, more records leave the window. When the audit starts over, it reads
   // these first.

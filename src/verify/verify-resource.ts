@@ -66,7 +66,7 @@ async function verifyTables(
   const resources = [resource, detailsResource(resource) ?? []].flat();
   const before = await compareTables(mirror, resources, signal);
   const isRepaired = repair && before.length > 0;
-  if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
+  if (isRepaired) for (const warning of rebuildTables(mirror, resources)) reporter.warn(warning);
   const after = isRepaired ? await compareTables(mirror, resources, signal) : before;
   const check = saveTableCheck(mirror, resource.name, after, formatInstant(clock.now()));
   const differing = check ? after : before;
@@ -100,8 +100,8 @@ async function verifyRecords(
   const state = new SyncState(session.mirror, resource.name);
   const isRepairable = before.state === "different" || before.unread || state.faultySlices().length > 0;
   if (!isRepairable) return before;
-  const budget = Number.POSITIVE_INFINITY;
-  const options = { ...session.options, budget, allFaulty: true, ...state.lastOptions() };
+  const rereadRequests = Number.POSITIVE_INFINITY;
+  const options = { ...session.options, rereadRequests, allFaulty: true, ...state.lastOptions() };
   // Clear the cache, because the repair and the second verification need the current daily totals.
   session.cachedTotals.clear();
   const { row, error } = await syncResource({ ...session, options }, resource, false);

@@ -80,7 +80,7 @@ test("while a request has no response, the progress line names the API's host, e
   seen.pass(3_000);
   for (const call of timers) call();
   await vi.waitUntil(() => seen.screen[0] === "waiting for api.example");
-  seen.reporter.countRequest();
+  seen.reporter.endRequest();
   expect(timers).toEqual([]);
 
   const orders = seen.reporter.begin({ name: "orders" });
@@ -103,8 +103,8 @@ test("the progress line shows the number of requests sent, the number remaining 
   ]);
   const roster = seen.reporter.begin({ name: "roster" });
   roster.update({ done: 1, total: 2 });
-  seen.reporter.countRequest();
-  seen.reporter.countRequest();
+  seen.reporter.endRequest();
+  seen.reporter.endRequest();
   const begun = "roster (1 of 3)  2 requests done, at least 101 left, 2m";
   await vi.waitUntil(() => seen.screen[0]?.startsWith(begun));
   roster.end("2 read");
@@ -132,7 +132,7 @@ test("in a narrow terminal, the progress line still shows the number of remainin
     { name: "content", requests: undefined },
   ]);
   seen.reporter.begin({ name: "orders", total: 28 });
-  seen.reporter.countRequest();
+  seen.reporter.endRequest();
   await vi.waitUntil(() => seen.screen[0] === "orders  1 done, at least 28 left");
   seen.reporter.close();
 });
@@ -166,7 +166,7 @@ test.each([100, 60, 40, 30, 12])(
     const task = seen.reporter.begin({ name: "recommendations" });
     await draw(/recommend/);
     task.update({ done: 1, total: 1_234 });
-    seen.reporter.countRequest();
+    seen.reporter.endRequest();
     await draw(columns < 60 ? /recommend/ : /1 request done/);
     seen.reporter.waiting(42_000, "rate limit of 60 requests per minute");
     await draw(columns < 40 ? /…$/ : /wait/);
@@ -182,7 +182,7 @@ test("the progress line shows a countdown during a wait", async () => {
   await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 42s: rate limit"));
   seen.pass(5_000);
   await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 37s: rate limit"));
-  seen.reporter.countRequest();
+  seen.reporter.endRequest();
   await vi.waitUntil(() => seen.screen[0]?.includes("1 request done") && !seen.screen[0].includes("waiting"));
   seen.reporter.close();
 });
@@ -193,7 +193,7 @@ test("a wait between two tasks shows a countdown, which disappears after the wai
   await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");
   seen.pass(5_000);
   await vi.waitUntil(() => seen.screen[0] === "waiting 37s: rate limit");
-  seen.reporter.countRequest();
+  seen.reporter.endRequest();
   expect(seen.screen).toEqual([""]);
   seen.reporter.note("done");
   expect(seen.screen).toEqual(["done", ""]);
@@ -213,7 +213,7 @@ test("the progress listener is called at the start of a task, every two seconds,
   const orders = reporter.begin({ name: "orders" });
   for (let page = 1; page <= 5; page += 1) {
     pass(700);
-    reporter.countRequest();
+    reporter.endRequest();
     orders.update({ done: page, total: 5 });
   }
   reporter.waiting(500, "rate limit");

@@ -57,7 +57,7 @@ test("status --json prints the same data with stable field names", async () => {
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
   mirror.db.transaction(() =>
-    new SyncState(mirror, "orders").setLastOptions({ windowMs: 30 * 86_400_000, audit: 5 }),
+    new SyncState(mirror, "orders").setLastOptions({ windowMs: 30 * 86_400_000, auditRequests: 5 }),
   )();
   mirror.db.close();
   const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
