@@ -29,7 +29,7 @@ test("an undated record is marked as missing if a complete slice without the rec
   const state = await withUndatedOrder();
   state.addFaultySlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set() });
   expect(state.faultyIds()).toEqual(new Set());
-  expect(state.missing.all()).toEqual([{ id: 1, dated: null }]);
+  expect(state.missing.all()).toEqual([{ id: 1, date: null }]);
 });
 
 test("an undated record is not marked as missing if a complete slice contains it", async () => {
