@@ -82,8 +82,8 @@ export class RateLimiter {
   recordResponse(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit);
-    // The server allows fewer requests than the local count if another machine uses the same key, or if the actual
-    // limit is lower than the configured one.
+    // The server may allow fewer requests than the local count suggests, because another machine uses the same key, or
+    // because the actual limit is lower than the configured one.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }

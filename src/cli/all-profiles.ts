@@ -7,7 +7,7 @@ import { reportError } from "./error-output.js";
 
 /**
  * Runs a command once for each profile on this machine. Continues after a failure, but not after a signal.
- * @returns the most urgent exit code
+ * @returns the most severe exit code
  * @throws ConfigurationError if there is no profile; Stopped or UsageError, which cancel the remaining runs
  */
 export async function runForAllProfiles<Flags extends GlobalFlags>(

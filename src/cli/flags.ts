@@ -100,7 +100,7 @@ export function waitOption(): Option {
 }
 
 export function allProfilesOption(
-  about = "run for every configured brand; exit with the most urgent code",
+  about = "run for every configured brand; exit with the most severe exit code",
 ): Option {
   return new Option("--all-profiles", about).conflicts([
     "profile",

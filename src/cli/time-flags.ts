@@ -15,7 +15,7 @@ const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } a
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
- * Parses a duration that was passed to an option, into milliseconds.
+ * Parses the duration that was passed to an option. Returns milliseconds.
  * @throws UsageError if the text is not in one of `durationFormats`
  */
 export function parseDuration(text: string, option: string): number {

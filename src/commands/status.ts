@@ -90,7 +90,7 @@ async function printStatus(
   });
 }
 
-/** Creates the error for `--max-age`, with all reasons, most urgent first. Returns null if nothing is stale. */
+/** Creates the error for `--max-age`, with all reasons, most severe first. Returns null if nothing is stale. */
 function createStaleError(
   health: Health,
   named: boolean,

@@ -84,7 +84,7 @@ function writeAmount(value: number, currency: string | null, sign: Intl.NumberFo
   return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });
 }
 
-/** Formats a number for a chart axis, such as `25K`. */
+/** Formats a number for the axis of a chart, for example as `25K`. */
 export function formatCompact(value: number): string {
   return formatNumber(value, { notation: "compact", maximumFractionDigits: 1 });
 }

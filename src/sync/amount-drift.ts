@@ -100,12 +100,12 @@ export function warnOfDrift(
   if (mirror.transaction(() => addNotice(mirror, `drift:${resource.name}`, at)))
     reporter.warn(
       `${resource.name}: the API's amounts for ${days.length} of ${pluralize(compared, "day")} changed at once, although no ` +
-        "record from the oldest of these days did. This happens when the API converts amounts from another currency. " +
+        "record from the oldest of these days has changed. This happens when the API converts amounts from another currency. " +
         "Runs then compare counts instead, and detect a change to an old amount only when the audit re-reads the record " +
         "(`--audit`)",
     );
 }
 
 export function describeDrift({ compared, days }: AmountDrift): string {
-  return `amounts were not compared, because those for ${days.length} of ${pluralize(compared, "day")} changed at once, although no record from the oldest of these days did`;
+  return `amounts were not compared, because those for ${days.length} of ${pluralize(compared, "day")} changed at once, although no record from the oldest of these days has changed`;
 }

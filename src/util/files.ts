@@ -18,7 +18,7 @@ export function pathExists(path: string): boolean {
 const maxInputBytes = 16 * 2 ** 20;
 
 /**
- * Reads a text file without its byte order mark. Accepts UTF-8, and UTF-16 as written by Windows PowerShell.
+ * Reads a text file and drops its byte order mark. Accepts UTF-8, and UTF-16 as written by Windows PowerShell.
  * @throws the system error, with the path, if the file cannot be read; UsageError if the file is larger than
  * `maxInputBytes`
  */

@@ -32,8 +32,8 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
 }
 
 /**
- * Abbreviates long arguments in a message, because a misplaced argument may be a key. Existing files are not
- * abbreviated.
+ * Abbreviates long arguments in a message, because a misplaced argument may be a key. Paths of existing
+ * files are not abbreviated.
  */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
   // A message may quote a whole argument, the value in `--flag=value`, or an item in a list.

@@ -29,7 +29,7 @@ async function load(name: string): Promise<SqliteConstructor> {
   } catch (cause) {
     // npm reports no error if it can neither download nor compile an optional package, so the package can be missing.
     const hint = hasNode22
-      ? "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package"
+      ? "reinstall brandapi with this version of Node: run `npm ci` in a checkout, or `npm install -g PACKAGE`"
       : "use Node 22 or later, which needs no compiler. " +
         "To see why npm could not download or compile SQLite, reinstall brandapi with `npm install -g --foreground-scripts`; compiling needs Python, a C++ compiler and Node's headers";
     throw new ConfigurationError(

@@ -48,7 +48,7 @@ interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
   changed: string[];
-  /** The days without stored totals, because an interrupted run read only part of them. */
+  /** The days that have no stored totals, because an interrupted run read only part of them. */
   unknown: string[];
   /** The drift that prevented a comparison of amounts, or null if amounts were compared. */
   drift: AmountDrift | null;

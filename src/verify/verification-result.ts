@@ -56,7 +56,7 @@ export interface VerificationResult extends RecordsResult {
   problems: Problem[];
 }
 
-/** A result as printed by `verify --json`, where the name of a part is called `month`. */
+/** A result as printed by `verify --json`, where the field `month` contains the name of a part. */
 export interface PrintedResult extends Omit<VerificationResult, "parts" | "problems" | "readEvidence"> {
   months: (Omit<PartResult, "part"> & { month: string })[];
   found: string[];

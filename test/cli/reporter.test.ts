@@ -52,7 +52,7 @@ test("the reporter escapes control characters, and prints details only with --ve
   expect(silent.text).toBe("");
 });
 
-test("a command suggested in a warning has the same profile and mirror as the current command", () => {
+test("a command suggested in a warning uses the same profile and mirror as the current command", () => {
   const seen = reporterFor({ profile: "acme", db: "acme.sqlite" });
   seen.reporter.warn("orders is empty: run `brandapi sync orders`");
   expect(seen.text).toContain("`brandapi sync orders --profile acme --db acme.sqlite`");

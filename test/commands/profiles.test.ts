@@ -45,7 +45,7 @@ async function list(brands: Profiles): Promise<Listed[]> {
   return JSON.parse(out) as Listed[];
 }
 
-test("brandapi profiles lists each brand's mirror, the age of its data and the days until its key expires, without a network or a key", async () => {
+test("brandapi profiles lists each brand's mirror, the age of its data and the number of days until its key expires, without network access", async () => {
   const brands = makeProfiles();
   await brands.login("default", brands.fjell.key);
   await brands.login("basalt", brands.basalt.key);

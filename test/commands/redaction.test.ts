@@ -321,7 +321,7 @@ test("views do not show display names from content records if first or last name
   expect(labels()).toEqual([{ host_label: "named-he" }]);
 });
 
-test("login warns that display names in content records still contain an omitted name", async () => {
+test("login warns that display names in content records still reveal the omitted names", async () => {
   const login = (omit: string) => {
     const brand = makeBrand();
     return brand.run(`login --key-stdin --omit ${omit}`, { stdin: brand.key, env: { BRANDAPI_KEY: "" } });

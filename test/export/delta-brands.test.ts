@@ -60,7 +60,7 @@ function actionsOf(table: string, version: number): Action[] {
 const partitionsIn = (actions: readonly Action[], kind: string) =>
   actions.flatMap((action) => action[kind]?.partitionValues ?? []);
 
-/** Queries a table's newest version like a Delta reader. `t` contains its current files with their partition values. */
+/** Queries the latest version of a table as a Delta reader would. `t` contains its current files with their partition values. */
 async function read(table: string, sql: string) {
   const { files } = await readDeltaLog(table);
   const selects = [...files.values()].map(({ partitionValues: { brand_id, month }, path }) => {

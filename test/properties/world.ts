@@ -63,7 +63,7 @@ export interface WorldOptions {
   variants?: Partial<ApiVariants>;
   /** The totals that lag one request behind the API's data. */
   lags?: "totals" | "dailyTotals" | undefined;
-  /** True if the API violates assumption A1, A2 or A3 in src/sync/README.md, so dated lists are read page by page. */
+  /** True if dated lists are read page by page, because the API violates assumption A1, A2 or A3 (src/sync/README.md). */
   isReadByPage?: boolean;
 }
 

@@ -195,7 +195,7 @@ test("a report shows a currency with a single order, and orders without a curren
   expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
 });
 
-test("a report's only currency gets all sections, even if its code is missing", async () => {
+test("a report on a single currency has all sections, even if the currency's code is missing", async () => {
   const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
   await uncoded.run("sync orders");
   const only = await reportOf(uncoded, "--month 2026-11");

@@ -77,7 +77,7 @@ test("sync does not look up a copied order if the same run has already read its 
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response, and leaves the others unchanged until it has read both dates", async () => {
+test("sync looks up at most ten moved orders per response, and leaves the others unchanged until it has read both their old and their new dates", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);

@@ -143,7 +143,7 @@ describe("drifting amounts, which differ on most days even though no order has c
     return await brand.run(command);
   };
 
-  test("sync treats changed amounts as a drift only if they changed on more than half of the days", async () => {
+  test("sync treats changed amounts as drift only if more than half of the days are affected", async () => {
     const days = [60, 61, 62, 63].map((age) => ordersBefore(noon - age * day, 300, minute));
     const orders = days.flatMap((list, n) => list.map((order) => ({ ...order, id: `${n}-${order.id}` })));
     const syncAfterChange = async (changedDays: number) => {

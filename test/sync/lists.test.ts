@@ -60,7 +60,7 @@ describe("sync roster", () => {
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
-  test("if sync combines two readings of the roster, it claims completeness only up to the time of the first reading", async () => {
+  test("if sync combines two reads of the roster, it claims completeness only up to the time of the first", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     const readAt: string[] = [];
     const swap = (first: number, second: number) => {
@@ -70,8 +70,8 @@ describe("sync roster", () => {
     };
     brand.before = ({ path, query }) => {
       if (path === "/roster" && query.page === "1") readAt.push(at(brand.now()));
-      // In each reading, a host on the second page trades places with a host on the first page, so the reading misses
-      // one of them.
+      // During each read, a host on the second page trades places with a host on the first page, so the read misses one
+      // of them.
       if (path === "/roster" && query.page === "2") swap(20 - readAt.length, 19 + readAt.length);
       return undefined;
     };
