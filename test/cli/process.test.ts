@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -75,26 +75,18 @@ test("a signal that arrives while the last response is being parsed still stops 
 test.each(["--help", "--version"])(
   "brandapi %s exits with code 0 and without an error when the reader closes the pipe",
   async (flag) => {
-    const child = spawn(process.execPath, [binPath, flag], { stdio: ["ignore", "pipe", "pipe"] });
-    let err = "";
-    child.stderr.on("data", (text) => {
-      err += text;
-    });
-    child.stdout.destroy();
-    const code = await new Promise((resolve) => child.on("close", resolve));
-    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const program = spawnBrandapi([flag]);
+    program.child.stdout.destroy();
+    expect(await program.ended).toMatchObject({ code: 0, err: "" });
   },
 );
 
 test("sync --json finishes even if the reader closes the pipe", async () => {
   const brand = makeBrand({ history: 20 });
-  const env = { PATH: process.env.PATH, HOME: brand.home, ...(await brand.served()) };
-  const child = spawn(process.execPath, [binPath, "sync", "roster", "gifts", "codes", "--json"], {
-    env,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  child.stdout.destroy();
-  expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+  const options = { home: brand.home, env: await brand.served() };
+  const program = spawnBrandapi(["sync", "roster", "gifts", "codes", "--json"], options);
+  program.child.stdout.destroy();
+  expect((await program.ended).code).toBe(0);
   const finished = brand.sql<{ resource: string }>("SELECT resource FROM sync_runs WHERE outcome = 'done'");
   expect(finished.map(({ resource }) => resource).sort()).toEqual(["codes", "gifts", "roster"]);
 });
@@ -103,14 +95,8 @@ const onLinux = test.runIf(process.platform === "linux");
 onLinux.each(["--help", "--version"])(
   "brandapi %s exits with code 3 and a message if the disk is full",
   async (flag) => {
-    const child = spawn(process.execPath, [binPath, flag], {
-      stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
-    });
-    let err = "";
-    child.stderr?.on("data", (text) => {
-      err += text;
-    });
-    const code = await new Promise((resolve) => child.on("close", resolve));
+    const toFullDisk = ["sh", "-c", '"$0" "$@" >/dev/full', process.execPath] as const;
+    const { code, err } = await spawnBrandapi([flag], { node: toFullDisk }).ended;
     expect(err).toMatch(/^brandapi: Cannot write the output: the disk is full.*\n {2}hint: free some space/);
     expect(code).toBe(3);
   },
@@ -128,34 +114,23 @@ function copyOfProgram(parts: { dist: boolean; modules: "linked" | "none" }): st
   return join(copy, "bin/brandapi.js");
 }
 
-function runScript(script: string, args: string[], flags: string[] = []) {
-  const child = spawn(process.execPath, [...flags, script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  let err = "";
-  child.stderr.on("data", (text) => {
-    err += text;
+test("the executable reports an unbuilt checkout or a missing package, and suggests the command that fixes it", () => {
+  const help = (script: string) => spawnSync(process.execPath, [script, "--help"], { encoding: "utf8" });
+  expect(help(copyOfProgram({ dist: false, modules: "linked" }))).toMatchObject({
+    status: 3,
+    stderr: expect.stringMatching(/not been built yet\.\n.*`npm ci && npm run build`/),
   });
-  return new Promise<{ code: number | null; err: string }>((resolve) =>
-    child.on("close", (code) => resolve({ code, err })),
-  );
-}
-
-test("the executable reports an unbuilt checkout or a missing package, and suggests the command that fixes it", async () => {
-  const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
-  expect(await runScript(unbuilt, ["--help"])).toEqual({
-    code: 3,
-    err: expect.stringMatching(/not been built yet\.\n.*`npm ci && npm run build`/),
-  });
-  const uninstalled = copyOfProgram({ dist: true, modules: "none" });
-  expect(await runScript(uninstalled, ["--help"])).toEqual({
-    code: 3,
-    err: expect.stringMatching(/\w+ is missing\.\n.*`npm ci`/),
+  expect(help(copyOfProgram({ dist: true, modules: "none" }))).toMatchObject({
+    status: 3,
+    stderr: expect.stringMatching(/\w+ is missing\.\n.*`npm ci`/),
   });
 });
 
 test("the executable reports an unsupported version of Node and the required version", async () => {
   const pretend = join(makeHome(), "pretend.cjs");
   writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
-  expect(await runScript(binPath, ["--help"], ["--require", pretend])).toEqual({
+  const node = [process.execPath, "--require", pretend] as const;
+  expect(await spawnBrandapi(["--help"], { node }).ended).toMatchObject({
     code: 3,
     err: expect.stringMatching(/Node 20\.18\.1 or newer .* Node 18\.20\.4/),
   });

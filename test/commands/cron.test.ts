@@ -6,7 +6,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { makeBrand, testBaseUrl } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 
 /** A folder name with characters that need escaping in shells and crontabs. */
 const awkwardFolder = join(mkdtempSync(join(tmpdir(), "brandapi-cron-")), `it's 100% <"mine"> & $HOME`);
@@ -165,7 +165,7 @@ test("cron --json prints the crontab lines as JSON", async () => {
 
 test("cron prints an install command instead of crontab lines if brandapi runs from npm's cache", async () => {
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
-  const { code, out, err } = await brandapi("cron", { machine: { script } });
+  const { code, out, err } = await brandapi("cron", { machine: { ...testDeps().machine, script } });
   expect({ code, out }).toEqual({ code: 3, out: "" });
   expect(err).toContain("hint: run `npm install -g brandapi`, then `brandapi cron`");
 });

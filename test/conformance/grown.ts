@@ -1,4 +1,5 @@
 import type { Brand } from "../../src/sandbox/brand.js";
+import { listNames } from "../support/records.js";
 
 /** Values that a later version of the API may add (see "Versioning", item 2, in the API documentation). */
 const newValues: Record<string, string> = {
@@ -12,16 +13,7 @@ const additions = ["text, with a comma", 0.1, true, null, ["a", "b"], { inner: {
 
 /** Adds attributes to a brand's records at every depth, as a later version of the API may do. */
 export function grown(brand: Brand): void {
-  for (const list of [
-    "orders",
-    "roster",
-    "recommendations",
-    "opportunities",
-    "content",
-    "gifts",
-    "codes",
-  ] as const)
-    brand[list] = grow(brand[list], 0) as never;
+  for (const name of listNames) brand[name] = grow(brand[name], 0) as never;
 }
 
 function grow(value: unknown, depth: number, name = ""): unknown {

@@ -129,7 +129,7 @@ test("concurrent Delta exports of different brands succeed, even if the table do
       const profiles = { [brand]: { key: `bk_${brand}`, db: mirrorOf(brand).path } };
       writeFileSync(join(config, "config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
       const env = { BRANDAPI_CONFIG_DIR: config };
-      return await run("export orders --all-profiles", { env, random: index / 10 });
+      return await run("export orders --all-profiles", { env, random: () => index / 10 });
     });
     expect((await Promise.all(runs)).map(({ code, err }) => (code === 0 ? 0 : err))).toEqual([0, 0, 0]);
   };
@@ -150,7 +150,9 @@ test("concurrent Delta exports of different brands succeed, even if the table do
 
 test("one of two concurrent exports of the same brand to a multi-brand table fails with exit code 9", async () => {
   const { run, table } = await makeMachine("fern", "moss");
-  const runs = await Promise.all([0.1, 0.2].map((random) => run("export orders --all-profiles", { random })));
+  const runs = await Promise.all(
+    [0.1, 0.2].map((n) => run("export orders --all-profiles", { random: () => n })),
+  );
   expect(runs.map(({ code }) => code)).toContain(9);
   expect(await read(table, "SELECT brand_id, count(*) AS n FROM t GROUP BY 1 ORDER BY 1")).toEqual([
     { brand_id: "fern", n: "3" },

@@ -190,7 +190,7 @@ test("a Delta export rejects a log from another program, brand or protocol versi
 
 test("one of two concurrent Delta exports of the same brand fails with exit code 9", async () => {
   const { table, run } = await makeDeltaFolder();
-  const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
+  const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: () => n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
   expect(runs.map(({ err }) => err).join()).toContain("Another export added a version first");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);

@@ -24,7 +24,10 @@ async function makeTable() {
   const write = (amount: number) =>
     writeRead(mirror, "orders", [anOrder(0, { total_amount: amount })], { whole: true });
   const run = (random = 0.5) =>
-    brandapi(["export", "orders", "--delta", join(home, "lake"), "--db", mirror.path], { home, random });
+    brandapi(["export", "orders", "--delta", join(home, "lake"), "--db", mirror.path], {
+      home,
+      random: () => random,
+    });
   const versions = () =>
     readdirSync(join(home, "lake/orders/_delta_log")).filter((name) => name !== "_last_checkpoint");
   write(1);
@@ -72,7 +75,7 @@ test("concurrent exports of different brands all succeed on a file system that d
     const log = await readDeltaLog(folder);
     const mirror = { brand, run: 1, verified: true, through: null, rows: 0 };
     const actions = [{ commitInfo: { timestamp: random, mirror } }];
-    return await commitVersion(log, actions, { brand, manyBrands: true }, testDeps({ random }));
+    return await commitVersion(log, actions, { brand, manyBrands: true }, testDeps({ random: () => random }));
   };
   const versions = await Promise.all([commit("fern", 0.1), commit("moss", 0.2), commit("reed", 0.3)]);
   expect(versions.sort()).toEqual([0, 1, 2]);

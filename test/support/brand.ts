@@ -11,7 +11,7 @@ import { type Fault, fetchWithFault } from "./faults.js";
 import { makeHome } from "./home.js";
 import { copyMirrorFiles, createEmptyMirror } from "./mirror.js";
 import { brandapi, type ProgramOptions } from "./program.js";
-import { noon } from "./records.js";
+import { listNames, noon } from "./records.js";
 import { Sqlite } from "./sqlite.js";
 
 export const testBaseUrl = "https://brand.test/api/brand/v1";
@@ -29,7 +29,7 @@ export interface SentRequest {
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
   /** The number of orders to generate, along with records for all other lists. By default, the brand is empty. */
   history?: number;
-  /** The maximum length of each generated list except orders and surveys. */
+  /** The maximum length of each generated list except orders. */
   listLimit?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
@@ -72,7 +72,7 @@ class BrandWithApi {
   constructor(options: TestBrandOptions) {
     const {
       history,
-      listLimit,
+      listLimit = Number.POSITIVE_INFINITY,
       seed = 1,
       variants,
       rateLimit,
@@ -114,11 +114,11 @@ class BrandWithApi {
   }
 
   /** Like `before`, but calls `action` only for the first matching request. */
-  once(matches: (request: SentRequest) => boolean, action: () => unknown): void {
+  once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined): void {
     this.#root.before = (request) => {
       if (!matches(request)) return undefined;
       this.#root.before = undefined;
-      return asFault(action());
+      return action();
     };
   }
 
@@ -242,22 +242,11 @@ class BrandWithApi {
   };
 }
 
-function shortenLists(brand: Brand, limit = Number.POSITIVE_INFINITY): Brand {
-  const names = [
-    "people",
-    "roster",
-    "recommendations",
-    "opportunities",
-    "content",
-    "gifts",
-    "codes",
-  ] as const;
-  return { ...brand, ...Object.fromEntries(names.map((name) => [name, brand[name].slice(0, limit)])) };
-}
-
-function asFault(returned: unknown): Fault | undefined {
-  const isFault = typeof returned === "string" || (typeof returned === "object" && !Array.isArray(returned));
-  return isFault && returned !== null ? (returned as Fault) : undefined;
+function shortenLists(brand: Brand, limit: number): Brand {
+  const shorter = listNames
+    .filter((name) => name !== "orders")
+    .map((name) => [name, brand[name].slice(0, limit)]);
+  return { ...brand, ...Object.fromEntries(shorter) };
 }
 
 /** Creates a clock that does not sleep: `sleep` advances the time immediately. */

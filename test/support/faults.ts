@@ -9,7 +9,7 @@ export type Fault =
   /** The response for different data, such as an earlier state of the brand. */
   | { from: Brand }
   /** The correct response with a modified JSON envelope. */
-  | { envelope: (envelope: Record<string, unknown>) => unknown }
+  | { envelope(envelope: Record<string, unknown>): unknown }
   /** A response with status 200 and the given body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }
   /** The connection is reset before the response. */
@@ -54,7 +54,7 @@ export async function fetchWithFault(
 }
 
 /** Returns a `fetch` that calls the API directly, without a network. */
-export function fetchOf(api: SandboxApi) {
+function fetchOf(api: SandboxApi) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     init.signal?.throwIfAborted();
     const { origin, pathname, search } = new URL(url);
@@ -65,8 +65,7 @@ export function fetchOf(api: SandboxApi) {
       address: "127.0.0.1",
     };
     const { status, headers, body } = origin === api.filesUrl ? api.handleFile(request) : api.handle(request);
-    const bytes = typeof body === "string" ? body : new Uint8Array(body);
-    return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
+    return new Response(typeof body === "string" ? body : new Uint8Array(body), { status, headers });
   };
 }
 

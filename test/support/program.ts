@@ -1,73 +1,54 @@
 import { PassThrough, Writable } from "node:stream";
 import { scanCommandLine } from "../../src/cli/flags.js";
-import {
-  type Clock,
-  type Deps,
-  type InputStream,
-  type Machine,
-  type OutputStream,
-  systemClock,
-} from "../../src/deps.js";
+import { type Clock, type Deps, type InputStream, type OutputStream, systemClock } from "../../src/deps.js";
 import { runCommandLine } from "../../src/main.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";
 
-type ReplaceableDeps = Pick<Deps, "env" | "home" | "cwd" | "fetch" | "signal" | "platform">;
-
-export interface ProgramOptions extends Partial<ReplaceableDeps> {
+export interface ProgramOptions extends Partial<Omit<Deps, "stdin" | "stdout" | "stderr" | "clock">> {
   /** The text that is piped to stdin, or typed if stdin is a terminal. */
   stdin?: string;
   /** The streams that are terminals; true for all three. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   columns?: number;
   clock?: Partial<Clock>;
-  machine?: Partial<Machine>;
-  /** The value that `random()` returns. Concurrent runs need different values to get distinct temporary file names. */
-  random?: number;
 }
 
 /**
- * Returns dependencies with captured streams, a new home folder and an empty environment. `opened` lists the files that
- * were opened in the browser. `stdin.raw` lists the values that were passed to `setRawMode`.
+ * Returns dependencies with captured streams, a new home folder and an empty environment, unless `options` replaces
+ * them. `stdin.raw` lists the values that were passed to `setRawMode`.
  */
 export function testDeps(options: ProgramOptions = {}) {
-  const { tty = false, columns = 80, home = makeHome() } = options;
+  const { stdin, tty = false, columns = 80, clock, env, home = makeHome(), ...replaced } = options;
   const isTTY = (name: "stdin" | "stdout" | "stderr") =>
     typeof tty === "boolean" ? tty : tty[name] === true;
   const streams = {
-    stdin: input(options.stdin, isTTY("stdin")),
+    stdin: input(stdin, isTTY("stdin")),
     stdout: capture({ isTTY: isTTY("stdout"), columns }),
     stderr: capture({ isTTY: isTTY("stderr"), columns }),
   };
-  const opened: string[] = [];
   const signal = options.signal ?? new AbortController().signal;
   return {
-    env: { LANG: "C.UTF-8", ...options.env },
-    cwd: options.cwd ?? home,
+    env: { LANG: "C.UTF-8", ...env },
+    cwd: home,
     home,
     tmp: home,
-    platform: options.platform ?? "linux",
-    machine: {
-      name: "mill",
-      node: process.execPath,
-      script: binPath,
-      version: process.versions.node,
-      ...options.machine,
-    },
-    ...streams,
-    clock: { ...systemClock, ...options.clock },
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    platform: "linux" as const,
+    machine: { name: "mill", node: process.execPath, script: binPath, version: process.versions.node },
+    clock: { ...systemClock, ...clock },
+    fetch: (url, init) => fetch(url, init),
     keys: new Set<string>(),
-    openInBrowser: (path) => void opened.push(path),
-    opened,
-    random: () => options.random ?? 0.5,
+    openInBrowser() {},
+    random: () => 0.5,
     signal,
     async runGracefully(work) {
       const result = await work();
       signal.throwIfAborted();
       return result;
     },
-  } satisfies Deps & { opened: string[] };
+    ...replaced,
+    ...streams,
+  } satisfies Deps;
 }
 
 /** Runs a command line in this process, such as `brandapi("export orders --csv", { home })`. */
@@ -75,8 +56,8 @@ export async function brandapi(command: string | readonly string[], options: Pro
   const argv = typeof command === "string" ? command.split(/\s+/).filter(Boolean) : command;
   const deps = testDeps(options);
   const code = await runCommandLine(scanCommandLine(argv), deps);
-  const { home, opened, stdin, stdout, stderr } = deps;
-  return { code, out: stdout.text, err: stderr.text, home, raw: stdin.raw, opened };
+  const { home, stdin, stdout, stderr } = deps;
+  return { code, out: stdout.text, err: stderr.text, home, raw: stdin.raw };
 }
 
 type Captured = OutputStream & { readonly text: string };

@@ -1,3 +1,4 @@
+import type { ListName } from "../../src/sandbox/brand.js";
 import type { ContentItem } from "../../src/sandbox/content-endpoints.js";
 import type { Order } from "../../src/sandbox/orders-endpoint.js";
 import type { RosterEntry } from "../../src/sandbox/roster-endpoint.js";
@@ -8,6 +9,17 @@ export const hour = 60 * minute;
 export const day = 24 * hour;
 /** The time at which each test starts. */
 export const noon = Date.UTC(2026, 10, 21, 12);
+
+export const listNames = [
+  "orders",
+  "roster",
+  "recommendations",
+  "opportunities",
+  "content",
+  "gifts",
+  "codes",
+  "surveys",
+] as const satisfies readonly ListName[];
 
 export function at(ms: number): string {
   return new Date(ms).toISOString();
