@@ -1,3 +1,4 @@
+import { json } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
@@ -86,8 +87,8 @@ test("each month's clicks and the host ranking are stored as the API returns the
   await brand.run("sync analytics-clicks analytics-hosts");
   const ask = async (path: string) => {
     const headers = { authorization: `Bearer ${brand.key}` };
-    const response = await brand.fetch(`${brand.env.BRANDAPI_BASE_URL}${path}`, { headers });
-    return ((await response.json()) as { data: Data }).data;
+    const { body } = await brand.fetch(`${brand.env.BRANDAPI_BASE_URL}${path}`, { headers });
+    return ((await json(body as AsyncIterable<Uint8Array>)) as { data: Data }).data;
   };
   const october = await ask("/analytics/clicks?start_date=2026-10-01&end_date=2026-10-31&limit=100");
   const [month] = brand.sql<Row>("SELECT * FROM analytics_clicks_periods WHERE period_start = '2026-10-01'");

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ApiClient } from "../../src/api/client.js";
-import type { Clock } from "../../src/deps.js";
+import type { Clock, Fetch, FetchOptions, HttpResponse } from "../../src/deps.js";
 import { BrandapiError, Stopped } from "../../src/errors.js";
 import { findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
@@ -172,7 +172,7 @@ export class World {
     let requests = 0;
     let hadNoDailyTotals = false;
 
-    const fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const fetch: Fetch = async (url, options = {}) => {
       requests += 1;
       const path = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
       let fault: Fault | undefined;
@@ -185,10 +185,10 @@ export class World {
         else fault ??= effect;
       }
       this.time += 5;
-      init.signal?.throwIfAborted();
+      options.signal?.throwIfAborted();
       if (path === "/analytics/clicks") hadNoDailyTotals = isNotRetried(fault);
       if (path === this.resource.path && fault === undefined) this.listResponses += 1;
-      return await this.respond(fault, url, init);
+      return await this.respond(fault, url, options);
     };
 
     const present = "SELECT key FROM records WHERE resource = ? AND removed_at IS NULL";
@@ -239,12 +239,16 @@ export class World {
     return result;
   }
 
-  private async respond(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
+  private async respond(
+    fault: Fault | undefined,
+    url: string | URL,
+    options: FetchOptions,
+  ): Promise<HttpResponse> {
     const previous = this.brandAtLastRequest;
     this.brandAtLastRequest = { ...this.brand };
     if (this.lags === "totals") this.api.variants = { ...this.variants, totalsFrom: previous };
     if (this.lags === "dailyTotals") this.api.variants = { ...this.variants, dailyTotalsFrom: previous };
-    return await fetchWithFault(fault, this.api, this.clock.now, url, init);
+    return await fetchWithFault(fault, this.api, this.clock.now, url, options);
   }
 
   /** Copies the mirror's files in the state in which a killed process would leave them. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Clock, systemClock } from "../../src/deps.js";
+import { type Clock, type Fetch, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { type BrandEvents, createBrandEvents } from "../../src/sandbox/activity.js";
 import { type Brand, createBrand, emptyBrand, type Lists } from "../../src/sandbox/brand.js";
@@ -29,7 +29,7 @@ export interface SentRequest {
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
   /** The number of orders to generate, along with records for all other lists. By default, the brand is empty. */
   history?: number;
-  /** The maximum length of each generated list except orders. */
+  /** The maximum number of people and the maximum length of each generated list except orders. */
   listLimit?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
@@ -221,32 +221,30 @@ class BrandWithApi {
     if (!condition()) throw new Error("brand.until: the condition is still false after 20 seconds");
   }
 
-  readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
-    if (this.#root !== this) return await this.#root.fetch(url, init);
+  readonly fetch: Fetch = async (url, options = {}) => {
+    if (this.#root !== this) return await this.#root.fetch(url, options);
     const { pathname, searchParams } = new URL(url);
     const request = {
       path: pathname.replace(/^\/api\/brand\/v1/, ""),
       query: Object.fromEntries(searchParams),
-      method: init.method ?? "GET",
-      headers: Object.fromEntries(new Headers(init.headers)),
+      method: options.method ?? "GET",
+      headers: options.headers ?? {},
       status: 0,
     };
     this.requests.push(request);
     // Gives each response a different time.
     this.pass(10);
     const fault = this.before?.(request);
-    init.signal?.throwIfAborted();
-    const response = await fetchWithFault(fault, this.api, this.now, url, init);
+    options.signal?.throwIfAborted();
+    const response = await fetchWithFault(fault, this.api, this.now, url, options);
     request.status = response.status;
     return response;
   };
 }
 
 function shortenLists(brand: Brand, limit: number): Brand {
-  const shorter = listNames
-    .filter((name) => name !== "orders")
-    .map((name) => [name, brand[name].slice(0, limit)]);
-  return { ...brand, ...Object.fromEntries(shorter) };
+  const names = ["people", ...listNames.filter((name) => name !== "orders")] as const;
+  return { ...brand, ...Object.fromEntries(names.map((name) => [name, brand[name].slice(0, limit)])) };
 }
 
 /** Creates a clock that does not sleep: `sleep` advances the time immediately. */

@@ -65,11 +65,10 @@ describe("orders that are not sorted newest first", () => {
   test("sync reads the orders as a single list if the API ignores date filters", async () => {
     const many = ordersBefore(noon - hour, 2_500, 2 * hour);
     const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
-    const fetch = brand.fetch;
-    const withoutDates = async (url: string | URL, init?: RequestInit) => {
+    const withoutDates: typeof brand.fetch = async (url, options) => {
       const bare = new URL(url);
       for (const name of ["start_date", "end_date"]) bare.searchParams.delete(name);
-      return await fetch(bare, init);
+      return await brand.fetch(bare, options);
     };
     const { requests, code } = await brand.run("sync orders", { fetch: withoutDates });
     expect([code, brand.mirrored().length]).toEqual([0, 2_500]);
