@@ -177,6 +177,10 @@ class RunProgress {
     this.#responses += 1;
     this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
   }
+
+  hasResponses(): boolean {
+    return this.#responses > 0;
+  }
 }
 
 export function openResource(session: SyncSession, resource: Resource): ResourceSession {

@@ -25,7 +25,7 @@ import {
   startRun,
 } from "./run.js";
 
-/** The code that reads the resources of one strategy. The members are methods, so that any engine is an `Engine<Strategy>`. */
+/** The code that reads the resources of one strategy. */
 interface Engine<How extends Strategy> {
   read(run: SyncRun<How>): Promise<SyncResult>;
   /** Estimates the requests of a sync. The estimate itself requests only counts and daily totals. */
@@ -124,7 +124,7 @@ export async function syncResource(
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
   const result = await read(run).catch(toError);
-  const end = decideEnd(run, result, isOptional, wasReadBefore);
+  const end = decideEnd(run, result, { isOptional, wasReadBefore });
   const row = finishRun(run, end);
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
@@ -145,10 +145,9 @@ export async function estimateResource(session: SyncSession, resource: Resource)
 
 /** @param result the error if the resource could not be read */
 function decideEnd(
-  { mirror, resource }: SyncRun,
+  { progress, resource }: SyncRun,
   result: SyncResult | Error,
-  isOptional: boolean,
-  wasReadBefore: boolean,
+  { isOptional, wasReadBefore }: { isOptional: boolean; wasReadBefore: boolean },
 ): RunEnd {
   if (!(result instanceof Error)) {
     const { columns, incompleteReasons, isVerified } = result;
@@ -157,25 +156,25 @@ function decideEnd(
     return { outcome: "done", error: null, columns: { ...columns, verified: isVerified } };
   }
   if (result instanceof Forbidden) {
-    const isReadNow = hasBeenRead(mirror, resource);
-    const outcome = decideDeniedOutcome(result, { isOptional, wasReadBefore, isReadNow });
+    const hasResponses = progress.hasResponses();
+    const outcome = decideDeniedOutcome(result, { isOptional, wasReadBefore, hasResponses });
     return { outcome, error: outcome === "incomplete" ? createAccessDeniedError(resource, result) : result };
   }
   if (result instanceof Stopped) return { outcome: "stopped", error: result };
   return { outcome: result instanceof Incomplete ? "incomplete" : "failed", error: result };
 }
 
-/** Decides how a run ends if the API denied access, depending on whether the mirror contains data of the resource. */
+/** Decides how a run ends if the API denied access to the resource. */
 function decideDeniedOutcome(
   denial: Forbidden,
-  facts: { isOptional: boolean; wasReadBefore: boolean; isReadNow: boolean },
+  facts: { isOptional: boolean; wasReadBefore: boolean; hasResponses: boolean },
 ): "incomplete" | "skipped" | "failed" {
-  const { isOptional, isReadNow, wasReadBefore } = facts;
+  const { hasResponses, isOptional, wasReadBefore } = facts;
   // If the key itself was rejected, the resource's data may still be available.
   const concernsResource = failureScope(denial) === "resource";
   if (concernsResource && wasReadBefore) return "incomplete";
   if (!isOptional) return "failed";
-  return concernsResource && isReadNow ? "incomplete" : "skipped";
+  return concernsResource && hasResponses ? "incomplete" : "skipped";
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {

@@ -24,7 +24,7 @@ async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
 
 /** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy of the result. */
 async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
-  const brand = makeBrand({ history: 60, listLimit: 12 });
+  const brand = makeBrand({ history: 20, listLimit: 6 });
   const hostId = brand.data.roster[0]?.host?.id ?? "";
   const name = (n: number) => ({
     ...{ username: `${secret}-u${n}`, first_name: `${secret}-f${n}`, last_name: `${secret}-l${n}` },
@@ -296,7 +296,7 @@ test("sync removes an omitted field from stored data and does not store it again
 });
 
 test("views do not show display names from content records if first or last names are omitted", async () => {
-  const brand = makeBrand({ history: 60, listLimit: 12 });
+  const brand = makeBrand({ history: 20, listLimit: 6 });
   const [item] = brand.data.content.filter(({ host }) => host);
   const host = { ...item?.host, id: "named-here-only", username: null, name: `${secret} Lovelace` };
   brand.data.content = brand.data.content.map((one) => (one === item ? { ...one, host } : one)) as never;

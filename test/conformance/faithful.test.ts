@@ -28,7 +28,7 @@ async function expectFaithful(brand: TestBrand): Promise<void> {
 }
 
 test("an export after one sync contains all records as the API returns them, and a second sync changes nothing", async () => {
-  const brand = makeBrand({ history: 120 });
+  const brand = makeBrand({ history: 120, listLimit: 40 });
   const first = await brand.run("sync");
   expect([first.code, first.err.includes("warning")]).toEqual([0, false]);
   await expectFaithful(brand);
@@ -51,7 +51,7 @@ const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "m
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
 test("each API field is stored in its column", async () => {
-  const brand = makeBrand({ history: 300 });
+  const brand = makeBrand({ history: 300, listLimit: 60 });
   await brand.run("sync");
   const records = served(brand);
   const expected = Object.entries(records).map(
@@ -109,7 +109,7 @@ test("each month's clicks and the host ranking are stored as the API returns the
 });
 
 test("unknown attributes and enum values are stored at any depth, and reported only once", async () => {
-  const brand = makeBrand({ history: 60 });
+  const brand = makeBrand({ history: 60, listLimit: 20 });
   grown(brand.data);
   const first = await brand.run("sync");
   expect(first.code).toBe(0);

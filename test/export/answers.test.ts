@@ -37,7 +37,7 @@ test("each documented example query has at most three lines", () => {
 
 test("the documented example queries return the same rows from Parquet files in DuckDB as from the mirror", async () => {
   const begun = Date.now() - 75 * day;
-  const brand = makeBrand({ history: 1_500, seed: 11, now: begun });
+  const brand = makeBrand({ history: 1_500, listLimit: 60, seed: 11, now: begun });
   expect((await brand.run("sync")).code).toBe(0);
   simulateActivity(brand.data, begun, begun + 75 * day, naturalPace(1_500));
   brand.pass(75 * day);

@@ -41,7 +41,7 @@ test("sync completes even if every other request gets a 429", async () => {
 test.each([60, 30])(
   "sync sends at most %i requests per minute, so the API never responds with a 429",
   async (limit) => {
-    const brand = makeBrand({ history: 200, rateLimit: limit });
+    const brand = makeBrand({ history: 200, listLimit: 40, rateLimit: limit });
     const { code, requests } = await brand.run("sync", { env: { BRANDAPI_RATE_LIMIT: String(limit) } });
     expect(code).toBe(0);
     expect(requests.filter(({ status }) => status === 429)).toEqual([]);

@@ -26,7 +26,7 @@ let report: Report;
 let page: string;
 
 beforeAll(async () => {
-  brand = makeBrand({ history: 2_000, now: noon });
+  brand = makeBrand({ history: 2_000, listLimit: 60, now: noon });
   await brand.run("sync");
   for (const id of brand.mirrored("orders").slice(0, 40)) brand.refund(id);
   for (let nth = 0; nth < 60; nth += 1) {

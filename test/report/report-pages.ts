@@ -18,7 +18,7 @@ const currencies = ["EUR", "USD", "GBP", "JPY", "KWD", "SEK"];
 
 /** The brands whose report pages are tested in a browser. */
 const brands: Record<string, () => TestBrand> = {
-  "a busy brand": () => makeBrand({ history: 1_500 }),
+  "a busy brand": () => makeBrand({ history: 1_500, listLimit: 60 }),
   "one order": () => makeBrand({ orders: [orderAt("a", noon - 2 * day)] }),
   "six currencies": () =>
     makeBrand({

@@ -199,7 +199,7 @@ function downgradeToVersion4({ db: path }: TestBrand, more = ""): void {
 }
 
 test("a mirror with schema version 4 keeps the contents of renamed tables and columns when it is migrated", async () => {
-  const brand = makeBrand({ history: 30 });
+  const brand = makeBrand({ history: 30, listLimit: 10 });
   await brand.run("sync");
   downgradeToVersion4(
     brand,

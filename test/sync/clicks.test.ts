@@ -125,7 +125,7 @@ describe("monthly clicks", () => {
   });
 
   test("sync --full replaces a month's summary, days and top lists", async () => {
-    const brand = makeBrand({ history: 200 });
+    const brand = makeBrand({ history: 200, listLimit: 20 });
     await runSync(brand);
     const rows = () =>
       ["", "_periods", "_top_hosts", "_top_products"].map(
@@ -173,7 +173,7 @@ describe("clicks by host and by period", () => {
   );
 
   test("sync --host and --per-host store clicks by host in addition to the clicks for all hosts", async () => {
-    const brand = makeBrand({ history: 60 });
+    const brand = makeBrand({ history: 60, listLimit: 10 });
     const without = await runSync(brand, "--per-host --since 30d");
     expect([without.code, without.err]).toEqual([
       3,
