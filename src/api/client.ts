@@ -94,11 +94,11 @@ export class ApiClient {
     const request = { path, url: buildUrl(this.#baseUrl, path, query), maxItems: chooseMaxItems(query) };
     let firstSentAt: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
-      const maxServerWaitMs = this.#outage.remainingMs(firstSentAt) + timerToleranceMs;
+      const maxServerWaitMs = this.#outage.retryTimeMs(firstSentAt) + timerToleranceMs;
       const permit = await this.#limiter.acquire(signal, maxServerWaitMs);
       const sentAt = clock.monotonic();
       firstSentAt ??= sentAt;
-      const result = await this.#send(request, permit, this.#outage.remainingMs(firstSentAt));
+      const result = await this.#send(request, permit, this.#outage.retryTimeMs(firstSentAt));
       if ("data" in result) {
         this.#outage.recordResponse();
         return result;
@@ -113,7 +113,7 @@ export class ApiClient {
       }
 
       this.#outage.recordFailure(path, sentAt);
-      const remainingMs = this.#outage.remainingMs(firstSentAt);
+      const remainingMs = this.#outage.retryTimeMs(firstSentAt);
       const waitMs = retryDelay(failure, { attempt, remainingMs, random: random() });
       // A 429 delays all other requests in the run, even if this request is not retried.
       if (failure.kind === "unavailable" && failure.status === 429)
@@ -275,8 +275,12 @@ export class OutageTimer {
     this.#failedEndpoints.add(path.split("/", 2).join("/"));
   }
 
-  /** @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet */
-  remainingMs(firstSentAt: number | null): number {
+  /**
+   * Returns the time for which a request can still wait or be retried: the rest of `--max-wait` in the current outage,
+   * but at least the rest of the request's own tenth.
+   * @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet
+   */
+  retryTimeMs(firstSentAt: number | null): number {
     const now = this.clock.monotonic();
     const remainingOfOutageMs = this.maxWaitMs - (now - (this.#startedAt ?? now));
     const remainingOfRequestMs = this.maxWaitMs / 10 - (now - (firstSentAt ?? now));

@@ -107,8 +107,8 @@ export class SyncState {
     return this.missing.all().filter(({ id }) => !faultyIds.has(id));
   }
 
-  isCovered(date: number | null): boolean {
-    return date !== null && this.coverage().some((range) => containsInstant(range, date));
+  isCovered(date: number): boolean {
+    return this.coverage().some((range) => containsInstant(range, date));
   }
 
   /**
@@ -182,9 +182,12 @@ export class SyncState {
     valid: readonly number[],
     faulty: { ids: readonly number[]; added: readonly number[] },
   ): void {
+    const coverage = this.coverage();
+    const isCovered = (date: number | null) =>
+      date !== null && coverage.some((range) => containsInstant(range, date));
     this.missing.delete(valid);
     this.missing.delete(faulty.ids.filter((id) => findDate(this.mirror, id) === null));
-    this.missing.add(faulty.added.filter((id) => this.isCovered(findDate(this.mirror, id))));
+    this.missing.add(faulty.added.filter((id) => isCovered(findDate(this.mirror, id))));
   }
 
   #isUndated(id: number): boolean {

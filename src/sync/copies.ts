@@ -18,7 +18,7 @@ export async function resolveCopies(
   copies: readonly SkippedCopy[],
   requestedAt: number,
 ): Promise<void> {
-  const { mirror, resource, state } = run;
+  const { mirror, resource } = run;
   let lookups = 0;
   for (const copy of copies) {
     const newerDate = findDate(mirror, copy.id);
@@ -27,27 +27,26 @@ export async function resolveCopies(
       mirror.transaction(() => acceptCopy(run, copy, requestedAt));
       continue;
     }
-    let isRead = isReadByRun(run, newerDate);
-    if (!isRead && lookups < maxLookups) {
+    const needsLookup = !isReadByRun(run, newerDate);
+    if (needsLookup && lookups < maxLookups) {
       lookups += 1;
-      isRead = await readSecond(run, newerDate);
+      // Copies in this response are left to the comparison of counts.
+      storeSlice(run, await readSlice(run, secondRange(newerDate)));
     }
+    const listing = findListing(run, copy.id, newerDate);
     mirror.transaction(() => {
-      if (!isRead) postponeCopy(run, copy, newerDate);
-      // Reading a date marks the records that the API did not return for it as missing.
-      else if (state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
-      else rejectCopy(run, copy, olderDate, requestedAt);
+      if (listing === "absent") acceptCopy(run, copy, requestedAt);
+      else if (listing === "present") rejectCopy(run, copy, olderDate, requestedAt);
+      else postponeCopy(run, copy, newerDate);
     });
   }
 }
 
-/**
- * Reads the second that contains a date. Any copies in that second are left to the comparison of counts.
- * @returns false if the list of its records never settled (A9)
- */
-async function readSecond(run: DatedRun, date: number): Promise<boolean> {
-  storeSlice(run, await readSlice(run, secondRange(date)));
-  return isReadByRun(run, date);
+/** Returns whether the API still lists a mirrored record for its date, or `unknown` if this run has not read that date. */
+function findListing(run: DatedRun, id: number, date: number): "present" | "absent" | "unknown" {
+  if (!isReadByRun(run, date)) return "unknown";
+  // Reading a date marks the records that the API did not return for it as missing.
+  return run.state.missing.has(id) ? "absent" : "present";
 }
 
 /** Replaces the mirrored record with the copy, because the record has moved to the older date. */

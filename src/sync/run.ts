@@ -177,10 +177,6 @@ class RunProgress {
     this.#responses += 1;
     this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
   }
-
-  hasResponses(): boolean {
-    return this.#responses > 0;
-  }
 }
 
 export function openResource(session: SyncSession, resource: Resource): ResourceSession {

@@ -25,7 +25,7 @@ import {
   startRun,
 } from "./run.js";
 
-/** The code that reads the resources of one strategy. */
+/** The code that reads the resources of one strategy. The members are methods, so that any engine is an `Engine<Strategy>`. */
 interface Engine<How extends Strategy> {
   read(run: SyncRun<How>): Promise<SyncResult>;
   /** Estimates the requests of a sync. The estimate itself requests only counts and daily totals. */
@@ -124,7 +124,7 @@ export async function syncResource(
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
   const result = await read(run).catch(toError);
-  const end = decideEnd(run, result, { isOptional, wasReadBefore });
+  const end = decideEnd(run, result, isOptional, wasReadBefore);
   const row = finishRun(run, end);
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
@@ -145,9 +145,10 @@ export async function estimateResource(session: SyncSession, resource: Resource)
 
 /** @param result the error if the resource could not be read */
 function decideEnd(
-  { progress, resource }: SyncRun,
+  { mirror, resource }: SyncRun,
   result: SyncResult | Error,
-  { isOptional, wasReadBefore }: { isOptional: boolean; wasReadBefore: boolean },
+  isOptional: boolean,
+  wasReadBefore: boolean,
 ): RunEnd {
   if (!(result instanceof Error)) {
     const { columns, incompleteReasons, isVerified } = result;
@@ -156,25 +157,25 @@ function decideEnd(
     return { outcome: "done", error: null, columns: { ...columns, verified: isVerified } };
   }
   if (result instanceof Forbidden) {
-    const hasResponses = progress.hasResponses();
-    const outcome = decideDeniedOutcome(result, { isOptional, wasReadBefore, hasResponses });
+    const isReadNow = hasBeenRead(mirror, resource);
+    const outcome = decideDeniedOutcome(result, { isOptional, wasReadBefore, isReadNow });
     return { outcome, error: outcome === "incomplete" ? createAccessDeniedError(resource, result) : result };
   }
   if (result instanceof Stopped) return { outcome: "stopped", error: result };
   return { outcome: result instanceof Incomplete ? "incomplete" : "failed", error: result };
 }
 
-/** Decides how a run ends if the API denied access to the resource. */
+/** Decides how a run ends if the API denied access, depending on whether the mirror contains data of the resource. */
 function decideDeniedOutcome(
   denial: Forbidden,
-  facts: { isOptional: boolean; wasReadBefore: boolean; hasResponses: boolean },
+  facts: { isOptional: boolean; wasReadBefore: boolean; isReadNow: boolean },
 ): "incomplete" | "skipped" | "failed" {
-  const { hasResponses, isOptional, wasReadBefore } = facts;
+  const { isOptional, isReadNow, wasReadBefore } = facts;
   // If the key itself was rejected, the resource's data may still be available.
   const concernsResource = failureScope(denial) === "resource";
   if (concernsResource && wasReadBefore) return "incomplete";
   if (!isOptional) return "failed";
-  return concernsResource && hasResponses ? "incomplete" : "skipped";
+  return concernsResource && isReadNow ? "incomplete" : "skipped";
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {

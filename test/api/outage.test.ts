@@ -91,15 +91,15 @@ it("the timer for --max-wait starts with the first failed request, and a respons
   const { clock, outage } = start();
   const sentAt = clock.mono;
   clock.pass(3_000);
-  expect(outage.remainingMs(sentAt)).toBe(maxWaitMs);
+  expect(outage.retryTimeMs(sentAt)).toBe(maxWaitMs);
   outage.recordFailure("/orders", sentAt);
   clock.pass(3_000);
-  expect(outage.remainingMs(sentAt)).toBe(4_000);
+  expect(outage.retryTimeMs(sentAt)).toBe(4_000);
   outage.recordResponse();
-  expect(outage.remainingMs(sentAt)).toBe(maxWaitMs);
+  expect(outage.retryTimeMs(sentAt)).toBe(maxWaitMs);
   clock.pass(1_000);
   outage.recordFailure("/orders", sentAt);
-  expect(outage.remainingMs(sentAt)).toBe(9_000);
+  expect(outage.retryTimeMs(sentAt)).toBe(9_000);
 });
 
 it("a request that starts after --max-wait has expired is retried for a tenth of --max-wait", () => {
@@ -107,9 +107,9 @@ it("a request that starts after --max-wait has expired is retried for a tenth of
   outage.recordFailure("/orders", clock.mono);
   clock.pass(maxWaitMs);
   const startedAt = clock.mono;
-  expect(outage.remainingMs(startedAt)).toBe(1_000);
+  expect(outage.retryTimeMs(startedAt)).toBe(1_000);
   clock.pass(1_000);
-  expect(outage.remainingMs(startedAt)).toBe(0);
+  expect(outage.retryTimeMs(startedAt)).toBe(0);
 });
 
 it.each([
