@@ -13,9 +13,9 @@ import { Budget, type DatedRun } from "./run.js";
 interface CompletePage {
   kind: "complete";
   range: TimeRange;
+  /** The records in `range`, and then some of those from the second before it. The next page contains that second. */
   records: readonly Json[];
-  /** The response's other records, which are from the second before `range`. The next page contains them as well. */
-  olderRecords: readonly Json[];
+  countInRange: number;
   /** The API's count for the requested dates, which can start earlier than `range`. */
   total: number;
   requestedAt: number;
@@ -84,7 +84,7 @@ async function* requestPages(
     }
     const isLast = page.kind === "faulty" || page.range.from <= from || budget.remaining <= 0;
     if (page.kind === "complete") {
-      const remaining = Math.ceil((page.total - page.records.length) / maxPerPage);
+      const remaining = Math.ceil((page.total - page.countInRange) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));
     }
     yield { ...page, isLast };
@@ -113,12 +113,18 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;
   if (oldest === undefined || !hasMore)
-    return { kind: "complete", range, records: items, olderRecords: [], total, requestedAt };
+    return { kind: "complete", range, records: items, countInRange: items.length, total, requestedAt };
   const from = oldest + 1_000;
   if (from > range.to) return { kind: "dense", range: { from: oldest, to: range.to }, total };
-  const count = seconds.filter((second) => second >= from).length;
-  const [records, olderRecords] = [items.slice(0, count), items.slice(count)];
-  return { kind: "complete", range: { from, to: range.to }, records, olderRecords, total, requestedAt };
+  const countInRange = seconds.filter((second) => second >= from).length;
+  return {
+    kind: "complete",
+    range: { from, to: range.to },
+    records: items,
+    countInRange,
+    total,
+    requestedAt,
+  };
 }
 
 /**
@@ -128,10 +134,10 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
  * changed.
  */
 async function wasIncomplete(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
-  const { range, records, total } = page;
-  if (remaining === total - records.length) return false;
+  const { countInRange, range, total } = page;
+  if (remaining === total - countInRange) return false;
   const repeated = await requestNewest(run, range);
-  return repeated.kind === "faulty" || repeated.total > records.length;
+  return repeated.kind === "faulty" || repeated.total > countInRange;
 }
 
 /** The maximum number of pages in a batch. */
@@ -184,18 +190,20 @@ async function storePages(
     await resolveCopies(run, copies[index] ?? [], requestedAt);
 }
 
-/** @returns the copies of mirrored records, which are still to be resolved */
+/**
+ * Stores a page. The records from the second before its range are stored as well, so that an interrupted run loses none
+ * of them, but only the next page makes that second part of the coverage.
+ * @returns the copies of mirrored records, which are still to be resolved
+ */
 function storePage(run: DatedRun, page: CompletePage & { isLast: boolean }): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
-  const { isLast, olderRecords, range, records, requestedAt } = page;
-  const written = writer.write(records, { readAt: requestedAt });
-  // Write the older records as well, so that an interrupted run loses none of them. The next page contains them too and
-  // handles the rest: their copies, their effect on the totals and, unless the budget is used up, their number.
-  const older = writer.write(olderRecords, { readAt: requestedAt });
-  state.missing.delete([...written.ids, ...older.ids]);
-  const ids = new Set(written.ids);
-  progress.addRows(isLast ? ids.size + olderRecords.length : ids.size);
-  if (written.addedOrChanged > 0) state.storedTotals.invalidate(range);
-  state.coverRange({ runId, range, ids, requestedAt }, apiTotals);
-  return written.copies;
+  const { countInRange, isLast, range, records, requestedAt } = page;
+  const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
+  state.missing.delete(ids);
+  // The next page counts the records from the second before the range again.
+  progress.addRows(isLast ? records.length : countInRange);
+  const from = countInRange < records.length ? range.from - 1_000 : range.from;
+  if (addedOrChanged > 0) state.storedTotals.invalidate({ from, to: range.to });
+  state.coverRange({ runId, range, ids: new Set(ids), requestedAt }, apiTotals);
+  return copies;
 }

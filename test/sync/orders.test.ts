@@ -100,17 +100,20 @@ describe("syncs after the first sync", () => {
     expect(requests.filter(pages)).toHaveLength(8 + 1);
   });
 
-  test("sync finds a revoked refund even if the refund was read without daily totals", async () => {
-    const brand = makeBrand({ orders });
+  test.each([
+    ["in the middle of a page", "o20"],
+    ["at the end of a page, so that the next page contains it as well", "o99"],
+  ])("sync finds a revoked refund even if the refund was read without daily totals: %s", async (_, id) => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     await brand.run("sync orders");
     brand.api.variants = { dailyTotals: "absent" };
-    brand.refund("o20", 3);
+    brand.refund(id, 3);
     await runNextDay(brand, "sync orders --audit 0");
-    expect(amountOf(brand, "o20")).toBe(3);
+    expect(amountOf(brand, id)).toBe(3);
     brand.api.variants = {};
-    brand.change("orders", "o20", { refund_amount: 0 });
+    brand.change("orders", id, { refund_amount: 0 });
     await runNextDay(brand, "sync orders --audit 0 --window 0d");
-    expect(amountOf(brand, "o20")).toBe(0);
+    expect(amountOf(brand, id)).toBe(0);
   });
 
   test("if the daily totals do not reflect refunds, the audit finds a refund of an old order within a week", async () => {
