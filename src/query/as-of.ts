@@ -3,7 +3,7 @@ import { syncingResource } from "../resources/registry.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readColumns } from "../store/discovered-columns.js";
-import { Projection } from "../store/projection.js";
+import { createTables, Projection } from "../store/projection.js";
 import { parseRecord, type StoredRow } from "../store/records.js";
 import { readFirstReadEnd } from "../store/runs.js";
 import { columnNames, quote, recordIdSql, recordStates, rowIdColumn, tableName } from "../store/table-sql.js";
@@ -179,6 +179,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 }
 
 function createTypedTables(mirror: Mirror, resource: string, shapes: readonly TableShape[]): void {
+  createTables(mirror, shapes, "temp");
   const projection = new Projection(mirror, shapes, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
   const earlier = mirror.selectValues<number>(

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
 import { parseJsonNumber } from "../util/numbers.js";
 import { formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { Mirror } from "./database.js";
-import { TableColumns } from "./discovered-columns.js";
+import { readColumns, TableColumns } from "./discovered-columns.js";
 import { recordState, type StoredRecord } from "./records.js";
 import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
 import {
@@ -25,9 +25,16 @@ import {
 } from "./table-sql.js";
 
 /**
- * Writes records as rows in a resource's typed tables, and creates tables that do not exist. Tables in the schema
- * `temp` exist only on this connection, where they hide the tables with the same names. They never get new columns.
+ * Creates a resource's typed tables. Tables in the schema `temp` exist only on this connection, where they hide the
+ * tables with the same names.
  */
+export function createTables(mirror: Mirror, shapes: readonly TableShape[], schema: SchemaName): void {
+  for (const shape of shapes)
+    for (const state of recordStates)
+      mirror.db.exec(createTableSql(shape, readColumns(mirror, shape), state, schema));
+}
+
+/** Writes records as rows in a resource's typed tables. Tables in the schema `temp` never get new columns. */
 export class Projection {
   readonly #tables: readonly TableWriter[];
 
@@ -61,10 +68,6 @@ class TableWriter {
     private readonly schema: SchemaName,
   ) {
     this.#rows = new RowBuilder(mirror, shape);
-    const find = `SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`;
-    for (const state of recordStates)
-      if (mirror.selectValue(find, tableName(shape, state)) === undefined)
-        mirror.db.exec(createTableSql(shape, this.#rows.columns.all(), state, schema));
   }
 
   insertRows(record: StoredRecord, issues: SchemaIssue[]): void {

@@ -7,7 +7,7 @@ import { type View, viewQuery } from "../views/view.js";
 import { type Mirror, parseStoredJson, readInfo, writeInfo } from "./database.js";
 import { deleteUnusableColumns } from "./discovered-columns.js";
 import { rebuildHostNames } from "./host-names.js";
-import { indexTables, Projection } from "./projection.js";
+import { createTables, indexTables, Projection } from "./projection.js";
 import { readRecords, recordDate, recordMonth } from "./records.js";
 import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
@@ -60,6 +60,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
 
   // Without a reporter, notices are not printed.
   const issues = new SchemaIssues(mirror, resource);
+  createTables(mirror, shapes, "main");
   const projection = new Projection(mirror, shapes);
   let hasRecords = false;
   for (const record of readRecords(mirror, [resource.name])) {

@@ -10,7 +10,7 @@ import { rangeQuery } from "./check-dates.js";
 import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
 import { readList } from "./read-list.js";
 import { readRanges } from "./read-range.js";
-import type { Budget, DatedRun, SyncRun } from "./run.js";
+import type { Budget, DatedRun, ResourceRun } from "./run.js";
 
 /**
  * A change in the amounts for most days, but not in the record counts. This happens when the API converts amounts from
@@ -76,7 +76,7 @@ export async function confirmDrift(run: DatedRun, drift: AmountDrift, budget: Bu
 
 /** True if the API and the mirror have the same records for a sample of the oldest drifting days. Writes nothing. */
 export async function isSampleUnchanged(
-  run: SyncRun<DatedStrategy>,
+  run: ResourceRun<DatedStrategy>,
   { days }: AmountDrift,
 ): Promise<boolean> {
   const { mirror, resource, state } = run;

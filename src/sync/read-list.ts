@@ -5,9 +5,9 @@ import type { Resource } from "../resources/resource.js";
 import { findRecordKey, recordDate, recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
-import type { SyncRun } from "./run.js";
+import type { ResourceRun } from "./run.js";
 
-type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;
+type ListRun = Pick<ResourceRun, "api" | "progress" | "resource">;
 
 interface ListOptions {
   path?: string;

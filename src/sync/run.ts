@@ -3,7 +3,7 @@ import type { Clock } from "../deps.js";
 import { findForbidden } from "../errors.js";
 import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import { RecordWriter } from "../store/record-writer.js";
+import type { RecordWriter } from "../store/record-writer.js";
 import {
   addReadRows,
   beginRun,
@@ -103,11 +103,14 @@ export function hasStrategy<S extends ResourceSession, Kind extends Strategy["ki
   return session.resource.strategy.kind === kind;
 }
 
-/** A session that can write records and is recorded as a run in `sync_runs`. */
-export interface SyncRun<How extends Strategy = Strategy> extends ResourceSession<How> {
+/** A sync or verification of one resource, which is recorded in `sync_runs`. */
+export interface ResourceRun<How extends Strategy = Strategy> extends ResourceSession<How> {
   runId: number;
-  writer: RecordWriter;
   progress: RunProgress;
+}
+
+export interface SyncRun<How extends Strategy = Strategy> extends ResourceRun<How> {
+  writer: RecordWriter;
 }
 
 export interface DatedRun extends SyncRun<DatedStrategy> {
@@ -191,16 +194,11 @@ export function openResource(session: SyncSession, resource: Resource): Resource
 }
 
 /** Records the start of a run in `sync_runs`. */
-export function startRun(session: SyncSession, resource: Resource, task: Task): SyncRun {
-  const { clock, mirror, reporter } = session;
+export function startRun(session: SyncSession, resource: Resource, task: Task): ResourceRun {
+  const { clock, mirror } = session;
   const opened = openResource(session, resource);
   const runId = beginRun(mirror, resource.name, formatInstant(clock.now()));
-  return {
-    ...opened,
-    runId,
-    progress: new RunProgress(session, runId, task),
-    writer: new RecordWriter(mirror, resource, { runId, reporter }),
-  };
+  return { ...opened, runId, progress: new RunProgress(session, runId, task) };
 }
 
 export interface RunEnd {
@@ -213,7 +211,7 @@ export interface RunEnd {
  * Records how a run ended and whether the API denied access to the resource.
  * @throws if the mirror cannot be written; the run's own error, if it had one, takes precedence
  */
-export function finishRun(run: SyncRun, { outcome, error, columns }: RunEnd): RunRow {
+export function finishRun(run: ResourceRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
   const denial = findForbidden(error);

@@ -2,6 +2,7 @@ import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
 import { findResource } from "../resources/registry.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
+import { RecordWriter } from "../store/record-writer.js";
 import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { pluralize } from "../util/format-text.js";
@@ -17,6 +18,7 @@ import {
   type IncompleteReason,
   openResource,
   type RequestEstimate,
+  type ResourceRun,
   type ResourceSession,
   type RunEnd,
   type SyncResult,
@@ -131,10 +133,11 @@ export async function syncResource(
   return { row, error: end.error };
 }
 
-async function read(run: SyncRun): Promise<SyncResult> {
-  const engine: Engine<Strategy> = engines[run.resource.strategy.kind];
-  const result = await engine.read(run);
-  indexTables(run.mirror, run.resource);
+async function read(run: ResourceRun): Promise<SyncResult> {
+  const { mirror, resource } = run;
+  const engine: Engine<Strategy> = engines[resource.strategy.kind];
+  const result = await engine.read({ ...run, writer: new RecordWriter(mirror, resource, run) });
+  indexTables(mirror, resource);
   return result;
 }
 
@@ -145,7 +148,7 @@ export async function estimateResource(session: SyncSession, resource: Resource)
 
 /** @param result the error if the resource could not be read */
 function decideEnd(
-  { mirror, resource }: SyncRun,
+  { mirror, resource }: ResourceRun,
   result: SyncResult | Error,
   isOptional: boolean,
   wasReadBefore: boolean,

@@ -18,7 +18,7 @@ import {
   sumCounts,
 } from "../sync/counts.js";
 import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
-import { Budget, type CountSums, type DatedSession, type SyncRun } from "../sync/run.js";
+import { Budget, type CountSums, type DatedSession, type ResourceRun } from "../sync/run.js";
 import { describeFaultySlices } from "../sync/slices.js";
 import { pluralize } from "../util/format-text.js";
 import {
@@ -75,7 +75,7 @@ export interface DatedComparison {
   sums: CountSums;
 }
 
-async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedComparison> {
+async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedComparison> {
   const { clock, state } = run;
   const budget = new Budget(run.api, maxRequests);
   const requestedAt = clock.now();
@@ -115,7 +115,7 @@ async function compareWithApi(run: SyncRun<DatedStrategy>): Promise<DatedCompari
 }
 
 async function compareDailyTotals(
-  run: SyncRun<DatedStrategy>,
+  run: ResourceRun<DatedStrategy>,
   totals: TotalsByDay,
   requestedAt: number,
 ): Promise<TotalsComparison> {
@@ -184,7 +184,7 @@ function describeCount(count: CountComparison): string {
 }
 
 /** Compares counts and daily totals with the API. Records are requested only if the amounts have drifted. */
-export async function verifyDated(run: SyncRun<DatedStrategy>): Promise<RecordsResult> {
+export async function verifyDated(run: ResourceRun<DatedStrategy>): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const comparison = await compareWithApi(run);

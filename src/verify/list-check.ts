@@ -1,6 +1,6 @@
 import { countCurrent, openRecordComparison, recordKey } from "../store/records.js";
 import { describeIncompleteList, readList } from "../sync/read-list.js";
-import type { SyncRun } from "../sync/run.js";
+import type { ResourceRun } from "../sync/run.js";
 import { pluralize } from "../util/format-text.js";
 import { allTime } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
@@ -11,7 +11,7 @@ import type { PartResult, RecordsResult } from "./verification-result.js";
  * Reads a whole list, and compares every record with the mirror.
  * @param details the number of records with outdated details, or null if the resource has no details
  */
-export async function verifyList(run: SyncRun, details: number | null): Promise<RecordsResult> {
+export async function verifyList(run: ResourceRun, details: number | null): Promise<RecordsResult> {
   const { clock, mirror, resource } = run;
   const list = await readList(run);
   const compare = openRecordComparison(mirror, resource);

@@ -10,7 +10,7 @@ import {
   finishRun,
   hasStrategy,
   openResource,
-  type SyncRun,
+  type ResourceRun,
   type SyncSession,
   startRun,
 } from "../sync/run.js";
@@ -148,7 +148,7 @@ async function recordVerification(
   return result;
 }
 
-async function compareResource(run: SyncRun): Promise<RecordsResult> {
+async function compareResource(run: ResourceRun): Promise<RecordsResult> {
   if (hasStrategy(run, "dated")) return await verifyDated(run);
   if (hasStrategy(run, "details")) return await verifyList(run, countPending(run));
   return await verifyList(run, null);
