@@ -205,8 +205,8 @@ function refuseInapplicableGlobalFlags(command: string, flags: GlobalFlags): voi
 }
 
 /**
- * Copies the global options on the command line to the command, because commander finds conflicting options only within
- * one command.
+ * Sets the global options on the command line on the command itself, because commander finds conflicts only among one
+ * command's options.
  */
 function copyGlobalOptions(root: Command, command: Command): void {
   for (const option of root.options) {
@@ -243,24 +243,20 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
     return exitCodes.done;
   }
   const loaded = await loadCommand(root, name, deps);
-  const words = argv.map(keepComment);
+  let exitCode: ExitCode = exitCodes.done;
+  loaded?.command.action(async () => {
+    const { command, run } = loaded;
+    const flags: GlobalFlags = command.optsWithGlobals();
+    refuseInapplicableGlobalFlags(command.name(), flags);
+    const brandapi: Context["brandapi"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
+    exitCode = (await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs)) ?? exitCode;
+  });
   try {
-    // Parse the global options first, so that they can be copied to the command before its own options are parsed.
-    root.parseOptions(words);
-    if (loaded) copyGlobalOptions(root, loaded.command);
-    await root.parseAsync(words, { from: "user" });
+    await root.hook("preSubcommand", copyGlobalOptions).parseAsync(argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
     // Commander has already printed the help or the version, so this is not a failure.
-    return exitCodes.done;
   }
-  // Commander has already run the `help` command.
-  if (!loaded) return exitCodes.done;
-
-  const { command, run } = loaded;
-  const flags: GlobalFlags = command.optsWithGlobals();
-  refuseInapplicableGlobalFlags(command.name(), flags);
-  const brandapi: Context["brandapi"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
-  return (await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs)) ?? exitCodes.done;
+  return exitCode;
 }
