@@ -26,7 +26,7 @@ export function reportError(
     hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, keys);
   const message = clean(known.message);
   const place = { profile: givenProfile ?? profile, db };
-  const hint = known.hint && hideKeys(completeHint(clean(known.hint), place), keys);
+  const hint = known.hint && hideKeys(completeCommands(clean(known.hint), place), keys);
   if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
@@ -43,7 +43,7 @@ const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"
  * Adds `--profile` and `--db` from the current command line to the commands in a hint, unless the hint already has
  * them. Unlike `commandFor`, ignores a profile that was selected with BRANDAPI_PROFILE.
  */
-export function completeHint(
+export function completeCommands(
   hint: string,
   { profile, db }: Partial<Pick<CommandLine, "profile" | "db">>,
 ): string {

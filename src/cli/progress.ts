@@ -13,7 +13,7 @@ import {
   wrapLines,
 } from "../util/terminal.js";
 import { formatDuration } from "../util/timestamps.js";
-import { completeHint } from "./error-output.js";
+import { completeCommands } from "./error-output.js";
 
 /** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
@@ -129,7 +129,7 @@ class StatusLine {
 }
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
-  Parameters<typeof completeHint>[1];
+  Parameters<typeof completeCommands>[1];
 
 /** Shorter waits are not reported. */
 const minReportedWaitMs = 2_000;
@@ -225,7 +225,7 @@ export class TerminalReporter implements Reporter {
   readonly warn = (text: string): void => {
     if (this.#warned.has(text)) return;
     this.#warned.add(text);
-    const warning = this.#clean(completeHint(text, this.#options));
+    const warning = this.#clean(completeCommands(text, this.#options));
     this.#line.print(`${this.#style.yellow("warning:")} ${warning}`);
   };
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type Command, Option } from "commander";
-import { completeHint } from "../cli/error-output.js";
+import { completeCommands } from "../cli/error-output.js";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
@@ -203,7 +203,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
     });
     if (!current)
       reporter.warn(
-        completeHint(
+        completeCommands(
           "hosts that were forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
           flags,
         ),
@@ -217,9 +217,9 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
     await deps.runGracefully(replace, `the mirror has been restored from ${from}`);
     if (kept) {
       const undo = `brandapi backup --restore ${quoteShellWord(kept)}`;
-      reporter.note(completeHint(`The previous mirror has been kept. To undo, run \`${undo}\`.`, flags));
+      reporter.note(completeCommands(`The previous mirror has been kept. To undo, run \`${undo}\`.`, flags));
     }
-    reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", flags));
+    reporter.note(completeCommands("Next: run `brandapi sync` to read newer data.", flags));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();

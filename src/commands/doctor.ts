@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
-import { completeHint } from "../cli/error-output.js";
+import { completeCommands } from "../cli/error-output.js";
 import { explainMirrorError } from "../cli/mirror-errors.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { configPath } from "../config/folders.js";
@@ -100,7 +100,7 @@ function printFinding(
   const state = isError ? "failed" : passed;
   if (quiet && state === "ok") return;
   const text = hideKeys(isError ? finding.message : finding.text, keys);
-  const hint = finding.hint ? hideKeys(completeHint(finding.hint, { profile, db }), keys) : null;
+  const hint = finding.hint ? hideKeys(completeCommands(finding.hint, { profile, db }), keys) : null;
   const exit_code = isError ? finding.exitCode : exitCodes.done;
   const { green, red, yellow } = createStyle(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
-import { completeHint, reportError } from "../../src/cli/error-output.js";
+import { completeCommands, reportError } from "../../src/cli/error-output.js";
 import { scanCommandLine } from "../../src/cli/flags.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
 import { asBrandapiError, errorReason, writeHint } from "../../src/util/system-errors.js";
@@ -179,7 +179,7 @@ test.each([
   [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
   [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
 ])("with the flags %j, completeHint completes the hint %j to %j", (flags, hint, expected) => {
-  expect(completeHint(hint, flags)).toBe(expected);
+  expect(completeCommands(hint, flags)).toBe(expected);
 });
 
 test("hints quote the mirror's path for the shell", async () => {
