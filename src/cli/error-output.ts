@@ -40,19 +40,20 @@ export function reportError(
 const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
 
 /**
- * Adds `--profile` and `--db` from the current command line to the commands in a hint, unless the hint already has
- * them. Unlike `commandFor`, ignores a profile that was selected with BRANDAPI_PROFILE.
+ * Adds `--profile` and `--db` from the current command line to each command in a message that lacks them. Messages can
+ * therefore name a command without the flags. A profile selected with BRANDAPI_PROFILE is not added; messages that need
+ * it use `commandFor`.
  */
 export function completeCommands(
-  hint: string,
+  text: string,
   { profile, db }: Partial<Pick<CommandLine, "profile" | "db">>,
 ): string {
-  return hint.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
+  return text.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
     if (independentCommands.includes(name) || command.includes("--help")) return command;
     let completed = command;
-    if (profile !== undefined && !hint.includes("--profile"))
+    if (profile !== undefined && !command.includes("--profile"))
       completed += ` --profile ${quoteShellWord(profile)}`;
-    if (db !== undefined && !hint.includes("--db") && name !== "login")
+    if (db !== undefined && !command.includes("--db") && name !== "login")
       completed += ` --db ${quoteShellWord(db)}`;
     return completed;
   });

@@ -203,10 +203,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
     });
     if (!current)
       reporter.warn(
-        completeCommands(
-          "hosts that were forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
-          flags,
-        ),
+        "hosts that were forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
       );
     const replace = async () => {
       // Changing the journal mode checkpoints and removes the write-ahead log, so that the mirror is a single file. This

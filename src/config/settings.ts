@@ -138,6 +138,7 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
+/** Returns a command that selects the given profile, even if the user selected it with BRANDAPI_PROFILE. */
 export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }

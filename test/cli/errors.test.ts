@@ -177,9 +177,19 @@ test.each([
   [{ profile: "acme" }, "see `brandapi sync --help`", "see `brandapi sync --help`"],
   [{ profile: "acme", db: "b.sqlite" }, "then `brandapi login`", "then `brandapi login --profile acme`"],
   [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
+  [
+    { profile: "acme", db: "b.sqlite" },
+    "choose another file with `--db`, or run `brandapi sync`",
+    "choose another file with `--db`, or run `brandapi sync --profile acme --db b.sqlite`",
+  ],
+  [
+    { profile: "acme" },
+    "run `brandapi login --profile acme`, then `brandapi sync`",
+    "run `brandapi login --profile acme`, then `brandapi sync --profile acme`",
+  ],
   [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
-])("with the flags %j, completeHint completes the hint %j to %j", (flags, hint, expected) => {
-  expect(completeCommands(hint, flags)).toBe(expected);
+])("with the flags %j, the message %j is completed to %j", (flags, text, expected) => {
+  expect(completeCommands(text, flags)).toBe(expected);
 });
 
 test("hints quote the mirror's path for the shell", async () => {
