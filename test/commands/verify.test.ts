@@ -7,7 +7,7 @@ import { createEmptyMirror } from "../support/mirror.js";
 test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
   "`%s` fails if there is no mirror, and does not create one",
   async (command) => {
-    const brand = makeBrand({ history: 50 });
+    const brand = makeBrand({ history: 50, listLimit: 10 });
     const path = join(brand.home, "none.sqlite");
     const { code, err } = await brand.run([...command.split(" "), "--db", path]);
     const exported = await brand.run(["export", "orders", "--csv", "--db", path]);
@@ -22,7 +22,7 @@ test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
 );
 
 test("verify fails if nothing has been synced yet", async () => {
-  const brand = makeBrand({ history: 50 });
+  const brand = makeBrand({ history: 50, listLimit: 10 });
   await createEmptyMirror(brand.db);
   const { code, out, err } = await brand.run("verify");
   expect({ code, out, err }).toEqual({
@@ -33,7 +33,7 @@ test("verify fails if nothing has been synced yet", async () => {
 });
 
 test("verify reports a named resource that has never been synced, and --repair reads it", async () => {
-  const brand = makeBrand({ history: 50 });
+  const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync roster")).code).toBe(0);
   const { code, out, err } = await brand.run("verify orders roster --json");
   const [orders, roster, last] = out
@@ -51,7 +51,7 @@ test("verify reports a named resource that has never been synced, and --repair r
 });
 
 test("verify prints one line about the changes that it cannot detect", async () => {
-  const brand = makeBrand({ history: 50 });
+  const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");
   const lines = out.split("\n").filter((line) => /^\w|cannot detect/.test(line));
@@ -64,7 +64,7 @@ test("verify prints one line about the changes that it cannot detect", async () 
 });
 
 test("verify reports click totals as unproven with exit code 0, because the API can restate them", async () => {
-  const brand = makeBrand({ history: 50 });
+  const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {
     const { code, out, err } = await brand.run(command);

@@ -17,7 +17,7 @@ const examples = commands.flatMap((command) =>
 let brand: TestBrand;
 
 beforeAll(async () => {
-  brand = makeBrand({ history: 60, listLimit: 20 });
+  brand = makeBrand({ history: 30, listLimit: 8 });
   writeFileSync(join(brand.home, "own.sql"), "SELECT * FROM sales_by_month WHERE month = :month");
   mkdirSync(join(brand.home, "disk"));
   expect((await brand.run("sync")).code).toBe(0);
