@@ -100,21 +100,31 @@ describe("syncs after the first sync", () => {
     expect(requests.filter(pages)).toHaveLength(8 + 1);
   });
 
+  const midnight = noon - 12 * hour;
+
   test.each([
-    ["in the middle of a page", "o20"],
-    ["at the end of a page, so that the next page contains it as well", "o99"],
-  ])("sync finds a revoked refund even if the refund was read without daily totals: %s", async (_, id) => {
-    const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
-    await brand.run("sync orders");
-    brand.api.variants = { dailyTotals: "absent" };
-    brand.refund(id, 3);
-    await runNextDay(brand, "sync orders --audit 0");
-    expect(amountOf(brand, id)).toBe(3);
-    brand.api.variants = {};
-    brand.change("orders", id, { refund_amount: 0 });
-    await runNextDay(brand, "sync orders --audit 0 --window 0d");
-    expect(amountOf(brand, id)).toBe(0);
-  });
+    ["in the middle of a page", "o20", ordersBefore(noon - hour, 200, hour)],
+    [
+      "at the end of a page, so that the next page contains it as well",
+      "o99",
+      ordersBefore(noon - hour, 200, hour),
+    ],
+    ["at the end of a page and of a day", "o99", ordersBefore(midnight + 98 * 1_000, 200, 1_000)],
+  ])(
+    "sync finds a revoked refund even if the refund was read without daily totals: %s",
+    async (_, id, orders) => {
+      const brand = makeBrand({ orders });
+      await brand.run("sync orders");
+      brand.api.variants = { dailyTotals: "absent" };
+      brand.refund(id, 3);
+      await runNextDay(brand, "sync orders --audit 0");
+      expect(amountOf(brand, id)).toBe(3);
+      brand.api.variants = {};
+      brand.change("orders", id, { refund_amount: 0 });
+      await runNextDay(brand, "sync orders --audit 0 --window 0d");
+      expect(amountOf(brand, id)).toBe(0);
+    },
+  );
 
   test("if the daily totals do not reflect refunds, the audit finds a refund of an old order within a week", async () => {
     const brand = makeBrand({
