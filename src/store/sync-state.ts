@@ -204,8 +204,10 @@ export class SyncState {
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
   }
 
+  /** Must be called in a resource's first run before the other setters, which change the row that this creates. */
   setFloor(ms: number): void {
-    this.#set("floor_ms = ?", Number.isFinite(ms) ? ms : null);
+    this.mirror.run("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resource);
+    this.#update("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
   cursor(): number | null {
@@ -213,7 +215,7 @@ export class SyncState {
   }
 
   setCursor(to: number): void {
-    this.#set("cursor_ms = ?", to);
+    this.#update("cursor_ms = ?", to);
   }
 
   /** Returns the names of the status filters that are ignored because their counts were wrong. */
@@ -224,7 +226,7 @@ export class SyncState {
   }
 
   setIgnoredFilters(filters: Iterable<string>): void {
-    this.#set("ignored_filters = ?", JSON.stringify([...filters]));
+    this.#update("ignored_filters = ?", JSON.stringify([...filters]));
   }
 
   lastOptions(): { windowMs: number; auditRequests: number } | null {
@@ -234,7 +236,7 @@ export class SyncState {
   }
 
   setLastOptions({ auditRequests, windowMs }: { windowMs: number; auditRequests: number }): void {
-    this.#set("window_ms = ?, audit_requests = ?", windowMs, auditRequests);
+    this.#update("window_ms = ?, audit_requests = ?", windowMs, auditRequests);
   }
 
   /** Counts the current records in a range that match all the given flags. Missing records are not counted. */
@@ -246,9 +248,8 @@ export class SyncState {
     return this.mirror.selectRow("SELECT * FROM sync_state WHERE resource = ?", this.resource);
   }
 
-  #set(members: string, ...values: (number | string | null)[]): void {
-    this.mirror.run("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resource);
-    this.mirror.run(`UPDATE sync_state SET ${members} WHERE resource = ?`, ...values, this.resource);
+  #update(columns: string, ...values: (number | string | null)[]): void {
+    this.mirror.run(`UPDATE sync_state SET ${columns} WHERE resource = ?`, ...values, this.resource);
   }
 }
 

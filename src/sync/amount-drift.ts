@@ -6,8 +6,8 @@ import type { SyncState, TotalsByDay } from "../store/sync-state.js";
 import { pluralize } from "../util/format-text.js";
 import { contains, dayRange, mergeRanges, type TimeRange } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
-import { rangeQuery } from "./check-dates.js";
 import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
+import { rangeQuery } from "./dates.js";
 import { readList } from "./read-list.js";
 import { readRanges } from "./read-range.js";
 import type { Budget, DatedRun, ResourceRun } from "./run.js";
@@ -59,8 +59,9 @@ function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
  */
 export async function confirmDrift(run: DatedRun, drift: AmountDrift, budget: Budget): Promise<boolean> {
   const { apiTotals, mirror, runId, state } = run;
-  const changed = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
-  const days = drift.days.filter((day) => changed.has(day));
+  // The days that this run has read no longer differ, because their new totals have been stored.
+  const stillDiffering = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
+  const days = drift.days.filter((day) => stillDiffering.has(day));
   const sample = sampleOldest(state, days);
   if (days.every((day) => contains(sample, dayRange(day)))) return false;
 

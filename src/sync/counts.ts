@@ -6,7 +6,7 @@ import { type Json, valueAt } from "../util/json-value.js";
 import { allTime, mergeRanges, startOfSecond, subtractRanges, type TimeRange } from "../util/time-ranges.js";
 import { formatMinute } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
-import { findDateFault, rangeQuery } from "./check-dates.js";
+import { findDateFault, rangeQuery } from "./dates.js";
 import type { CountSums, DatedSession, ResourceSession } from "./run.js";
 
 /**
@@ -14,7 +14,7 @@ import type { CountSums, DatedSession, ResourceSession } from "./run.js";
  * `records.flags`.
  */
 interface CountFilter extends Pick<StatusFilter, "name" | "query"> {
-  flags: number;
+  statusBit: number;
 }
 
 /** The number of records in a date range, both in the API and in the mirror. Missing records are not counted. */
@@ -28,7 +28,7 @@ export interface CountComparison extends TimeRange {
   fault: string | null;
 }
 
-export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
+export const allRecords: CountFilter = { name: "all", query: {}, statusBit: 0 };
 
 /** Requests a list's first record and its `total_items` (A5). See "Pagination object" in the API documentation. */
 export async function requestCount(
@@ -48,7 +48,7 @@ export async function compareCount(
 ): Promise<CountComparison> {
   const query = { ...rangeQuery(session.resource.strategy, { from, to }), ...filter.query };
   const { total: apiCount, newestRecord, requestedAt } = await requestCount(session, query);
-  const mirrorCount = session.state.count({ from, to }, filter.flags);
+  const mirrorCount = session.state.count({ from, to }, filter.statusBit);
   return {
     from,
     to,
@@ -94,7 +94,10 @@ export async function compareCovered(session: DatedSession): Promise<CountCompar
 }
 
 export function listCountFilters({ resource }: DatedSession): CountFilter[] {
-  return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
+  return [
+    allRecords,
+    ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, statusBit: bit })),
+  ];
 }
 
 /**

@@ -43,6 +43,7 @@ interface DatedPlan {
   floor: number;
   /** The ranges, between the floor and the newest date read, that will still be unread after this run. */
   gaps: TimeRange[];
+  /** True if the run skips dates that an interrupted run has just read. */
   isResumed: boolean;
 }
 
@@ -80,7 +81,7 @@ export function planDated(
     since: mergeRanges([...ranges, ...faultySlices])[0]?.from ?? floor,
     floor,
     gaps: findGaps([...before.coverage, ...before.faultySlices, ...ranges], floor),
-    isResumed: before.interrupted.length > 0,
+    isResumed: subtractRanges(before.interrupted, due).length > 0,
   };
 }
 

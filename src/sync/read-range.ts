@@ -4,8 +4,8 @@ import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
-import { rangeQuery, readSortedDates } from "./check-dates.js";
 import { resolveCopies } from "./copies.js";
+import { rangeQuery, readSortedDates } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun } from "./run.js";
 

@@ -47,11 +47,10 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   const newlyIgnored = [...state.ignoredFilters()].filter((name) => !ignoredBefore.has(name));
   const reasons = [...unsettledSlices, ...newlyIgnored.map(describeIgnoredFilter)];
   const isComplete = rereadCounts.differing.length === 0 && reasons.length === 0;
-  const isWholeHistory = isComplete && isAllCovered(state);
-  let unreachable = isWholeHistory ? await requestUnreachable(run, rereadCounts) : 0;
-  // Records added since the comparison could explain the difference, so the counts are compared once more.
-  const counts = unreachable > 0 ? await compareAllCounts(run) : rereadCounts;
-  if (counts.differing.length > 0) unreachable = 0;
+  const { counts, unreachable } =
+    isComplete && isAllCovered(state)
+      ? await confirmUnreachable(run, rereadCounts)
+      : { counts: rereadCounts, unreachable: 0 };
   if (unreachable > 0)
     reporter.warn(
       `${resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
@@ -117,9 +116,21 @@ function isAllCovered(state: SyncState): boolean {
 }
 
 /**
- * Returns the number of records that the API counts but does not return for any date range (A11).
+ * Looks for records that the API counts but does not return for any date range (A11). If there seem to be some, compares
+ * the counts again, because records that were added since the last comparison could explain the difference.
  * @param counts the counts for all covered ranges, which must agree
+ * @returns the number of these records, and the newest counts
  */
+async function confirmUnreachable(
+  run: DatedRun,
+  counts: ComparedCounts,
+): Promise<{ counts: ComparedCounts; unreachable: number }> {
+  const unreachable = await requestUnreachable(run, counts);
+  if (unreachable === 0) return { counts, unreachable };
+  const newCounts = await compareAllCounts(run);
+  return { counts: newCounts, unreachable: newCounts.differing.length === 0 ? unreachable : 0 };
+}
+
 async function requestUnreachable(run: DatedRun, counts: ComparedCounts): Promise<number> {
   const allDates = await compareCount(run, allTime);
   if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return 0;

@@ -211,7 +211,7 @@ export interface RunEnd {
  * Records how a run ended and whether the API denied access to the resource.
  * @throws if the mirror cannot be written; the run's own error, if it had one, takes precedence
  */
-export function finishRun(run: ResourceRun, { outcome, error, columns }: RunEnd): RunRow {
+export function endRun(run: ResourceRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
   const denial = findForbidden(error);

@@ -2,7 +2,7 @@ import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
 import { countUndated, readCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange, type TimeRange } from "../util/time-ranges.js";
-import { findDateFault, rangeQuery } from "./check-dates.js";
+import { findDateFault, rangeQuery } from "./dates.js";
 import {
   describeIncompleteList,
   groupByResponse,

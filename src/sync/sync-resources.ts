@@ -14,7 +14,7 @@ import { createAccessDeniedError, forEachResource, throwIfFailed, toError } from
 import { estimateList, readCompleteList, readRanking } from "./list-strategies.js";
 import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
-  finishRun,
+  endRun,
   type IncompleteReason,
   openResource,
   type RequestEstimate,
@@ -98,7 +98,7 @@ function recordMissingScope(
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
   const error = createAccessDeniedError(resource, new Forbidden(`${why}.`, { hint }));
   const task = silentReporter.begin({ name: resource.name });
-  const row = finishRun(startRun(session, resource, task), { outcome: "incomplete", error });
+  const row = endRun(startRun(session, resource, task), { outcome: "incomplete", error });
   return { row, error };
 }
 
@@ -127,7 +127,7 @@ export async function syncResource(
   const run = startRun(session, resource, task);
   const result = await read(run).catch(toError);
   const end = decideEnd(run, result, isOptional, wasReadBefore);
-  const row = finishRun(run, end);
+  const row = endRun(run, end);
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
   return { row, error: end.error };

@@ -7,7 +7,7 @@ import { compareTables, describeDifference, saveTableCheck } from "../store/tabl
 import { countPending } from "../sync/details.js";
 import { toError } from "../sync/each-resource.js";
 import {
-  finishRun,
+  endRun,
   hasStrategy,
   openResource,
   type ResourceRun,
@@ -130,7 +130,7 @@ async function recordVerification(
   const result = await compareResource(run).catch(toError);
   task.end(null);
   if (result instanceof Error) {
-    finishRun(run, { outcome: result instanceof Stopped ? "stopped" : "failed", error: result });
+    endRun(run, { outcome: result instanceof Stopped ? "stopped" : "failed", error: result });
     throw result;
   }
   const { api_total, mirror_total, differing, parts } = result;
@@ -138,7 +138,7 @@ async function recordVerification(
   const text = problems.map((problem) => problem.text).join("; ");
   const verified = problems.length === 0 && parts.length > 0;
   mirror.transaction(() => {
-    finishRun(run, {
+    endRun(run, {
       outcome: completedVerify,
       error: problems.length > 0 ? new Incomplete(text) : null,
       columns: { verified, api_total, mirror_total, differing },

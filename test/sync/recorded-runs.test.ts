@@ -4,7 +4,7 @@ import { systemClock } from "../../src/deps.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
 import { createRunRow, findLastRun } from "../../src/store/runs.js";
-import { defaultOptions, finishRun, type SyncSession, startRun } from "../../src/sync/run.js";
+import { defaultOptions, endRun, type SyncSession, startRun } from "../../src/sync/run.js";
 import { formatRunLine } from "../../src/sync/sync-resources.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
@@ -31,21 +31,21 @@ describe("a run's row in `sync_runs`", () => {
     };
   }
 
-  test("finishRun stores a run's outcome and request count", async () => {
+  test("endRun stores a run's outcome and request count", async () => {
     const mirror = await makeMirror();
     const run = startRun(sessionOf(mirror), orders, task);
     stats.requests += 3;
     const columns = { verified: true, api_total: 5, mirror_total: 5 };
-    const row = finishRun(run, { outcome: "done", error: null, columns });
+    const row = endRun(run, { outcome: "done", error: null, columns });
     expect(row).toMatchObject({ ...columns, requests: 3, retries: 0, outcome: "done", finished_at: at(3) });
     expect(findLastRun(mirror, "orders")).toEqual(row);
   });
 
-  test("finishRun removes API keys from the error that it stores", async () => {
+  test("endRun removes API keys from the error that it stores", async () => {
     const mirror = await makeMirror();
     const key = `grk_${"a1B2".repeat(8)}`;
     const error = new Error(`refused for ${key}`);
-    const run = finishRun(startRun(sessionOf(mirror, key), orders, task), { outcome: "failed", error });
+    const run = endRun(startRun(sessionOf(mirror, key), orders, task), { outcome: "failed", error });
     expect(run.error).toMatch(/^refused for /);
     expect(run.error).not.toContain("a1B2");
     expect(findLastRun(mirror, "orders")).toEqual(run);
