@@ -50,8 +50,8 @@ export function createOutputOptions(
 }
 
 /** The format of an export, its destination, and the options for CSV. */
-export interface Output {
-  format: Format;
+export interface Output<F extends Format = Format> {
+  format: F;
   destination: Destination;
   csv: CsvOptions;
 }
@@ -65,33 +65,56 @@ type Destination =
   | { kind: "file"; path: string; extension: string; isCompressed: boolean }
   | { kind: "folder"; path: string };
 
+/** True if the flags select a format or a file. Otherwise, commands such as `query` print text for the terminal. */
+export function selectsOutput(flags: OutputFlags): boolean {
+  const hasFormat = formats.some(({ name }) => flags[name]) || findCsvFlag(flags) !== undefined;
+  return hasFormat || (flags.out !== undefined && !isStdout(flags.out));
+}
+
 /**
- * Chooses the destination, the format and the CSV options.
- * @returns undefined if neither a format nor a file was specified
- * @throws UsageError if the extension is unknown, or if the flags contradict each other or the extension
+ * Chooses the destination, the format and the CSV options. The format is, in this order:
+ * 1. the format of the format's flag
+ * 2. the format of the file's extension
+ * 3. for a folder, and for CSV flags such as `--excel`: CSV
+ * @throws UsageError if no format is specified, or if the flags contradict each other or the file's extension
  */
-export function chooseOutput(
+export function chooseOutput<F extends Format>(
   flags: OutputFlags,
+  allowed: readonly F[],
   deps: PathDeps,
-  allowed: readonly Format[] = formats,
-): Output | undefined {
-  const destination = chooseDestination(flags, allowed, deps);
-  const format = chooseFormat(flags, destination, allowed);
-  if (!format) {
-    if (destination.kind === "stdout") return undefined;
-    throw createNoFormatError(allowed, destination.path);
-  }
-  checkFormat(format, flags, destination, allowed);
+): Output<F> {
+  const destination = chooseDestination(flags.out ?? "-", deps);
+  const file = destination.kind === "file" ? destination : undefined;
+  const extension = file?.extension ?? "";
+  const csvFlag = findCsvFlag(flags);
+  const formatOfFlag = allowed.find(({ name }) => flags[name]);
+  const formatOfExtension = allowed.find(({ extensions }) => extensions.includes(extension));
+  const isCsv = destination.kind === "folder" || csvFlag !== undefined;
+  const defaultFormat = isCsv ? allowed.find(({ name }) => name === "csv") : undefined;
+  const format = formatOfFlag ?? formatOfExtension ?? defaultFormat;
+  if (!format) throw createNoFormatError(allowed, file?.path);
+
+  const { name, extensions, alsoExtensions = [], isText } = format;
+  const fitting = [...extensions, ...alsoExtensions];
+  if (formatOfExtension && !fitting.includes(extension))
+    throw new UsageError(`\`--${name}\` contradicts the file's extension: ${file?.path}`, {
+      hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
+    });
+  if (file?.isCompressed && !isText) throw createNoFormatError(allowed, file.path);
+  if (csvFlag !== undefined && name !== "csv")
+    throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`--${name}\`.`, {
+      hint: "omit one of them",
+    });
   return { format, destination, csv: chooseCsvOptions(flags, destination) };
 }
 
-function chooseDestination(
-  { out: path }: OutputFlags,
-  allowed: readonly Format[],
-  deps: PathDeps,
-): Destination {
-  if (path === undefined || path === "-" || path === "/dev/stdout") return { kind: "stdout" };
-  if (isFolderPath(path, allowed, deps)) return { kind: "folder", path };
+function isStdout(path: string): boolean {
+  return path === "-" || path === "/dev/stdout";
+}
+
+function chooseDestination(path: string, deps: PathDeps): Destination {
+  if (isStdout(path)) return { kind: "stdout" };
+  if (isFolderPath(path, deps)) return { kind: "folder", path };
   const name = path.toLowerCase();
   const isCompressed = name.endsWith(".gz");
   const extension = extname(isCompressed ? name.slice(0, -".gz".length) : name);
@@ -102,60 +125,14 @@ function chooseDestination(
   return { kind: "file", path, extension, isCompressed };
 }
 
-/**
- * Chooses the format by, in this order:
- * 1. the format's flag
- * 2. the file's extension
- * 3. the default for a folder, and for CSV flags such as `--excel`: CSV
- */
-function chooseFormat(
-  flags: OutputFlags,
-  destination: Destination,
-  allowed: readonly Format[],
-): Format | undefined {
-  const byFlag = allowed.find(({ name }) => flags[name]);
-  if (byFlag) return byFlag;
-  const byExtension = destination.kind === "file" && findByExtension(destination.extension, allowed);
-  if (byExtension) return byExtension;
-  const isCsv = destination.kind === "folder" || findCsvFlag(flags) !== undefined;
-  return isCsv ? allowed.find(({ name }) => name === "csv") : undefined;
-}
-
 const otherCompressions = [".7z", ".br", ".bz2", ".lz4", ".rar", ".xz", ".zip", ".zst"];
 
 /** True if a path ends in a slash, or is an existing folder whose name does not end in a format's extension. */
-function isFolderPath(path: string, allowed: readonly Format[], deps: PathDeps): boolean {
+function isFolderPath(path: string, deps: PathDeps): boolean {
   if (path.endsWith("/")) return true;
-  if (findByExtension(extname(path).toLowerCase(), allowed)) return false;
+  const extension = extname(path).toLowerCase();
+  if (formats.some(({ extensions }) => extensions.includes(extension))) return false;
   return statSync(expandPath(path, deps), { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function findByExtension(extension: string, allowed: readonly Format[]): Format | undefined {
-  return allowed.find(({ extensions }) => extensions.includes(extension));
-}
-
-/** @throws UsageError if the format contradicts the file's extension or a flag */
-function checkFormat(
-  format: Format,
-  flags: OutputFlags,
-  destination: Destination,
-  allowed: readonly Format[],
-): void {
-  const { name, extensions, alsoExtensions = [], isText } = format;
-  if (destination.kind === "file") {
-    const { extension, isCompressed, path } = destination;
-    const fitting = [...extensions, ...alsoExtensions];
-    if (!fitting.includes(extension) && findByExtension(extension, allowed))
-      throw new UsageError(`\`--${name}\` contradicts the file's extension: ${path}`, {
-        hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
-      });
-    if (isCompressed && !isText) throw createNoFormatError(allowed, path);
-  }
-  const csvFlag = findCsvFlag(flags);
-  if (csvFlag !== undefined && name !== "csv")
-    throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`--${name}\`.`, {
-      hint: "omit one of them",
-    });
 }
 
 /** Returns the first flag on the command line that applies only to CSV. */
@@ -191,15 +168,14 @@ const similarExtensions: Readonly<Record<string, string>> = {
 };
 
 /** Creates the error for a missing or unknown format. @param path the file whose extension is unknown */
-export function createNoFormatError(allowed: readonly Format[] = formats, path?: string): UsageError {
+function createNoFormatError(allowed: readonly Format[], path: string | undefined): UsageError {
   const flags = allowed.map(({ name }) => `\`--${name}\``).join(", ");
   const extensions = allowed.flatMap((format) => format.extensions).join(", ");
   const problem =
     path === undefined ? "No output format was specified." : `No format has this file extension: ${path}`;
   const [, stem = "", typed = ""] = /^(.*)(\.\w+)$/.exec(path ?? "") ?? [];
   const meant = similarExtensions[typed.toLowerCase()];
-  const isAllowed = meant !== undefined && findByExtension(meant, allowed) !== undefined;
-  const suggestion = isAllowed ? `did you mean \`-o ${quoteShellWord(stem + meant)}\`? Otherwise, ` : "";
+  const suggestion = meant ? `did you mean \`-o ${quoteShellWord(stem + meant)}\`? Otherwise, ` : "";
   const hint = `${suggestion}add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
   return new UsageError(problem, { hint });
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { configPath, expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
-import type { Bookmarks, RowSources } from "../export/formats.js";
+import type { RowSources, Writer } from "../export/formats.js";
 import { type WriteResult, writeToStdout } from "../export/write-chunks.js";
 import { writeToFile } from "../export/write-file.js";
 import type { RowSource } from "../query/open-rows.js";
@@ -14,13 +14,14 @@ import type { Output } from "./output.js";
 /**
  * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in
  * each table.
+ * @param write the writer of the output's format
  * @throws UsageError if the format or the destination does not allow this
  */
 export async function writeTables(
   tables: RowSources,
+  write: Writer,
   output: Output,
   session: ReadSession,
-  bookmarks?: Bookmarks,
 ): Promise<void> {
   const { csv, destination, format } = output;
   const { deps, reporter } = session;
@@ -32,10 +33,9 @@ export async function writeTables(
     throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  const { write } = await format.load();
   const formatTables = (sources: RowSources) => {
     const names = sources.map(({ name }) => name).join(", ");
-    return write(sources, { csv, bookmarks, warn: (text) => reporter.warn(`${names}: ${text}`) });
+    return write(sources, { csv, warn: (text) => reporter.warn(`${names}: ${text}`) });
   };
   if (destination.kind === "stdout") {
     await writeToStdout(formatTables(tables), deps.stdout);

@@ -1,11 +1,12 @@
 import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, formatOption, type OutputFlags } from "../cli/output.js";
+import { chooseOutput, formatOption, type OutputFlags, selectsOutput } from "../cli/output.js";
 import { writeTables } from "../cli/write-tables.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
+import { tableFormats } from "../export/formats.js";
 import { type Change, type ChangeFilter, changesCondition, listChanges } from "../query/change-list.js";
 import { openRows } from "../query/open-rows.js";
 import { describeTable } from "../query/readable-tables.js";
@@ -52,7 +53,7 @@ export function define(command: Command): void {
 
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { run, limit } = flags;
-  const output = chooseOutput(flags, deps);
+  const output = selectsOutput(flags) ? chooseOutput(flags, tableFormats, deps) : undefined;
   // With `--run`, changes are listed no matter how old they are.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
@@ -66,7 +67,8 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
     const table = describeTable(mirror, "changes");
     const where = changesCondition(filter, limit);
     const source = openRows({ mirror, table, where });
-    await writeTables([source], output, session);
+    const { write } = await output.format.load();
+    await writeTables([source], write, output, session);
   });
 }
 

@@ -8,8 +8,8 @@ import {
   parseList,
   parseRange,
 } from "../cli/flags.js";
-import { readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, createNoFormatError, createOutputOptions, type OutputFlags } from "../cli/output.js";
+import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
+import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output.js";
 import {
   findSyncedTable,
   parseAsOf,
@@ -24,8 +24,8 @@ import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { formats } from "../export/formats.js";
-import { readSingerState } from "../export/singer.js";
+import { formats, type RowSources } from "../export/formats.js";
+import { createSingerWriter, readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
 import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
@@ -116,41 +116,55 @@ export async function run(
   if (flags.delta !== undefined) return await exportDeltaTables(typedNames, flags, context);
   refuseDeltaFlags(flags);
   const { deps } = context;
-  const { columns, limit, where } = flags;
+  const { columns, includeRemoved, limit, where } = flags;
   const names = [...new Set(typedNames.map((name) => resolveTableName(name, columns)))];
   const isSinger = flags.singer === true || flags.state !== undefined;
-  const output = chooseOutput({ ...flags, singer: isSinger }, deps);
-  if (!output) throw createNoFormatError();
-  const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
+  const output = chooseOutput({ ...flags, singer: isSinger }, formats, deps);
+  const { format } = output;
+  const state = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
   const asOf = parseAsOf(flags.asOf, now);
-  const range = parseRange(flags, now);
+  const filters = { columns, includeRemoved, limit, where, asOf, ...parseRange(flags, now) };
 
   await readMirror(flags, deps, async (session) => {
-    const { mirror, reporter } = session;
-    const tables = findTables(names, mirror, flags.includeRemoved);
-    for (const table of tables) checkColumns(table, columns ?? []);
-    if (asOf !== undefined) checkHistory(names);
-    const datedTables = findDatedTables(tables, range);
-    const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, mirror);
-    const readNames = [...new Set([...names, ...whereTables])];
-    for (const warning of findWrongDates(where ?? "")) reporter.warn(warning);
-    warnAboutUnreadTables(session, whereTables);
-    warnAboutPartialTables(session, readNames);
-    // The checks and warnings above are about the present data, which `useDataAsOf` hides.
-    if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
-
-    const sources = tables.map((table) =>
-      openRows({ mirror, table, columns, where, limit, ...(datedTables.includes(table) ? range : {}) }),
-    );
+    const sources = openTables(names, filters, session);
+    const write =
+      format.name === "singer" ? createSingerWriter(session.mirror, state) : (await format.load()).write;
     try {
-      // The argument `<table...>` requires at least one table.
-      await writeTables(sources as [RowSource, ...RowSource[]], output, session, bookmarks);
+      await writeTables(sources, write, output, session);
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
   });
   return exitCodes.done;
+}
+
+type DateFilter = Pick<RowSelection, "since" | "until">;
+
+/** The parsed values of the flags that select rows and columns. */
+interface Filters extends DateFilter, Pick<RowSelection, "columns" | "where" | "limit"> {
+  includeRemoved: boolean | undefined;
+  asOf: number | undefined;
+}
+
+/** Checks the tables and the filters against the mirror, warns about missing data, and opens the tables. */
+function openTables(names: readonly string[], filters: Filters, session: ReadSession): RowSources {
+  const { asOf, columns, includeRemoved, limit, where } = filters;
+  const { mirror } = session;
+  const tables = findTables(names, mirror, includeRemoved);
+  for (const table of tables) checkColumns(table, columns ?? []);
+  if (asOf !== undefined) checkHistory(names);
+  const ranges = assignRanges(tables, filters);
+  const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, session);
+  const readNames = [...names, ...whereTables];
+  warnAboutPartialTables(session, readNames);
+  // The checks and warnings above are about the present data, which `useDataAsOf` hides.
+  if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
+  const sources = tables.map((table) =>
+    openRows({ mirror, table, columns, where, limit, ...ranges.get(table) }),
+  );
+  // The argument `<table...>` requires at least one table.
+  return sources as [RowSource, ...RowSource[]];
 }
 
 /** @throws UsageError if a flag that applies only to `--delta` was passed without it */
@@ -200,19 +214,19 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
 }
 
 /**
- * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
- * filtered, because recent events can refer to old rows in the other tables.
+ * Assigns the range of `--since` and `--until` to the tables that it filters. If several tables are exported, only
+ * event tables are filtered, because recent events can refer to old rows in the other tables.
  * @throws UsageError if no table can be filtered
  */
-function findDatedTables(
+function assignRanges(
   tables: readonly ReadableTable[],
-  { since, until }: Pick<RowSelection, "since" | "until">,
-): readonly ReadableTable[] {
-  if (since === undefined && until === undefined) return [];
+  { since, until }: DateFilter,
+): ReadonlyMap<ReadableTable, DateFilter> {
+  if (since === undefined && until === undefined) return new Map();
   const dated = tables.filter(
     ({ date, shape }) => date !== null && (tables.length === 1 || !shape || acceptsDates(shape.resource)),
   );
-  if (dated.length > 0) return dated;
+  if (dated.length > 0) return new Map(dated.map((table) => [table, { since, until }]));
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
   throw new UsageError(`${names}: there is no date column for \`--since\` and \`--until\`.`, {
     hint: 'use `--where "…"` instead',
@@ -220,7 +234,7 @@ function findDatedTables(
 }
 
 /**
- * Checks the condition in `--where`.
+ * Checks the condition in `--where`. Warns about dates in the wrong format, and about tables that have never been read.
  * @returns the tables and views that the condition reads
  * @throws UsageError if SQLite rejects the condition, or if `--as-of` does not work with it
  */
@@ -228,12 +242,15 @@ function checkWhere(
   where: string,
   tables: readonly ReadableTable[],
   asOf: number | undefined,
-  mirror: Mirror,
+  session: ReadSession,
 ): string[] {
+  const { mirror, reporter } = session;
   for (const table of tables) checkCondition(mirror, table, where);
   const names = tables.flatMap((table) => {
     const reads = findReads(mirror.db, conditionSql(table, where));
     return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
   });
-  return [...new Set(names)];
+  for (const warning of findWrongDates(where)) reporter.warn(warning);
+  warnAboutUnreadTables(session, new Set(names));
+  return names;
 }

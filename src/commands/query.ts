@@ -4,7 +4,7 @@ import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output.js";
+import { chooseOutput, createOutputOptions, type OutputFlags, selectsOutput } from "../cli/output.js";
 import {
   parseAsOf,
   useDataAsOf,
@@ -16,7 +16,7 @@ import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { type FormatName, formats } from "../export/formats.js";
+import { type FormatName, tableFormats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
 import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
@@ -37,10 +37,10 @@ const abouts: Partial<Record<FormatName, string>> = {
   ndjson: "newline-delimited JSON, with one object per row",
   xlsx: "a workbook with one sheet",
 };
-/** Singer is excluded because it needs API records, not query results. */
-const queryFormats = formats.flatMap((format) =>
-  format.name === "singer" ? [] : { ...format, about: abouts[format.name] ?? format.about },
-);
+const queryFormats = tableFormats.map((format) => ({
+  ...format,
+  about: abouts[format.name] ?? format.about,
+}));
 
 export const about =
   "Runs one statement from the argument, a file or stdin. Requires no key or network access. " +
@@ -69,7 +69,7 @@ export function define(command: Command): void {
 
 export async function run(flags: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = flags;
-  const output = chooseOutput(flags, deps, queryFormats);
+  const output = selectsOutput(flags) ? chooseOutput(flags, queryFormats, deps) : undefined;
   if (output?.destination.kind === "folder") {
     const { path } = output.destination;
     throw new UsageError(`The output is a folder: \`${path}\``, {
@@ -84,8 +84,9 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
   await readMirror(flags, deps, async (session) => {
     const statement = openStatement({ sql, param, asOf }, session);
-    if (output) await writeTables([openQueryResult(statement, limit)], output, session);
-    else printResult(statement, limit, session);
+    if (!output) return printResult(statement, limit, session);
+    const { write } = await output.format.load();
+    await writeTables([openQueryResult(statement, limit)], write, output, session);
   });
 }
 

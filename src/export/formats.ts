@@ -1,9 +1,7 @@
 import type { RowSource } from "../query/open-rows.js";
-import type { Bookmark } from "./changed-rows.js";
 
 export type FormatName = "csv" | "json" | "ndjson" | "xlsx" | "parquet" | "singer";
 
-/** An export format, whose module exports a function `write`. */
 export interface Format {
   /** The format's name, which is also the name of its flag. */
   name: FormatName;
@@ -15,12 +13,21 @@ export interface Format {
   /** True if the output can be printed to a terminal and compressed with gzip. */
   isText: boolean;
   isMultiTable: boolean;
+}
+
+/** A format for the rows of tables or of a query result. */
+export interface TableFormat extends Format {
+  name: Exclude<FormatName, "singer">;
   /** Imports the format's module on demand, so that other commands start faster. */
   load(): Promise<{ write: Writer }>;
 }
 
-/** The export formats. The help lists them in this order. */
-export const formats: readonly Format[] = [
+/** The messages of a Singer export, which come from a mirror's history (see `createSingerWriter`). */
+interface SingerFormat extends Format {
+  name: "singer";
+}
+
+export const tableFormats: readonly TableFormat[] = [
   {
     name: "csv",
     about: "comma-separated values with a header row",
@@ -61,19 +68,22 @@ export const formats: readonly Format[] = [
     isMultiTable: false,
     load: () => import("./parquet.js"),
   },
-  {
-    name: "singer",
-    about: "messages for Singer and Meltano targets",
-    extensions: [],
-    alsoExtensions: [".ndjson", ".jsonl"],
-    isText: true,
-    isMultiTable: true,
-    load: () => import("./singer.js"),
-  },
 ];
 
+const singerFormat: SingerFormat = {
+  name: "singer",
+  about: "messages for Singer and Meltano targets",
+  extensions: [],
+  alsoExtensions: [".ndjson", ".jsonl"],
+  isText: true,
+  isMultiTable: true,
+};
+
+/** The formats of `export`. The help lists them in this order. */
+export const formats: readonly (TableFormat | SingerFormat)[] = [...tableFormats, singerFormat];
+
 /** Generates the output in chunks. Keeps only a few batches of rows in memory. */
-type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
+export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
 /** The tables to write. Formats that cannot contain several tables receive only one. */
 export type RowSources = readonly [RowSource, ...RowSource[]];
@@ -86,13 +96,8 @@ export interface CsvOptions {
 
 export interface FormatOptions {
   csv: CsvOptions;
-  /** The state from the previous Singer export. */
-  bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;
 }
-
-/** The Singer state: for each stream, a bookmark and a hash of its columns. */
-export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export interface Chunk {
   data: Uint8Array | string;

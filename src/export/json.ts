@@ -1,6 +1,5 @@
-import { type Row, type RowSource, type RowValue, readRows } from "../query/open-rows.js";
+import type { RowSource, RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import { exportsRawRecords } from "../resources/table-shape.js";
 import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
@@ -19,9 +18,8 @@ export function* write([source]: RowSources): Iterable<Chunk> {
  * returned them. Otherwise, rows become objects with one key per column.
  */
 export function* readJsonObjects(source: RowSource): Iterable<readonly string[]> {
-  const records = readRawRecords(source);
-  if (records) {
-    for (const batch of records) yield batch.map(([json]) => String(json));
+  if (source.rawRecords) {
+    for (const batch of source.rawRecords()) yield batch.map(([json]) => String(json));
     return;
   }
   const members = source.columns.map((column) => ({
@@ -33,14 +31,6 @@ export function* readJsonObjects(source: RowSource): Iterable<readonly string[]>
       const pairs = members.map(({ name, write }, index) => name + write(row[index] ?? null));
       return `{${pairs.join(",")}}`;
     });
-}
-
-/** Reads the records behind the rows, as JSON. Returns undefined if the rows do not represent whole records. */
-function readRawRecords({ columns, selection }: RowSource): Iterable<Row[]> | undefined {
-  if (!selection || selection.columns || !exportsRawRecords(selection.table.shape)) return undefined;
-  const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
-  const hasRemoved = columns.some(({ name }) => name === "removed_at");
-  return readRows(selection, [hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json]);
 }
 
 function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
 import type { RowSource, RowValue } from "../query/open-rows.js";
-import type { ReadableColumn } from "../query/readable-tables.js";
+import { describeTable, type ReadableColumn } from "../query/readable-tables.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readTextFile } from "../util/files.js";
@@ -10,13 +10,17 @@ import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { daysSince1970, formatInstant, parseTimestampParts } from "../util/timestamps.js";
 import {
+  type Bookmark,
   type ChangedRow,
   isBookmarkOf,
   readBookmark,
   readChangedRows,
   readRemovedItems,
 } from "./changed-rows.js";
-import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
+import type { Chunk, FormatOptions, Writer } from "./formats.js";
+
+/** The Singer state, which contains a bookmark and a hash of the columns for each stream. */
+type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 /**
  * Reads the state that a Singer target printed, which is either a STATE message or only the message's value. The
@@ -104,7 +108,6 @@ const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
   name: string;
-  mirror: Mirror;
   shape: TableShape;
   columns: readonly ReadableColumn[];
   keys: readonly string[];
@@ -114,36 +117,43 @@ interface SingerStream {
 }
 
 /**
- * Writes Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). For each table, it writes a SCHEMA
- * message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next run. If
- * the state comes from a different mirror, all rows are sent.
+ * Creates a writer of Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). For each table, it writes a
+ * SCHEMA message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next
+ * run. If the state comes from a different mirror, all rows are sent.
+ * @param previousState the state from the previous export
  */
-export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
-  const streams = sources.map(openStream);
-  let bookmarks = options.bookmarks ?? {};
-  for (const stream of streams) {
-    const { name, mirror, shape, keys, properties } = stream;
-    const columns = stream.columns.map((column) => column.name);
-    const columnsHash = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
-    // Tables without a history have no bookmark, so all of their rows are sent every time.
-    const { keepsHistory } = shape.resource;
-    const bookmark = keepsHistory ? bookmarks[name] : undefined;
-    const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
-    const schema = { type: "object", properties };
-    yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
-    // After a column has been added, all rows are sent, because any of them may have a value in the new column.
-    const after = previous?.columns === columnsHash ? previous : undefined;
-    yield* recordLines(stream, readChangedRows(mirror, shape, columns, after), options);
-    if (previous) yield* recordLines(stream, readRemovedItems(mirror, shape, columns, previous), options);
-    if (keepsHistory) bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...readBookmark(mirror) } };
-    yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
-  }
+export function createSingerWriter(mirror: Mirror, previousState: Bookmarks = {}): Writer {
+  return function* write(sources, options) {
+    const streams = sources.map((source) => openStream(mirror, source));
+    let bookmarks = previousState;
+    for (const stream of streams) {
+      const { name, shape, keys, properties } = stream;
+      const columns = stream.columns.map((column) => column.name);
+      const columnsHash = createHash("sha256")
+        .update(Object.keys(properties).join())
+        .digest("hex")
+        .slice(0, 8);
+      // Tables without a history have no bookmark, so all of their rows are sent every time.
+      const { keepsHistory } = shape.resource;
+      const bookmark = keepsHistory ? bookmarks[name] : undefined;
+      const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
+      const schema = { type: "object", properties };
+      yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
+      // After a column has been added, all rows are sent, because any of them may have a value in the new column.
+      const after = previous?.columns === columnsHash ? previous : undefined;
+      yield* recordLines(stream, readChangedRows(mirror, shape, columns, after), options);
+      if (previous) yield* recordLines(stream, readRemovedItems(mirror, shape, columns, previous), options);
+      if (keepsHistory)
+        bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...readBookmark(mirror) } };
+      yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
+    }
+  };
 }
 
 /** @throws UsageError for views, system tables, and tables for removed records */
-function openStream({ name, columns, selection }: RowSource): SingerStream {
-  const shape = selection?.table.shape;
-  if (!selection || shape?.name !== name)
+function openStream(mirror: Mirror, { name, columns }: RowSource): SingerStream {
+  const { shape } = describeTable(mirror, name);
+  if (shape?.name !== name)
     throw new UsageError(`A Singer export supports only tables built from API records, not \`${name}\`.`, {
       hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
     });
@@ -157,7 +167,7 @@ function openStream({ name, columns, selection }: RowSource): SingerStream {
     ...addedKeys.map((key) => [key, { type: [key === "position" ? "integer" : "string"] }] as const),
     [deletedAtProperty, { type: ["null", "string"], format: "date-time" }] as const,
   ]);
-  return { name, mirror: selection.mirror, shape, columns, keys, addedKeys, properties };
+  return { name, shape, columns, keys, addedKeys, properties };
 }
 
 /** Returns the columns that identify a row's record, or an empty list if the API documents no ID. */

@@ -20,12 +20,11 @@ export interface WriteResult {
  * Writes an export to stdout. On a terminal, control characters in the data are escaped. Errors of stdout, such as a
  * pipe that its reader has closed, are handled in `main.ts`.
  */
-export async function writeToStdout(chunks: Chunks, stdout: OutputStream): Promise<WriteResult> {
-  return await writeChunks(chunks, async (data) => {
-    // A chunk contains complete rows, so it never ends in the middle of a character.
-    const output = stdout.isTTY ? escapeData(Buffer.from(data).toString()) : data;
+export async function writeToStdout(chunks: Chunks, stdout: OutputStream): Promise<void> {
+  for await (const { data } of chunks) {
+    const output = stdout.isTTY && typeof data === "string" ? escapeData(data) : data;
     if (output.length > 0 && !stdout.write(output)) await once(stdout, "drain");
-  });
+  }
 }
 
 /** Passes the data of all chunks to `write`, compressed if requested, and counts rows and bytes. */

@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
-import { countRows, type RowSource, type RowValue } from "../query/open-rows.js";
+import type { RowSource, RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamps.js";
@@ -18,7 +18,7 @@ const flushLength = 256 * 1_024;
  * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
-  for (const { name, selection } of sources) if (selection) checkRows(name, countRows(selection));
+  for (const { name, count } of sources) if (count) checkRows(name, count());
   const zip = new ZipWriter();
   for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {
     zip.begin(name);

@@ -1,3 +1,4 @@
+import { exportsRawRecords } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
 import { dateConditions } from "./date-filter.js";
@@ -28,8 +29,10 @@ export interface RowSource {
   columns: readonly ReadableColumn[];
   /** Reads the rows in batches, in a stable order. Can be called more than once. */
   batches(): Iterable<readonly Row[]>;
-  /** The table and the filters, with which some formats read other values. Undefined for a query result. */
-  selection?: RowSelection;
+  /** Counts the rows without reading them. Undefined for a query result. */
+  count?(): number;
+  /** Reads the API's JSON for each row, in batches. Undefined unless each row represents a complete record. */
+  rawRecords?: (() => Iterable<readonly Row[]>) | undefined;
 }
 
 /** Opens a table for an export. Must be called inside `withReadTransaction`. */
@@ -37,7 +40,23 @@ export function openRows(selection: RowSelection): RowSource {
   const { table } = selection;
   const columns = selectColumns(selection);
   const values = columns.map(({ name }) => `t.${quote(name)}`);
-  return { name: table.name, columns, batches: () => readRows(selection, values), selection };
+  return {
+    name: table.name,
+    columns,
+    batches: () => readRows(selection, values),
+    count: () => countRows(selection),
+    rawRecords:
+      selection.columns === undefined && exportsRawRecords(table.shape)
+        ? () => readRows(selection, [rawRecordSql(columns)])
+        : undefined,
+  };
+}
+
+/** Returns an SQL expression for the record behind a row, with `removed_at` if the export includes removed records. */
+function rawRecordSql(columns: readonly ReadableColumn[]): string {
+  const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
+  const hasRemoved = columns.some(({ name }) => name === "removed_at");
+  return hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
 }
 
 function selectColumns({ table, columns }: RowSelection): readonly ReadableColumn[] {
@@ -64,7 +83,7 @@ export function* readRows(selection: RowSelection, values: readonly string[]): I
   }
 }
 
-export function countRows(selection: RowSelection): number {
+function countRows(selection: RowSelection): number {
   const { limit, mirror, table } = selection;
   const counts = table.fromClauses.map((source) => {
     const count = mirror.db.prepare(`SELECT count(*) ${fromSql(selection, source)}`).pluck();
