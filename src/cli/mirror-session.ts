@@ -136,20 +136,20 @@ async function runWork(
  * Runs `work`, which plans a sync, without writing anything. Opens the mirror read-only, or uses an empty in-memory
  * mirror if there is none.
  */
-export async function withPlanSession(
+export async function withPlanSession<T>(
   command: MirrorCommand,
-  work: (session: MirrorSession) => Promise<void>,
-): Promise<void> {
+  work: (session: MirrorSession) => Promise<T>,
+): Promise<T> {
   const { deps, settings } = command;
-  await withApi(command, async (api, reporter) => {
-    await withMirror(openMirrorForPlan(settings.dbPath), async (mirror) => {
-      await deps.runGracefully(async () => {
+  return await withApi(command, (api, reporter) =>
+    withMirror(openMirrorForPlan(settings.dbPath), (mirror) =>
+      deps.runGracefully(async () => {
         const identity = await checkApiIdentity(api, command, reporter);
         checkOwner(readOwner(mirror), identity.brand, settings.brand);
-        await work(createSession(command, { identity, mirror }, api, reporter));
-      });
-    });
-  });
+        return await work(createSession(command, { identity, mirror }, api, reporter));
+      }),
+    ),
+  );
 }
 
 function createSession(
@@ -174,10 +174,10 @@ function createSession(
 }
 
 /** Opens the reporter and the API client, warns about unknown settings, and explains errors from the mirror. */
-async function withApi(
+async function withApi<T>(
   { deps, flags, settings }: MirrorCommand,
-  work: (api: ApiClient, reporter: TerminalReporter) => Promise<void>,
-): Promise<void> {
+  work: (api: ApiClient, reporter: TerminalReporter) => Promise<T>,
+): Promise<T> {
   const reporter = new TerminalReporter(deps, flags);
   for (const field of settings.unknownFields)
     reporter.warn(
@@ -186,7 +186,7 @@ async function withApi(
   try {
     const api = await openApi(settings, deps, reporter);
     noteMisspelledVariables(flags, deps.env, reporter.note);
-    await work(api, reporter).finally(() => api.close());
+    return await work(api, reporter).finally(() => api.close());
   } catch (error) {
     throw await explainMirrorError(error, settings.dbPath);
   } finally {

@@ -14,11 +14,11 @@ import {
 import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { parseWindow } from "../cli/time-flags.js";
-import { type GlobalFlags, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
-import { acceptsDates, type Resource } from "../resources/resource.js";
+import { type Resource, type StrategyFlag, strategyTraits } from "../resources/resource.js";
 import { hasBeenRead } from "../store/runs.js";
 import { defaultOptions, type RequestEstimate, type SyncOptions } from "../sync/run.js";
 import {
@@ -114,39 +114,51 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   refuseInapplicableFlags(chosen, flags);
   const options = readSyncOptions(flags, deps.clock.now());
   if (flags.dryRun) {
-    if (!flags.allProfiles) return await planProfile(chosen, options, flags, context);
-    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-      planProfile(chosen, options, profileFlags, profileContext),
-    );
+    if (flags.allProfiles)
+      return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
+        printPlan(chosen, options, profileFlags, profileContext),
+      );
+    await printPlan(chosen, options, flags, context);
+    return exitCodes.done;
   }
 
   const ping = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
-  if (!flags.allProfiles) return await syncProfile(chosen, options, flags, context, ping);
-  // With `--all-profiles`, each profile's sync pings only that profile's URL.
+  // Read the settings of a profile only once, because `--key-file` can be a pipe.
+  if (!flags.allProfiles) {
+    const settings = readSettings(flags, deps);
+    return await withPings(ping ?? settings.ping, flags, deps, () =>
+      syncProfile(chosen, options, settings, flags, context),
+    );
+  }
+  // The URL from the flag or the variable is pinged for all profiles together, and a profile's URL for its own sync.
   return await withPings(ping, flags, deps, () =>
-    runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-      syncProfile(chosen, options, profileFlags, profileContext),
-    ),
+    runForAllProfiles(flags, context, (profileFlags, profileContext) => {
+      const settings = readSettings(profileFlags, profileContext.deps);
+      return withPings(settings.ping, profileFlags, profileContext.deps, () =>
+        syncProfile(chosen, options, settings, profileFlags, profileContext),
+      );
+    }),
   );
 }
 
 function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResources, flags: SyncFlags): void {
-  for (const resource of areNamed ? chosen : []) {
-    const { kind } = resource.strategy;
-    const applicability: [flag: string, value: unknown, applies: boolean][] = [
-      ["--since", flags.since, acceptsDates(resource)],
-      ["--until", flags.until, acceptsDates(resource)],
-      ["--window", flags.window, kind === "dated" || kind === "monthly"],
-      ["--audit", flags.audit, kind === "dated"],
-      ["--details", flags.details, kind === "details"],
-      ["--group-by", flags.groupBy, kind === "monthly"],
-      ["--host", flags.host, kind === "monthly"],
-      ["--per-host", flags.perHost, kind === "monthly"],
-    ];
-    const [flag] = applicability.find(([, value, applies]) => value !== undefined && !applies) ?? [];
+  const values: Record<StrategyFlag, unknown> = {
+    "--since": flags.since,
+    "--until": flags.until,
+    "--window": flags.window,
+    "--audit": flags.audit,
+    "--details": flags.details,
+    "--group-by": flags.groupBy,
+    "--host": flags.host,
+    "--per-host": flags.perHost,
+  };
+  const given = Object.entries(values).flatMap(([flag, value]) => (value === undefined ? [] : flag));
+  for (const { name, strategy } of areNamed ? chosen : []) {
+    const applicable: readonly string[] = strategyTraits[strategy.kind].syncFlags;
+    const flag = given.find((one) => !applicable.includes(one));
     if (flag !== undefined)
-      throw new UsageError(`\`${resource.name}\` takes no \`${flag}\`.`, {
-        hint: `omit it, or sync \`${resource.name}\` separately`,
+      throw new UsageError(`\`${name}\` takes no \`${flag}\`.`, {
+        hint: `omit it, or sync \`${name}\` separately`,
       });
   }
 }
@@ -173,73 +185,86 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/**
- * Prints a sync's plan as text or, with `--json`, as `{profile, resources: [{resource, steps, requests}], skipped:
- * [{resource, why}], requests, minutes}`. Sends one request per range to get its count, and writes nothing.
- */
-async function planProfile(
+/** A sync's plan, as `--dry-run --json` prints it. */
+interface SyncPlan {
+  resources: { resource: string; steps: RequestEstimate[]; requests: number }[];
+  skipped: { resource: string; why: string }[];
+  requests: number;
+  /** The estimated time, or null if there is no rate limit. */
+  minutes: number | null;
+}
+
+async function printPlan(
   chosen: ChosenResources,
   options: SyncOptions,
   flags: SyncFlags,
   { deps, profile }: Context,
-): Promise<ExitCode> {
+): Promise<void> {
   const settings = readSettings(flags, deps);
-  const planned: { resource: string; steps: RequestEstimate[]; requests: number }[] = [];
-  const skipped: { resource: string; why: string }[] = [];
-  await withPlanSession({ name: "sync", deps, flags, settings, options }, async (session) => {
-    const { allowed, withoutScope, areNamed } = selectAllowed(chosen, session);
-    skipped.push(...withoutScope.map(({ resource, why }) => ({ resource: resource.name, why })));
-    for (const resource of sortSmallFirst(allowed))
-      try {
-        const steps = await estimateResource(session, resource);
-        planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
-      } catch (error) {
-        if (areNamed || !(error instanceof Forbidden)) throw error;
-        skipped.push({ resource: resource.name, why: error.message });
-      }
-  });
-  const requests = sumOfRequests(planned);
-  const { rateLimit } = settings;
-  // The first minute's requests are sent in a burst, so they take almost no time.
-  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
-  if (flags.json) {
-    printJson(deps.stdout, { profile, resources: planned, skipped, requests, minutes });
-    return exitCodes.done;
-  }
-  for (const { resource, steps } of planned)
-    for (const { what, requests, open } of steps)
-      deps.stdout.write(
-        `${resource}: ${what} (${pluralize(requests, "request")}${open ? " or more" : ""})\n`,
-      );
-  for (const { resource, why } of skipped) deps.stdout.write(`${resource}: skipped: ${why}\n`);
-  const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
-  deps.stdout.write(`At least ${pluralize(requests, "request")} in total${time}. Nothing was written.\n`);
-  return exitCodes.done;
+  const command = { name: "sync", deps, flags, settings, options };
+  const plan = await withPlanSession(command, (session) => createPlan(session, chosen, settings.rateLimit));
+  if (flags.json) printJson(deps.stdout, { profile, ...plan });
+  else deps.stdout.write(formatPlan(plan));
 }
 
-function sumOfRequests(parts: readonly { requests: number }[]): number {
+/** Sends one request per date range to get its number of records, and writes nothing. */
+async function createPlan(
+  session: MirrorSession,
+  chosen: ChosenResources,
+  rateLimit: number | null,
+): Promise<SyncPlan> {
+  const { allowed, withoutScope, areNamed } = selectAllowed(chosen, session);
+  const planned: SyncPlan["resources"] = [];
+  const skipped = withoutScope.map(({ resource, why }) => ({ resource: resource.name, why }));
+  for (const resource of sortSmallFirst(allowed)) {
+    try {
+      const steps = await estimateResource(session, resource);
+      planned.push({ resource: resource.name, steps, requests: sumRequests(steps) });
+    } catch (error) {
+      if (areNamed || !(error instanceof Forbidden)) throw error;
+      skipped.push({ resource: resource.name, why: error.message });
+    }
+  }
+  const requests = sumRequests(planned);
+  // The first minute's requests are sent in a burst, so they take almost no time.
+  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
+  return { resources: planned, skipped, requests, minutes };
+}
+
+function sumRequests(parts: readonly { requests: number }[]): number {
   return parts.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** @param ping the ping URL; by default, the profile's URL */
+function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan): string {
+  const steps = planned.flatMap(({ resource, steps }) =>
+    steps.map((step) => {
+      const count = `${pluralize(step.requests, "request")}${step.open ? " or more" : ""}`;
+      return `${resource}: ${step.what} (${count})`;
+    }),
+  );
+  const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
+  const lines = [
+    ...steps,
+    ...skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`),
+    `At least ${pluralize(requests, "request")} in total${time}. Nothing was written.`,
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
+  settings: Settings,
   flags: SyncFlags,
   { deps, profile }: Context,
-  ping?: string,
 ): Promise<ExitCode> {
-  // Read the settings only once, because `--key-file` can be a pipe.
-  const settings = readSettings(flags, deps);
-  return await withPings(ping ?? settings.ping, flags, deps, async () => {
-    const command = { name: "sync", deps, flags, settings, options, appliesOmit: true, stopHint: resumeHint };
-    await withMirrorSession(command, async (session) => {
-      await syncResources(session, selectAllowed(chosen, session), (run) => {
-        if (flags.json) printJson(deps.stdout, { profile, ...run });
-      });
+  const command = { name: "sync", deps, flags, settings, options, appliesOmit: true, stopHint: resumeHint };
+  await withMirrorSession(command, async (session) => {
+    await syncResources(session, selectAllowed(chosen, session), (run) => {
+      if (flags.json) printJson(deps.stdout, { profile, ...run });
     });
-    return exitCodes.done;
   });
+  return exitCodes.done;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { allResources } from "../resources/registry.js";
-import { detailsResource, type Resource } from "../resources/resource.js";
+import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { readCoverage, readFaultySlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
@@ -102,13 +102,10 @@ export function findOldestSuccess(mirror: Mirror): string | null {
   return times.sort()[0] ?? null;
 }
 
-/**
- * Returns the last sync that read all of a resource. For lists and dated records, the sync may be unverified, because
- * unreadable dates or duplicate IDs prevent the verification of a complete read.
- */
+/** Returns the last sync that read the entire resource. */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
-  const readsAll = strategy.kind === "dated" || strategy.kind === "list";
-  return readsAll ? findLastUpToDateSync(mirror, name) : findLastVerifiedSync(mirror, name);
+  const { isAlwaysReadInFull } = strategyTraits[strategy.kind];
+  return isAlwaysReadInFull ? findLastUpToDateSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
 /** Returns a resource's health, or null if the resource has never been read. */

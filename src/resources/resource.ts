@@ -59,6 +59,45 @@ export type Strategy =
   | MonthlyStrategy
   | { kind: "ranking" };
 
+/** The flags of `sync` that apply only to certain strategies. */
+export type StrategyFlag =
+  | "--since"
+  | "--until"
+  | "--window"
+  | "--audit"
+  | "--details"
+  | "--group-by"
+  | "--host"
+  | "--per-host";
+
+interface StrategyTraits {
+  syncFlags: readonly StrategyFlag[];
+  /**
+   * True if every completed sync has read the entire resource, even if unreadable dates or duplicate IDs prevented its
+   * verification. If false, only a verified sync has.
+   */
+  isAlwaysReadInFull: boolean;
+  /** True if the API may restate the values at any time, so that they cannot be verified. */
+  isRestated: boolean;
+}
+
+/** The properties of each strategy that commands depend on. */
+export const strategyTraits: Readonly<Record<Strategy["kind"], StrategyTraits>> = {
+  dated: {
+    syncFlags: ["--since", "--until", "--window", "--audit"],
+    isAlwaysReadInFull: true,
+    isRestated: false,
+  },
+  list: { syncFlags: [], isAlwaysReadInFull: true, isRestated: false },
+  details: { syncFlags: ["--details"], isAlwaysReadInFull: false, isRestated: false },
+  monthly: {
+    syncFlags: ["--since", "--until", "--window", "--group-by", "--host", "--per-host"],
+    isAlwaysReadInFull: false,
+    isRestated: true,
+  },
+  ranking: { syncFlags: [], isAlwaysReadInFull: false, isRestated: true },
+};
+
 export interface DatedStrategy {
   kind: "dated";
   dateField: string;
@@ -128,7 +167,7 @@ export function filterBits({ strategy }: Resource): (StatusFilter & { bit: numbe
 }
 
 export function acceptsDates({ strategy }: Resource): boolean {
-  return strategy.kind === "dated" || strategy.kind === "monthly";
+  return strategyTraits[strategy.kind].syncFlags.includes("--since");
 }
 
 /** Returns the separate resource that stores the details of this resource's records, or null if it has none. */

@@ -1,5 +1,5 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
-import { detailsResource, type Resource } from "../resources/resource.js";
+import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { completedVerify, writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
@@ -93,8 +93,7 @@ async function verifyRecords(
   repair: boolean,
   tableError: string | null,
 ): Promise<RecordsResult> {
-  const { kind } = resource.strategy;
-  if (kind === "monthly" || kind === "ranking") return createRestatedResult(session, resource);
+  if (strategyTraits[resource.strategy.kind].isRestated) return createRestatedResult(session, resource);
   const before = await recordVerification(session, resource, tableError);
   if (!repair) return before;
   const state = new SyncState(session.mirror, resource.name);
