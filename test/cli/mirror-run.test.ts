@@ -11,7 +11,7 @@ const schemaOf010 = new URL("../store/schema-0.1.0.sql", import.meta.url);
 
 /** Creates an empty mirror with the schema from version 0.1.0. Returns its path and the environment for syncing it. */
 async function olderMirror() {
-  const brand = makeBrand({ history: 20 });
+  const brand = makeBrand({ history: 20, listLimit: 5 });
   const db = new Sqlite(brand.db);
   db.exec(readFileSync(schemaOf010, "utf8"));
   db.close();

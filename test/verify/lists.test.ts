@@ -144,7 +144,7 @@ describe("tables that do not match the records", () => {
   });
 
   test("verify compares tables with records even for resources that the API can restate", async () => {
-    const brand = makeBrand({ history: 30 });
+    const brand = makeBrand({ history: 30, listLimit: 5 });
     await brand.run("sync analytics-clicks analytics-hosts");
     await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");
     const { code, err } = await verified(brand, "verify");
