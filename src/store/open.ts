@@ -1,29 +1,20 @@
 import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
-import { allResources } from "../resources/registry.js";
-import { listTableShapes } from "../resources/table-shape.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { errorReason, explainOpenError } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
-import {
-  busyMs,
-  connect,
-  Mirror,
-  readInfo,
-  withWriteTransaction,
-  writeInfo,
-  writeJsonInfo,
-} from "./database.js";
+import { busyMs, connect, Mirror, withWriteTransaction, writeJsonInfo } from "./database.js";
 import { isWritable, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
 import { findRunningCommand } from "./mirror-lock.js";
 import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
+import { freeRemovedTableNames } from "./removed-tables.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
-import { quote, tableName } from "./table-sql.js";
+import { quote } from "./table-sql.js";
 
 /*
  * The ways to open a mirror:
@@ -231,32 +222,4 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
       broken.set(name, error instanceof Error ? error.message : String(error));
     }
   return broken;
-}
-
-/**
- * Frees the names of the tables for removed records in a mirror that still stores them in the main tables. User-defined
- * views with these names are dropped, and user-defined tables are renamed.
- * @returns a message for each dropped view and renamed table
- */
-function freeRemovedTableNames(mirror: Mirror): string[] {
-  if (readInfo(mirror, "removed_tables") !== null) return [];
-  writeInfo(mirror, "removed_tables", "separate");
-  const find =
-    "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?";
-  const shapes = allResources.flatMap(listTableShapes);
-  return shapes.flatMap((shape) => {
-    const found = mirror.selectRow<{ name: string; type: string; sql: string }>(
-      find,
-      tableName(shape, "removed"),
-    );
-    if (!found) return [];
-    const { name, sql, type } = found;
-    if (type === "view") {
-      mirror.db.exec(`DROP VIEW ${quote(name)}`);
-      return `the view \`${name}\` was dropped, because the mirror now has a table with that name: ${sql}`;
-    }
-    const renamed = `${name}_renamed`;
-    mirror.db.exec(`ALTER TABLE ${quote(name)} RENAME TO ${quote(renamed)}`);
-    return `the table \`${name}\` was renamed to \`${renamed}\`, because the mirror now has a table with that name`;
-  });
 }

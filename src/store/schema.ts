@@ -239,16 +239,25 @@ export function checkIdentity({ db, path }: Mirror): void {
 export function migrateSystemTables(db: Database): void {
   const version = readUserVersion(db);
   if (version === migrations.length) return;
-  // Without `writable_schema`, SQLite does not rename tables while the file contains an invalid view or trigger.
+  withWritableSchema(db, () => {
+    for (const step of migrations.slice(version)) db.exec(step);
+  });
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma(`user_version = ${migrations.length}`);
+}
+
+/**
+ * Runs statements that rename tables. Without `writable_schema`, SQLite does not rename a table while the file contains
+ * an invalid view or trigger.
+ */
+export function withWritableSchema(db: Database, work: () => void): void {
   db.unsafeMode().pragma("writable_schema = ON");
   try {
-    for (const step of migrations.slice(version)) db.exec(step);
+    work();
   } finally {
     db.pragma("writable_schema = OFF");
     db.unsafeMode(false);
   }
-  db.pragma(`application_id = ${applicationId}`);
-  db.pragma(`user_version = ${migrations.length}`);
 }
 
 /** Compares a mirror's schema version with this program's. Returns `none` for an empty file. */
