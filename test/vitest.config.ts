@@ -15,13 +15,8 @@ function fastFolder(): string {
   return bavail * bsize < 1e9 || isNoexec ? tmpdir() : "/dev/shm";
 }
 
-/** Tests that replace Node's modules or functions, which would affect other tests in the same process. */
-const alone = [
-  "test/api/{api-errors,transport}.test.ts",
-  "test/download/full-disk.test.ts",
-  "test/config/no-permissions.test.ts",
-  "test/export/exclusive-link.test.ts",
-];
+/** Tests that replace Node's modules, which would affect other tests in the same process. */
+const alone = ["test/api/{api-errors,transport}.test.ts"];
 
 /** The slowest test files, which start first so that none of them runs alone at the end. */
 const longest = [

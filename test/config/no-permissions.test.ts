@@ -1,16 +1,13 @@
 import { chmodSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { makeBrand, testBaseUrl } from "../support/brand.js";
+import { replaceFileFunction } from "../support/files.js";
 
 // Simulates a file system without permissions, such as exFAT, on which all users can read all files.
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
-  const writeFile = async (...args: Parameters<typeof real.writeFile>) => {
-    await real.writeFile(...args);
-    chmodSync(String(args[0]), 0o777);
-  };
-  return { ...real, writeFile };
+replaceFileFunction("writeFile", (writeFile) => async (...args) => {
+  await writeFile(...args);
+  chmodSync(String(args[0]), 0o777);
 });
 
 test("login does not store a key on a file system that does not support permissions", async () => {

@@ -1,24 +1,21 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { replaceFileFunction } from "../support/files.js";
 import { brandWithFiles, download } from "./support.js";
 
-const disk = vi.hoisted(() => ({ code: "" }));
+const disk = { code: "" };
 
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
-  const open = async (...args: Parameters<typeof real.open>) => {
-    const handle = await real.open(...args);
-    const append = handle.appendFile.bind(handle);
-    handle.appendFile = async (...data) => {
-      const error = Object.assign(new Error(`${disk.code}: cannot write`), {
-        code: disk.code,
-        syscall: "write",
-      });
-      if (disk.code !== "") throw error;
-      await append(...data);
-    };
-    return handle;
+replaceFileFunction("open", (open) => async (...args) => {
+  const handle = await open(...args);
+  const append = handle.appendFile.bind(handle);
+  handle.appendFile = async (...data) => {
+    const error = Object.assign(new Error(`${disk.code}: cannot write`), {
+      code: disk.code,
+      syscall: "write",
+    });
+    if (disk.code !== "") throw error;
+    await append(...data);
   };
-  return { ...real, open };
+  return handle;
 });
 
 test.each([

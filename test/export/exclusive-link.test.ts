@@ -1,21 +1,16 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
+import { replaceFileFunction } from "../support/files.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 // Simulates a file system that does not support hard links, such as exFAT.
-vi.mock("node:fs/promises", async (original) => {
-  const link = async () => {
-    throw Object.assign(new Error("EPERM: operation not permitted, link"), {
-      code: "EPERM",
-      syscall: "link",
-    });
-  };
-  return { ...(await original<typeof import("node:fs/promises")>()), link };
+replaceFileFunction("link", () => async () => {
+  throw Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM", syscall: "link" });
 });
 
 async function makeTable() {
