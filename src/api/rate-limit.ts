@@ -65,7 +65,7 @@ export class RateLimiter {
         return admission.permit;
       }
       const { waitMs } = admission;
-      if (!isReported && waitMs > 0) {
+      if (!isReported) {
         this.events.onWait?.({ ms: waitMs, reason: serverWaitMs > 0 ? "server" : "rate-limit" });
         isReported = true;
       }
@@ -105,23 +105,21 @@ export class RateLimiter {
     return Math.max(0, resetMs, this.#pausedUntil - now);
   }
 
-  /**
-   * Asks the rate-limit file for a permit. If the file cannot be used, repairs it and returns a wait of 0 ms, so that
-   * the caller tries again.
-   */
+  /** Asks the rate-limit file for a permit. Repairs or replaces a file that cannot be used, and then tries again. */
   async #admit(): Promise<Admission> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { permit: 0 };
     const Sqlite = await loadSqlite();
-    try {
-      this.#file ??= this.#open(Sqlite, rateLimit);
-      return this.#file.admit();
-    } catch (error) {
-      if (this.#path === null || !isFileError(error)) throw error;
-      this.#isCountLost ||= this.#file !== null || isDamaged(error);
-      this.close();
-      this.#repair(this.#path, error);
-      return { waitMs: 0 };
+    for (;;) {
+      try {
+        this.#file ??= this.#open(Sqlite, rateLimit);
+        return this.#file.admit();
+      } catch (error) {
+        if (this.#path === null || !isFileError(error)) throw error;
+        this.#isCountLost ||= this.#file !== null || isDamaged(error);
+        this.close();
+        this.#repair(this.#path, error);
+      }
     }
   }
 
@@ -137,7 +135,7 @@ export class RateLimiter {
   }
 
   #repair(path: string, error: unknown): void {
-    // The file was deleted while it was open. The next attempt recreates it.
+    // The file was deleted while it was open. Opening it recreates it.
     if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
     if (isDamaged(error)) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
