@@ -9,10 +9,10 @@ import { RateLimiter } from "./rate-limit.js";
 import {
   classifyError,
   classifyStatus,
+  createFailureError,
   createRefusalError,
-  createUnavailableError,
   type KeyScopes,
-  type Outage,
+  type RefusedRequest,
   type RequestFailure,
   RequestTimeout,
   readScopes,
@@ -119,7 +119,7 @@ export class ApiClient {
       if (failure.kind === "unavailable" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
       if (waitMs === null)
-        throw createUnavailableError(failure, path, clock.now(), {
+        throw createFailureError(failure, path, clock.now(), {
           attempts: attempt,
           elapsedMs: clock.monotonic() - firstSentAt,
           affectsOtherEndpoints: this.#outage.affectsSeveralEndpoints,
@@ -145,7 +145,7 @@ export class ApiClient {
     { path, url, maxItems }: ApiRequest,
     permit: number,
     timeoutMs: number,
-  ): Promise<ApiResponse | { failure: RequestFailure }> {
+  ): Promise<ApiResponse | { failure: RefusedRequest | RequestFailure }> {
     const { clock, fetch, signal } = this.deps;
     const { key } = this.settings;
     const requestedAt = clock.now();
@@ -302,12 +302,12 @@ const timerPrecisionMs = 5;
  * @param random a number in [0, 1)
  */
 export function retryDelay(
-  outage: Outage,
+  failure: RequestFailure,
   { attempt, remainingMs, random }: { attempt: number; remainingMs: number; random: number },
 ): number | null {
-  if (outage.kind === "permanent" || remainingMs <= timerPrecisionMs) return null;
-  if (outage.kind === "invalid-body" && attempt > maxInvalidBodyRetries) return null;
-  const retryAfterMs = outage.kind === "unavailable" ? outage.retryAfterMs : null;
+  if (failure.kind === "permanent" || remainingMs <= timerPrecisionMs) return null;
+  if (failure.kind === "invalid-body" && attempt > maxInvalidBodyRetries) return null;
+  const retryAfterMs = failure.kind === "unavailable" ? failure.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
   const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(attempt - 1, 10));
   // Jitter keeps processes that received the same `Retry-After` from retrying simultaneously.

@@ -15,8 +15,6 @@ import { dayMs, formatDuration, formatMinute } from "../util/timestamps.js";
 import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
-export type RequestFailure = RefusedRequest | Outage;
-
 /** A response whose status is not retried. */
 export interface RefusedRequest {
   kind: "refused";
@@ -34,9 +32,9 @@ export interface RefusedRequest {
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
  * - permanent: a failure that is not retried, such as an untrusted certificate
  *
- * The reason completes the sentence "The API is unavailable: …".
+ * Error messages quote the reason after a colon.
  */
-export type Outage = { reason: string; cause?: unknown } & (
+export type RequestFailure = { reason: string; cause?: unknown } & (
   | { kind: "unavailable"; status: number; retryAfterMs: number | null }
   | { kind: "network"; cannotConnect?: boolean }
   | { kind: "invalid-body" }
@@ -55,7 +53,10 @@ export class ProxyRefusal extends Error {
   }
 }
 
-export function classifyStatus({ status, headers }: HttpResponse, now: number): RequestFailure {
+export function classifyStatus(
+  { status, headers }: HttpResponse,
+  now: number,
+): RefusedRequest | RequestFailure {
   const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
   if (!canRetry) {
     const isWebPage = /\bhtml\b/i.test(headers.get("content-type") ?? "");
@@ -90,7 +91,7 @@ const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
 /** Classifies an error thrown by a request. Returns null if the error is a bug in brandapi. */
-export function classifyError(cause: unknown, host: string): Outage | null {
+export function classifyError(cause: unknown, host: string): RequestFailure | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
   if (cause instanceof ProxyRefusal) {
@@ -253,42 +254,43 @@ export function readScopes(data: Json): readonly string[] | null {
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
 }
 
-export function createUnavailableError(
-  outage: Outage,
+/** Returns the error for a request that failed without a usable response. */
+export function createFailureError(
+  failure: RequestFailure,
   path: string,
   now: number,
   spent: { attempts: number; elapsedMs: number; affectsOtherEndpoints: boolean },
 ): BrandapiError {
-  const { reason, cause } = outage;
-  if (outage.kind === "invalid-body")
+  const { reason, cause } = failure;
+  if (failure.kind === "invalid-body")
     return new UnexpectedResponse(`The API's response to ${path} cannot be read: ${reason}.`, {
       status: 200,
       cause,
       hint: "check the base URL; the network's login page or a proxy may have sent the response",
     });
-  if (outage.kind === "permanent")
+  if (failure.kind === "permanent")
     return new ApiUnavailable(`The API cannot be reached: ${reason}.`, {
       cause,
-      hint: outage.hint,
+      hint: failure.hint,
       affectsAllRequests: true,
     });
   const attempts = spent.attempts === 1 ? "once" : `${spent.attempts} times`;
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
-  if (outage.kind === "unavailable" && outage.retryAfterMs !== null)
+  if (failure.kind === "unavailable" && failure.retryAfterMs !== null)
     return new ApiUnavailable(
-      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(outage.retryAfterMs)}, which is longer than the remaining \`--max-wait\` (${tried}).`,
+      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(failure.retryAfterMs)}, which is longer than the remaining \`--max-wait\` (${tried}).`,
       {
-        status: outage.status,
+        status: failure.status,
         cause,
         affectsAllRequests: spent.affectsOtherEndpoints,
-        hint: retryAfterHint(outage.retryAfterMs, now),
+        hint: retryAfterHint(failure.retryAfterMs, now),
       },
     );
   return new ApiUnavailable(`The API is unavailable: ${reason} (${tried}).`, {
-    status: outage.kind === "unavailable" ? outage.status : undefined,
+    status: failure.kind === "unavailable" ? failure.status : undefined,
     cause,
     affectsAllRequests:
-      spent.affectsOtherEndpoints || (outage.kind === "network" && outage.cannotConnect === true),
+      spent.affectsOtherEndpoints || (failure.kind === "network" && failure.cannotConnect === true),
     hint: "check the network, the base URL and any proxy, then try again later or with `--max-wait 30m`",
   });
 }

@@ -1,20 +1,20 @@
 import { expect, it } from "vitest";
 import { retryDelay } from "../../src/api/client.js";
-import { classifyStatus, type Outage } from "../../src/api/request-errors.js";
+import { classifyStatus, type RequestFailure } from "../../src/api/request-errors.js";
 
-const unavailable = (status: number, retryAfterMs: number | null = null): Outage => ({
+const unavailable = (status: number, retryAfterMs: number | null = null): RequestFailure => ({
   kind: "unavailable",
   status,
   reason: "",
   retryAfterMs,
 });
-const network: Outage = { kind: "network", reason: "" };
-const invalidBody: Outage = { kind: "invalid-body", reason: "" };
-const permanent: Outage = { kind: "permanent", reason: "", hint: "" };
+const network: RequestFailure = { kind: "network", reason: "" };
+const invalidBody: RequestFailure = { kind: "invalid-body", reason: "" };
+const permanent: RequestFailure = { kind: "permanent", reason: "", hint: "" };
 
 const defaults = { attempt: 1, remainingMs: 300_000, random: 0.5 };
-const wait = (outage: Outage, given: Partial<typeof defaults> = {}) =>
-  retryDelay(outage, { ...defaults, ...given });
+const wait = (failure: RequestFailure, given: Partial<typeof defaults> = {}) =>
+  retryDelay(failure, { ...defaults, ...given });
 
 const kindOf = (status: number) => classifyStatus({ status, headers: new Headers(), body: null }, 0).kind;
 
@@ -67,6 +67,6 @@ it.each([
   ["a retry waits no longer than the remaining time", network, 100, 100],
   ["a request is not retried if no time remains", network, 5, null],
   ["a request is not retried if retries are disabled", unavailable(429, 1_000), 0, null],
-] as const)("%s", (_, outage, remainingMs, expected) => {
-  expect(wait(outage, { remainingMs, attempt: 3 })).toBe(expected);
+] as const)("%s", (_, failure, remainingMs, expected) => {
+  expect(wait(failure, { remainingMs, attempt: 3 })).toBe(expected);
 });
