@@ -26,10 +26,9 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
   const toCell = (value: RowValue, index: number): RowValue => {
     const type = columns[index]?.type ?? "any";
     if (typeof value === "string") {
-      const text = excel ? spreadsheetTime(value, type) : value;
-      const safe = neutralize(text);
-      if (safe !== text) formulas += 1;
-      return excel ? safe : text;
+      if (excel) return neutralizeFormulas(spreadsheetTime(value, type));
+      if (containsFormula(value)) formulas += 1;
+      return value;
     }
     // csv-stringify would write `false` as an empty cell.
     if (type === "boolean" && typeof value === "number") return String(value === 1);
@@ -39,7 +38,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     const cells = rows.map((row) => row.map(toCell));
     yield { data: stringify(cells, csv), rows: rows.length, table: name };
   }
-  if (formulas > 0 && !excel)
+  if (formulas > 0)
     options.warn(
       `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet; add \`--excel\` to export plain text`,
     );
@@ -52,28 +51,33 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   return time ? formatUtc(time).slice(0, 19) : text;
 }
 
-/** Matches most cells without a formula, as a fast first check. */
-const harmless = /^\w[^;\t\r\n]*$/;
-const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
-
-const signs = "[=+\\-@＝＋－＠]";
-const blanks = String.raw`(?:(?![\t\r\n])[\s\p{Cc}])*`;
+/** Matches a number with a sign, which is not a formula. */
+const signedNumber = /^[+-]\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
 /**
- * Matches text that starts with a formula (OWASP, "CSV Injection"). A leading tab or carriage return is also unsafe.
+ * Matches a formula at the start of the text, possibly after white space and control characters (OWASP, "CSV
+ * Injection"). A tab or carriage return at the start is also unsafe.
  */
-const startsWithFormula = new RegExp(String.raw`^[\s\p{Cc}]*(?:${signs}|[\t\r])`, "u");
+const leadingFormula = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 
 /**
- * Matches the characters after which a formula starts: semicolons and tabs, because spreadsheets in some locales split
- * cells there, and line breaks. After a line break, only `=` counts, because lines that start with a dash or an `@` are
- * usually lists and names.
+ * Matches a semicolon, tab or line break before a formula. Spreadsheets in some locales split cells at semicolons and
+ * tabs. After a line break, only `=` counts, because lines that start with a dash or an `@` are usually lists and names.
  */
-const formulaSeparator = new RegExp(String.raw`[;\t](?=${blanks}${signs})|[\r\n](?=${blanks}[=＝])`, "gu");
+const formulaSeparator =
+  /[;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])|[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝])/gu;
 
-/** Adds an apostrophe before each formula, so that spreadsheets treat it as text. */
-export function neutralize(text: string): string {
-  if (harmless.test(text) || plainNumber.test(text)) return text;
-  const start = startsWithFormula.test(text) ? "'" : "";
-  return start + text.replace(formulaSeparator, "$&'");
+/** True if a spreadsheet would run a part of the text as a formula, as in `=1+1` or `a;@b`, but not in `-5.00`. */
+function containsFormula(text: string): boolean {
+  if (leadingFormula.test(text)) return !signedNumber.test(text);
+  return text.search(formulaSeparator) >= 0;
+}
+
+/**
+ * Adds an apostrophe before each formula, so that spreadsheets treat it as text. For example, `=1+1` becomes `'=1+1`,
+ * and `a;@b` becomes `a;'@b`.
+ */
+export function neutralizeFormulas(text: string): string {
+  if (!containsFormula(text)) return text;
+  return (leadingFormula.test(text) ? "'" : "") + text.replace(formulaSeparator, "$&'");
 }

@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { neutralize, write } from "../../src/export/csv.js";
+import { neutralizeFormulas, write } from "../../src/export/csv.js";
 import { openRows } from "../../src/query/open-rows.js";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { type Mirror, withReadTransaction } from "../../src/store/database.js";
@@ -169,14 +169,14 @@ test.each([
 ])(
   "--excel neutralizes the formula in %j, even for spreadsheets that use a different delimiter",
   (text, safe) => {
-    expect(neutralize(text)).toBe(safe);
+    expect(neutralizeFormulas(text)).toBe(safe);
   },
 );
 
 test.each(["f;g - 1", "i\n- a list\n@name", "-5.00"])(
   "--excel does not change %j, which contains no formula",
   (text) => {
-    expect(neutralize(text)).toBe(text);
+    expect(neutralizeFormulas(text)).toBe(text);
   },
 );
 
