@@ -27,22 +27,34 @@ import {
 import { type Mirror, parseStoredJson } from "./database.js";
 import { countCurrent, findDate, readCurrentIds, whereCurrent } from "./records.js";
 
+/** The result of reading a date range, after the returned records have been written. */
+interface RangeReading {
+  runId: number;
+  range: TimeRange;
+  requestedAt: number;
+  /** False if the API may have more records in the range. */
+  isComplete: boolean;
+  /** The IDs of the returned records, except faulty ones. */
+  ids: readonly number[];
+  /** The range that contains the records that were added or changed, or null if there are none. */
+  changed: TimeRange | null;
+  faulty: FaultyRecords | null;
+}
+
+/** The faulty records that were returned for a range. */
+interface FaultyRecords {
+  ids: readonly number[];
+  /** The IDs of those that are new in the mirror. */
+  added: readonly number[];
+  /** A description of the first fault. */
+  fault: string;
+}
+
 /** The records that the API returned for a range that was read completely. */
 interface CompleteReading {
   runId: number;
   range: TimeRange;
   ids: ReadonlySet<number>;
-  requestedAt: number;
-}
-
-/** The records that the API returned for a range, some of which are faulty. */
-interface FaultyReading {
-  runId: number;
-  range: TimeRange;
-  faultyIds: readonly number[];
-  /** All returned records, or null if the range was not read completely. */
-  ids: ReadonlySet<number> | null;
-  fault: string;
   requestedAt: number;
 }
 
@@ -112,6 +124,28 @@ export class SyncState {
   }
 
   /**
+   * Updates the state after a read. If any record is faulty, the range becomes a faulty slice. Otherwise, the range
+   * counts as covered if it was read completely.
+   * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
+   */
+  applyReading(reading: RangeReading, apiTotals: TotalsByDay | null): void {
+    const { changed, faulty, ids, isComplete, range, requestedAt, runId } = reading;
+    this.missing.delete(ids);
+    if (changed) this.storedTotals.invalidate(changed);
+    if (faulty) {
+      const { added, ids: faultyIds } = faulty;
+      const coverage = this.coverage();
+      const isCovered = (date: number | null) =>
+        date !== null && coverage.some((part) => containsInstant(part, date));
+      this.missing.delete(faultyIds.filter((id) => findDate(this.mirror, id) === null));
+      this.missing.add(added.filter((id) => isCovered(findDate(this.mirror, id))));
+      this.storedTotals.invalidate(range);
+      const returned = isComplete ? new Set([...ids, ...faultyIds]) : null;
+      this.#addFaultySlice(reading, faulty, returned);
+    } else if (isComplete) this.coverRange({ runId, range, ids: new Set(ids), requestedAt }, apiTotals);
+  }
+
+  /**
    * Adds a range to the coverage. Mirrored records that the API did not return are marked as missing.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    * @param checked the range of the mirrored records that can become missing
@@ -147,16 +181,23 @@ export class SyncState {
       this.storedTotals.replace(clipToCompleteDays(part), apiTotals);
   }
 
-  /** Adds a range that contains faulty records. The new slice replaces all slices that it overlaps. */
-  addFaultySlice({ runId, range, faultyIds, ids, fault, requestedAt }: FaultyReading): void {
+  /**
+   * Adds a range that contains faulty records. The new slice replaces all slices that it overlaps.
+   * @param returned all returned records, or null if the range was not read completely
+   */
+  #addFaultySlice(
+    { range, requestedAt, runId }: RangeReading,
+    { fault, ids }: FaultyRecords,
+    returned: ReadonlySet<number> | null,
+  ): void {
     const before = this.dates();
     // If the range was not read completely, the undated records of the replaced slices may still exist, and no other
     // range contains them.
     const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
-    const kept = ids ? [] : [...listFaultyIds(replaced)].filter((id) => this.#isUndated(id));
-    const recordIds = [...new Set([...faultyIds, ...kept])];
+    const kept = returned ? [] : [...listFaultyIds(replaced)].filter((id) => this.#isUndated(id));
+    const recordIds = [...new Set([...ids, ...kept])];
     const slice = { ...range, readAt: requestedAt, runId, recordIds, fault };
-    this.#replaceDates(before, withFaultySlice(before, slice), runId, ids ?? new Set());
+    this.#replaceDates(before, withFaultySlice(before, slice), runId, returned ?? new Set());
   }
 
   /**
@@ -171,23 +212,6 @@ export class SyncState {
     const stillFaulty = listFaultyIds(after.faultySlices);
     const noLongerFaulty = [...listFaultyIds(before.faultySlices)].filter((id) => !stillFaulty.has(id));
     this.missing.add(noLongerFaulty.filter((id) => !returned.has(id) && this.#isUndated(id)));
-  }
-
-  /**
-   * Updates which of the records in a slice are missing (see the table above).
-   * @param valid the IDs of the records that were returned for their own dates
-   * @param faulty the IDs of the other records, and of those among them that are new in the mirror
-   */
-  updateMissing(
-    valid: readonly number[],
-    faulty: { ids: readonly number[]; added: readonly number[] },
-  ): void {
-    const coverage = this.coverage();
-    const isCovered = (date: number | null) =>
-      date !== null && coverage.some((range) => containsInstant(range, date));
-    this.missing.delete(valid);
-    this.missing.delete(faulty.ids.filter((id) => findDate(this.mirror, id) === null));
-    this.missing.add(faulty.added.filter((id) => isCovered(findDate(this.mirror, id))));
   }
 
   #isUndated(id: number): boolean {

@@ -60,8 +60,8 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
   const { resource, runId, state } = run;
   const range = secondRange(olderDate);
   const fault = describeRepeatedId(recordKey(resource, value, 0));
-  state.storedTotals.invalidate(range);
-  state.addFaultySlice({ runId, range, faultyIds: [id], ids: null, fault, requestedAt });
+  const faulty = { ids: [id], added: [], fault };
+  state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], changed: null, faulty }, null);
 }
 
 /** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */

@@ -199,11 +199,10 @@ function storePage(run: DatedRun, page: CompletePage & { isLast: boolean }): Ski
   const { apiTotals, progress, runId, state, writer } = run;
   const { countInRange, isLast, range, records, requestedAt } = page;
   const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
-  state.missing.delete(ids);
   // The next page counts the records from the second before the range again.
   progress.addRows(isLast ? records.length : countInRange);
   const from = countInRange < records.length ? range.from - 1_000 : range.from;
-  if (addedOrChanged > 0) state.storedTotals.invalidate({ from, to: range.to });
-  state.coverRange({ runId, range, ids: new Set(ids), requestedAt }, apiTotals);
+  const changed = addedOrChanged > 0 ? { from, to: range.to } : null;
+  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed, faulty: null }, apiTotals);
   return copies;
 }

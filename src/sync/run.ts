@@ -57,6 +57,18 @@ export const defaultOptions: SyncOptions = {
 /** The objects in the API's daily analytics, keyed by day (`2026-01-31`). Each contains the totals of one day. */
 export type RawTotalsByDay = ReadonlyMap<string, Json>;
 
+/*
+ * Functions receive everything they need from one of these objects, each of which extends the one before it:
+ *
+ * | type              | describes                                                               |
+ * | ----------------- | ----------------------------------------------------------------------- |
+ * | `SyncSession`     | one command                                                             |
+ * | `ResourceSession` | one resource in that command; counts and compares, but writes nothing   |
+ * | `ResourceRun`     | a sync or verification of that resource, which is recorded as a run     |
+ * | `SyncRun`         | a run that writes records                                               |
+ * | `DatedRun`        | a sync of a resource with dates, after its daily totals were requested  |
+ */
+
 /** The parts of a sync that all resources share. */
 export interface SyncSession {
   mirror: Mirror;

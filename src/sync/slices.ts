@@ -47,9 +47,8 @@ export function describeRepeatedId(id: string): string {
 }
 
 /**
- * Stores all records in a slice in one transaction. If any record is faulty, the slice becomes a faulty slice, so that
- * nothing in it is removed. Otherwise, a complete slice counts as covered, and mirrored records that the API did not
- * return for it are marked as missing. If the list never settled (A9), the run is incomplete.
+ * Stores all records in a slice in one transaction. If any record is faulty, nothing in the slice is removed. If the list
+ * never settled (A9), the run is incomplete.
  * @returns the copies of mirrored records, which are still to be resolved
  */
 export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] {
@@ -62,22 +61,20 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
     progress.addRows(list.records.size);
-    state.updateMissing(writtenValid.ids, writtenFaulty);
-    const isChanged = writtenValid.addedOrChanged > 0 || writtenFaulty.addedOrChanged > 0;
-    if (isChanged || fault !== null) state.storedTotals.invalidate(slice);
-
+    const hasChanges = writtenValid.addedOrChanged > 0 || writtenFaulty.addedOrChanged > 0;
     const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
-    const ids = new Set([...writtenValid.ids, ...faultyIds]);
-    if (fault !== null)
-      state.addFaultySlice({
+    state.applyReading(
+      {
         runId,
         range: slice,
-        faultyIds,
-        ids: isComplete ? ids : null,
-        fault,
         requestedAt,
-      });
-    else if (isComplete) state.coverRange({ runId, range: slice, ids, requestedAt }, apiTotals);
+        isComplete,
+        ids: writtenValid.ids,
+        changed: hasChanges ? slice : null,
+        faulty: fault === null ? null : { ids: faultyIds, added: writtenFaulty.added, fault },
+      },
+      apiTotals,
+    );
     return [...writtenValid.copies, ...writtenFaulty.copies];
   });
 }

@@ -4,21 +4,22 @@ import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, write } from "./record-mirror.js";
 
-const reading = { runId: 1, requestedAt: 1, fault: "a fault" };
 const firstDay = { from: 0, to: 86_399_999 };
 const bothDays = { from: 0, to: 2 * 86_400_000 - 1 };
+const reading = { runId: 1, requestedAt: 1, isComplete: true, ids: [], changed: null };
+const faulty = { ids: [], added: [], fault: "a fault" };
 
 async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
   const state = new SyncState(mirror, orders.name);
-  state.addFaultySlice({ ...reading, range: firstDay, faultyIds: [1], ids: null });
+  state.applyReading({ ...reading, range: firstDay, faulty: { ...faulty, ids: [1], added: [1] } }, null);
   return state;
 }
 
 test("if a partially read slice replaces other slices, their undated records are assigned to the new slice", async () => {
   const state = await withUndatedOrder();
-  state.addFaultySlice({ ...reading, range: bothDays, faultyIds: [], ids: null });
+  state.applyReading({ ...reading, range: bothDays, isComplete: false, faulty }, null);
   expect(state.faultySlices()).toEqual([
     { ...bothDays, readAt: 1, runId: 1, fault: "a fault", recordIds: [1] },
   ]);
@@ -27,13 +28,32 @@ test("if a partially read slice replaces other slices, their undated records are
 
 test("an undated record is marked as missing if a complete slice without the record replaces its slice", async () => {
   const state = await withUndatedOrder();
-  state.addFaultySlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set() });
+  state.applyReading({ ...reading, range: bothDays, faulty }, null);
   expect(state.faultyIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, date: null }]);
 });
 
 test("an undated record is not marked as missing if a complete slice contains it", async () => {
   const state = await withUndatedOrder();
-  state.addFaultySlice({ ...reading, range: bothDays, faultyIds: [], ids: new Set([1]) });
+  state.applyReading({ ...reading, range: bothDays, ids: [1], faulty }, null);
   expect(state.missing.all()).toEqual([]);
+});
+
+test("a record that the API returned for another date is missing only if it is new and its own date is covered", async () => {
+  const mirror = await makeMirror();
+  const day = (n: number) => ({ from: n * 86_400_000, to: (n + 1) * 86_400_000 - 1 });
+  const dates = ["1970-01-01T12:00:00Z", "1970-01-02T12:00:00Z", "1970-01-02T13:00:00Z"];
+  write(
+    mirror,
+    orders,
+    dates.map((order_date, n) => order(`o${n + 1}`, { order_date })),
+  );
+  const state = new SyncState(mirror, orders.name);
+  state.applyReading({ ...reading, range: day(1), ids: [2, 3], faulty: null }, null);
+  state.applyReading(
+    { ...reading, range: day(2), faulty: { ...faulty, ids: [1, 2, 3], added: [1, 2] } },
+    null,
+  );
+  expect(state.missing.all()).toMatchObject([{ id: 2 }]);
+  expect(state.removableRecords()).toEqual([]);
 });
