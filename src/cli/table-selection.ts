@@ -25,8 +25,8 @@ import { parseInstant } from "./time-flags.js";
 export function resolveTableName(typed: string, columns: readonly string[] = []): string {
   const name = typed.replaceAll("-", "_").toLowerCase();
   if (tableNames.includes(name)) return name;
-  const isColumn = [...catalog.values()].some((table) =>
-    table.columns.some((column) => column.name === typed),
+  const isColumn = [...catalog.values()].some(({ declaredColumns }) =>
+    declaredColumns.some((column) => column.name === typed),
   );
   if (isColumn && columns.length > 0)
     throw new UsageError(`\`${typed}\` is a column, not a table.`, {

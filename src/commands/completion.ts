@@ -82,7 +82,7 @@ async function findCandidates(program: Command, words: readonly string[], deps: 
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
   const tables = [...catalog].filter(([name]) => names.includes(name));
-  const columns = new Set(tables.flatMap(([_, table]) => table.columns.map(({ name }) => name)));
+  const columns = new Set(tables.flatMap(([_, table]) => table.declaredColumns.map(({ name }) => name)));
   const typed = /^.*,/.exec(words.at(-1) ?? "")?.[0] ?? "";
   return [...columns].map((name) => typed + name);
 }

@@ -1,6 +1,6 @@
 import type { ScalarType } from "../resources/fields.js";
 import { allResources } from "../resources/registry.js";
-import { type Column, listTableShapes, type ShapeColumn, type TableShape } from "../resources/table-shape.js";
+import { type Column, listTableShapes, type TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readColumns } from "../store/discovered-columns.js";
 import { systemTables } from "../store/schema.js";
@@ -40,19 +40,25 @@ export interface ReadableColumn extends Omit<Column, "type"> {
   type: ScalarType | "any";
 }
 
-/**
- * All tables and views that commands can read, keyed by name. Discovered columns and the columns of system tables are
- * missing, because they are read from the mirror (`describeTable`).
- */
-export const catalog: ReadonlyMap<string, ReadableTable> = new Map(
+/** A table or view as far as its declaration describes it. */
+interface CatalogEntry {
+  name: string;
+  kind: ReadableTable["kind"];
+  /** The declared columns. Mirrors can have more columns, and the columns of system tables are not declared. */
+  declaredColumns: readonly ReadableColumn[];
+  describe(mirror: Mirror): ReadableTable;
+}
+
+/** All tables and views that commands can read, keyed by name. */
+export const catalog: ReadonlyMap<string, CatalogEntry> = new Map(
   [
-    ...typedTables().map((shape) => describeTypedTable(shape, "current", shape.columns)),
-    describeSystemTable("changes", "seen_changed_at", ["change_id"]),
-    describeSystemTable("sync_runs", "started_at", ["run_id"]),
-    describeSystemTable("content_downloads", "downloaded_at", ["source", "id"]),
-    ...views.map(describeView),
-    ...typedTables().map((shape) => describeTypedTable(shape, "removed", shape.columns)),
-  ].map((table) => [table.name, table]),
+    ...typedTables().map((shape) => typedTableEntry(shape, "current")),
+    systemTableEntry("changes", "seen_changed_at", ["change_id"]),
+    systemTableEntry("sync_runs", "started_at", ["run_id"]),
+    systemTableEntry("content_downloads", "downloaded_at", ["source", "id"]),
+    ...views.map(viewEntry),
+    ...typedTables().map((shape) => typedTableEntry(shape, "removed")),
+  ].map((entry) => [entry.name, entry]),
 );
 
 export const tableNames: readonly string[] = [...catalog.keys()];
@@ -64,33 +70,32 @@ export const mainTableNames: readonly string[] = tableNames.filter(
 );
 
 /**
- * Describes a table or view with all its columns.
+ * Describes a table or view in a mirror.
  * @param name one of `tableNames`
  */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
-  const table = catalog.get(name);
-  if (!table) throw new Error(`the mirror has no table named ${name}`);
-  const { kind, shape } = table;
-  if (kind === "system") return { ...table, columns: readSystemColumns(mirror, name) };
-  if (!shape?.discoversColumns) return table;
-  return describeTypedTable(shape, kind === "removed" ? kind : "current", readColumns(mirror, shape));
+  const entry = catalog.get(name);
+  if (!entry) throw new Error(`the mirror has no table named ${name}`);
+  return entry.describe(mirror);
 }
 
-function describeTypedTable(
-  shape: TableShape,
-  state: RecordState,
-  columns: readonly ShapeColumn[],
-): ReadableTable {
+function typedTableEntry(shape: TableShape, state: RecordState): CatalogEntry {
   const name = tableName(shape, state);
+  const added = addedColumns(shape, state);
   return {
     name,
     kind: state,
-    about: state === "removed" ? `removed records: ${shape.about}` : shape.about,
-    columns: [...columns, ...addedColumns(shape, state)],
-    orderBy: [rowIdColumn(shape)],
-    shape,
-    date: findTableDate(shape),
-    fromClauses: [quote(name)],
+    declaredColumns: [...shape.columns, ...added],
+    describe: (mirror) => ({
+      name,
+      kind: state,
+      about: state === "removed" ? `removed records: ${shape.about}` : shape.about,
+      columns: [...readColumns(mirror, shape), ...added],
+      orderBy: [rowIdColumn(shape)],
+      shape,
+      date: findTableDate(shape),
+      fromClauses: [quote(name)],
+    }),
   };
 }
 
@@ -104,34 +109,45 @@ export function withRemovedRecords(table: ReadableTable): ReadableTable {
   };
 }
 
-function describeView({ name, about, columns, date, rowId }: View): ReadableTable {
+function viewEntry({ name, about, columns: declared, date, rowId }: View): CatalogEntry {
+  const columns = rowId === undefined ? declared : [...declared, keyColumns[rowId]];
   return {
     name,
     kind: "view",
-    about,
-    columns: rowId === undefined ? columns : [...columns, keyColumns[rowId]],
-    orderBy: rowId === undefined ? [] : [rowId],
-    shape: null,
-    date: findDateColumn(columns, date),
-    fromClauses: [quote(name)],
+    declaredColumns: columns,
+    describe: () => ({
+      name,
+      kind: "view",
+      about,
+      columns,
+      orderBy: rowId === undefined ? [] : [rowId],
+      shape: null,
+      date: findDateColumn(declared, date),
+      fromClauses: [quote(name)],
+    }),
   };
 }
 
 /** @param dateColumn the column that `--since` and `--until` filter by */
-function describeSystemTable(
+function systemTableEntry(
   name: keyof typeof systemTables,
   dateColumn: string,
   key: readonly string[],
-): ReadableTable {
+): CatalogEntry {
   return {
     name,
     kind: "system",
-    about: systemTables[name],
-    columns: [],
-    orderBy: key,
-    shape: null,
-    date: { sql: quote(dateColumn), form: "iso" },
-    fromClauses: [quote(name)],
+    declaredColumns: [],
+    describe: (mirror) => ({
+      name,
+      kind: "system",
+      about: systemTables[name],
+      columns: readSystemColumns(mirror, name),
+      orderBy: key,
+      shape: null,
+      date: { sql: quote(dateColumn), form: "iso" },
+      fromClauses: [quote(name)],
+    }),
   };
 }
 

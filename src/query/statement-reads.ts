@@ -180,7 +180,7 @@ export function emptyTableSql({ name, columns }: SchemaTable, more: readonly str
 
 /** Returns a table's columns with timestamps in the API's format, which contains `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
-  const columns = catalog.get(table)?.columns ?? [];
+  const columns = catalog.get(table)?.declaredColumns ?? [];
   const declared = columns
     .filter(({ name, type }) => type === "timestamp" && !isUtcTime(name))
     .map(({ name }) => name);
