@@ -1,6 +1,6 @@
 import type { Resource } from "../resources/resource.js";
 import { asObject, type Json } from "../util/json-value.js";
-import { type CoveredRange, findLastReadAt, readConfirmedCoverage } from "./coverage.js";
+import { type CoveredRange, findLastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
 import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./records.js";
@@ -12,16 +12,12 @@ import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./re
  * must be called in the transaction that writes the record.
  */
 export class ChangeLog {
-  /** The coverage before this run. */
-  readonly #coverage: readonly CoveredRange[];
-
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
     private readonly runId: number,
-  ) {
-    this.#coverage = readConfirmedCoverage(mirror, resource.name);
-  }
+    private readonly coverageBeforeRun: readonly CoveredRange[],
+  ) {}
 
   /**
    * Logs a new record as added if its date was already covered. Otherwise, it may be an old record that had not been
@@ -103,23 +99,24 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the time at which the API last returned a record with its mirrored values (ISO 8601), or the start of its
-   * mirrored version if that time is unknown.
+   * Returns the time at which the API last returned a record with its mirrored values (ISO 8601):
+   * - for a removed record, the time that was logged with the removal
+   * - for a missing record, the time that was stored when it went missing
+   * - for any other record, the time at which its mirrored date was last read
+   *
+   * If that time is unknown, returns the start of the mirrored version.
    */
   #findLastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
     const { mirror, resource } = this;
     if (removed_at !== null) {
-      // The time was logged with the removal.
       const select = `SELECT last_seen_unchanged_at FROM changes
         WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
       return mirror.selectValue<string>(select, resource.name, key, removed_at) ?? since_at;
     }
-    // For a missing record, the time was stored when the record went missing. The API returned any other record when the
-    // record's date was last read. The mirrored date is used, because a changed date may be in a range that was read at
-    // a different time.
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
     const seenBeforeMissing = mirror.selectValue<string | null>(select, resource.name, record_id);
     const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_at) ?? since_at;
+    // A read before `since_at` did not return this version.
     return seenAt > since_at ? seenAt : since_at;
   }
 
@@ -129,6 +126,6 @@ export class ChangeLog {
    */
   #findReadBeforeRun(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
-    return findLastReadAt(this.#coverage, date);
+    return findLastReadAt(this.coverageBeforeRun, date);
   }
 }

@@ -5,6 +5,7 @@ import type { Reporter } from "../util/reporter.js";
 import { startOfSecond } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { ChangeLog } from "./change-log.js";
+import { readConfirmedCoverage } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
@@ -83,7 +84,9 @@ export class RecordWriter {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
     this.#readFlags = createFlagReader(resource);
-    this.#changes = resource.keepsHistory ? new ChangeLog(mirror, resource, run.runId) : null;
+    this.#changes = resource.keepsHistory
+      ? new ChangeLog(mirror, resource, run.runId, readConfirmedCoverage(mirror, resource.name))
+      : null;
     this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, run.reporter);
     this.#projection = new Projection(mirror, listTableShapes(resource));
@@ -136,8 +139,10 @@ export class RecordWriter {
     const version = { value, json: JSON.stringify(value), listJson: row.list_json };
     const before = this.#parseMirrored(row, value);
     const isChanged = !isSameRecord(before, value, this.resource);
-    if (row.json !== version.json) this.#replaceVersion(row, version, isChanged, { readAt });
-    if (isChanged) this.#changes?.logDetails(row, before, value, formatInstant(readAt));
+    const at = formatInstant(readAt);
+    if (row.json !== version.json)
+      this.#replaceVersion(row, version, isChanged ? at : row.since_at, { readAt });
+    if (isChanged) this.#changes?.logDetails(row, before, value, at);
     markDetailsRead(this.mirror, row.record_id, readAt);
     this.#addToRun({ changed: isChanged && row.detailed_at !== null ? 1 : 0 });
   }
@@ -217,17 +222,20 @@ export class RecordWriter {
    */
   #update(row: RecordRow, version: RecordVersion, options: WriteOptions): boolean {
     const { json, listJson, value } = version;
-    const isCurrent = row.removed_at === null && row.context === contextJson(options.context);
-    const isIdentical = isCurrent && row.json === json && row.list_json === listJson;
-    // Without a history, `since_at` is the time of the last read, so identical records are rewritten as well.
-    if (isIdentical && this.resource.keepsHistory) return false;
+    const { keepsHistory } = this.resource;
+    // A record that reappears, or that was read with different request parameters, has changed in any case.
+    const mustChange = row.removed_at !== null || row.context !== contextJson(options.context);
+    const isIdentical = !mustChange && row.json === json && row.list_json === listJson;
+    if (isIdentical && keepsHistory) return false;
 
     const before = this.#parseMirrored(row, value);
-    const isChanged = !isCurrent || !isSameRecord(before, value, this.resource);
-    this.#replaceVersion(row, version, isChanged, options);
+    const isChanged = mustChange || !isSameRecord(before, value, this.resource);
+    const readAt = formatInstant(options.readAt);
+    // Without a history, `since_at` is the time of the last read, so identical records are rewritten as well.
+    const sinceAt = isChanged || !keepsHistory ? readAt : row.since_at;
+    this.#replaceVersion(row, version, sinceAt, options);
     if (!isChanged) return false;
     if (row.detailed_at !== null) markDetailsOutdated(this.mirror, row.record_id);
-    const readAt = formatInstant(options.readAt);
     this.#changes?.logChanged(row, { before, after: value, isFaulty: options.isFaulty ?? false }, readAt);
     // Names are taken only from changed records, because an unchanged record may contain an outdated name.
     this.#hostNames.addFrom(asObject(value), readAt);
@@ -243,12 +251,9 @@ export class RecordWriter {
     return this.#restore(stored, sent, this.resource.name);
   }
 
-  #replaceVersion(row: RecordRow, version: RecordVersion, isChanged: boolean, options: WriteOptions): void {
+  #replaceVersion(row: RecordRow, version: RecordVersion, sinceAt: string, options: WriteOptions): void {
     const { json, listJson, value } = version;
     const { record_id: recordId } = row;
-    const readAt = formatInstant(options.readAt);
-    // For a resource without a history, `since_at` is the time of the last read.
-    const sinceAt = isChanged || !this.resource.keepsHistory ? readAt : row.since_at;
     this.mirror.run(
       `UPDATE records SET json = ?, list_json = ?, context = ?, since_at = ?, dated_at = ?, flags = ?, removed_at = NULL
        WHERE record_id = ?`,
@@ -261,7 +266,7 @@ export class RecordWriter {
       recordId,
     );
     const record = { value: asObject(value), context: options.context ?? {}, sinceAt, removedAt: null };
-    this.#writeRows({ recordId, ...record }, { isNew: false, readAt });
+    this.#writeRows({ recordId, ...record }, { isNew: false, readAt: formatInstant(options.readAt) });
   }
 
   /** @param options.isNew true if the record has no rows yet */
