@@ -4,19 +4,12 @@ import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
 async function mirrorOf(count: number): Promise<string> {
-  const mirror = await makeMirror();
   const name = (n: number) => (n % 3 === 0 ? `a;b\t"${n}",|c` : `#${n}`);
-  writeRead(
-    mirror,
-    "orders",
-    Array.from({ length: count }, (_, n) => anOrder(n, { order_number: name(n) })),
-  );
-  mirror.db.close();
-  return mirror.path;
+  return await mirrorOfOrders(Array.from({ length: count }, (_, n) => anOrder(n, { order_number: name(n) })));
 }
 
 async function exported(db: string, file: string, ...flags: string[]): Promise<Buffer> {

@@ -3,16 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
-
-async function mirrorOf(orders: readonly (JsonObject | { text: string })[]): Promise<string> {
-  const mirror = await makeMirror();
-  writeRead(mirror, "orders", orders);
-  mirror.db.close();
-  return mirror.path;
-}
 
 async function parquet(db: string, table: string, ...flags: string[]): Promise<string> {
   const file = join(makeHome(), `${table}.parquet`);
@@ -41,7 +34,7 @@ test("a Parquet file contains the mirror's values with suitable types, according
       host: n % 4 === 0 ? null : { id: `h${n}`, username: hostile[n % hostile.length] ?? "" },
     }),
   );
-  const file = await parquet(await mirrorOf(orders), "orders");
+  const file = await parquet(await mirrorOfOrders(orders), "orders");
   expect(await typesOf(file)).toMatchObject({
     order_number: "VARCHAR",
     external_order_id: "VARCHAR",
@@ -78,7 +71,7 @@ test("Parquet stores amounts as decimals if every value fits, and as doubles oth
     const json = JSON.stringify(anOrder(n, { total_amount: "T", refund_amount: "R" }));
     return { text: json.replace('"T"', total).replace('"R"', refund) };
   };
-  const db = await mirrorOf([
+  const db = await mirrorOfOrders([
     text(1, "999999999999.125", "1e-7"),
     text(2, "12.50", "2.5"),
     text(3, "-0.10", "0.30000000000000004"),
@@ -96,7 +89,7 @@ test("Parquet stores amounts as decimals if every value fits, and as doubles oth
 
 test("Parquet stores a timestamp column as text if any value is not a timestamp", async () => {
   const dates = ["2026-10-01T00:00:00Z", "soon", "2026-10-02"];
-  const db = await mirrorOf(dates.map((order_date, n) => anOrder(n, { order_date })));
+  const db = await mirrorOfOrders(dates.map((order_date, n) => anOrder(n, { order_date })));
   const file = await parquet(db, "orders", "--columns", "order_date");
   expect(await askDuckDb(`SELECT order_date FROM '${file}'`)).toEqual(
     dates.map((order_date) => ({ order_date })),
@@ -130,7 +123,7 @@ test("a Parquet export chooses column types for undocumented fields, JSON and da
 });
 
 test("a query result in Parquet preserves the types of table columns, and derives the types of computed columns from their values", async () => {
-  const db = await mirrorOf([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
+  const db = await mirrorOfOrders([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
   const file = join(makeHome(), "a.parquet");
   const sql = `SELECT order_date, total_amount, count(*) OVER () AS n, total_amount / 3 AS third, '007' AS number,
     is_cancelled, NULL AS blank FROM orders`;
@@ -150,7 +143,7 @@ test("a query result in Parquet preserves the types of table columns, and derive
 });
 
 test("Parquet row groups are limited by row count and text size, and an empty table is exported with its columns", async () => {
-  const db = await mirrorOf([anOrder(1)]);
+  const db = await mirrorOfOrders([anOrder(1)]);
   /** Exports a query result with the given number of rows. Returns the number of rows in each row group. */
   const groupsOf = async (rows: number, column: string) => {
     const file = join(makeHome(), "a.parquet");
@@ -170,7 +163,7 @@ test("Parquet row groups are limited by row count and text size, and an empty ta
 });
 
 test("Parquet exports of the same mirror are identical, and are never printed to a terminal", async () => {
-  const db = await mirrorOf([anOrder(1), anOrder(2)]);
+  const db = await mirrorOfOrders([anOrder(1), anOrder(2)]);
   const [first, second] = [await parquet(db, "orders"), await parquet(db, "orders")];
   expect(statSync(first).size).toBe(statSync(second).size);
   const shown = await brandapi(["export", "orders", "--parquet", "--db", db], { tty: true });

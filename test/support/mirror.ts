@@ -47,14 +47,14 @@ export function copyMirrorFiles(path: string, copy: string): void {
   for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
 }
 
-/** Creates a mirror that contains orders. Returns its path. */
-export async function mirrorOfOrders(count = 3): Promise<string> {
+/**
+ * Creates a mirror that contains orders. Returns its path.
+ * @param orders the number of orders, or the orders as in `writeRead`
+ */
+export async function mirrorOfOrders(orders: number | readonly object[] = 3): Promise<string> {
   const mirror = await makeMirror();
-  writeRead(
-    mirror,
-    "orders",
-    Array.from({ length: count }, (_, n) => anOrder(n)),
-  );
+  const records = typeof orders === "number" ? Array.from({ length: orders }, (_, n) => anOrder(n)) : orders;
+  writeRead(mirror, "orders", records);
   mirror.db.close();
   return mirror.path;
 }

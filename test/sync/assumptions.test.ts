@@ -1,7 +1,7 @@
 import { copyFileSync, renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { cancelOrder, refundOrder } from "../../src/sandbox/orders-endpoint.js";
-import { makeBrand, type TestBrand } from "../support/brand.js";
+import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { at, day, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
 
 const second = 1_000;
@@ -22,10 +22,7 @@ describe("record counts after a sync", () => {
 
   test("sync re-reads a range if a response omits a record", async () => {
     const brand = makeBrand({ orders });
-    brand.once(
-      ({ path, query }) => path === "/orders" && query.per_page === "100",
-      () => hide(["o3"]),
-    );
+    brand.once(readsOrders, () => hide(["o3"]));
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toHaveLength(150);
   });
@@ -33,8 +30,7 @@ describe("record counts after a sync", () => {
   test("sync exits with code 8 and removes nothing if a count still differs after the range has been re-read", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
-    brand.before = ({ path, query }) =>
-      path === "/orders" && query.per_page === "100" ? (hide(["o3"]) as never) : undefined;
+    brand.before = (request) => (readsOrders(request) ? hide(["o3"]) : undefined);
     const { code, err, verified } = await synced(brand);
     expect([code, verified]).toEqual([8, 0]);
     expect(err).toContain("the API counts 150 orders, but the mirror has 149");
@@ -106,7 +102,7 @@ describe("daily totals", () => {
     change(brand, (points) => [...points.filter((point) => point.orders > 0), ...zeros]);
     const before = brand.requests.length;
     expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 0, verified: 1 });
-    expect(brand.requests.slice(before).filter(({ query }) => query.per_page === "100")).toHaveLength(1);
+    expect(brand.requests.slice(before).filter(readsOrders)).toHaveLength(1);
   });
 });
 
@@ -114,8 +110,6 @@ describe("differences that take more than 100 requests to read", () => {
   // With 25 orders per page, 100 requests read about a hundred days.
   const hours = ordersBefore(noon - 40 * day, 4_000, hour);
   const variants = { maxPerPage: 25 };
-  const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
-    path === "/orders" && query.per_page === "100";
 
   test.each([
     ["separate days", 36],
@@ -128,7 +122,7 @@ describe("differences that take more than 100 requests to read", () => {
     expect(err).toMatch(/the API's daily totals changed on \d+ days/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
     // The additional request reads orders that are newer than the previous run.
-    expect(requests.filter(isPage)).toHaveLength(100 + 1);
+    expect(requests.filter(readsOrders)).toHaveLength(100 + 1);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
@@ -140,7 +134,7 @@ describe("differences that take more than 100 requests to read", () => {
     expect(err).toMatch(/the API counts 4000 orders, but the mirror has \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
     // The budget of 100 requests includes the count requests.
-    expect(requests.filter(isPage).length).toBeLessThanOrEqual(100);
+    expect(requests.filter(readsOrders).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
@@ -210,13 +204,10 @@ test("sync exits with code 3 if the mirror file is replaced during the run", asy
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 450, hour) });
   await brand.run("sync orders --since 3d");
   copyFileSync(brand.db, `${brand.db}.copy`);
-  brand.once(
-    ({ path, query }) => path === "/orders" && query.per_page === "100",
-    () => {
-      renameSync(`${brand.db}.copy`, brand.db);
-      return undefined;
-    },
-  );
+  brand.once(readsOrders, () => {
+    renameSync(`${brand.db}.copy`, brand.db);
+    return undefined;
+  });
   const { code, err } = await brand.run("sync orders --full");
   expect(code).toBe(3);
   expect(err).not.toContain("verified");

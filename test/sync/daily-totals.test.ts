@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isSameJson } from "../../src/store/record-diff.js";
-import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
+import { makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, hour, minute, noon, ordersBefore } from "../support/records.js";
 
 type Point = Record<string, number | string>;
@@ -9,7 +9,6 @@ interface Clicks {
 }
 
 const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
-const readsOrders = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "100";
 
 /**
  * Applies a change to every point in the responses to `/analytics/clicks`. `nth` is the number of the response,

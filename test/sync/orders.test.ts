@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { counts, makeBrand, type readsOrders } from "../support/brand.js";
+import { counts, makeBrand, readsOrders } from "../support/brand.js";
 import { at, day, fileAt, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
 const orders = ordersBefore(noon - hour, 350, 12 * hour);
-const pages = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
-  path === "/orders" && query.per_page === "100";
 
 async function runNextDay(brand: ReturnType<typeof makeBrand>, command = "sync orders") {
   brand.pass(day);
@@ -25,7 +23,7 @@ describe("the first sync", () => {
     const brand = makeBrand({ orders });
     const { requests, code } = await brand.run("sync orders");
     expect(code).toBe(0);
-    expect(requests.filter(pages)).toHaveLength(4);
+    expect(requests.filter(readsOrders)).toHaveLength(4);
     expect(requests.filter(counts)).toHaveLength(4);
     expect(requests.filter(({ path }) => path === "/analytics/clicks")).toHaveLength(1);
     expect(brand.mirrored()).toHaveLength(350);
@@ -45,7 +43,7 @@ describe("the first sync", () => {
     // Fails if another connection has an open transaction.
     brand.before = () => void other.exec("BEGIN IMMEDIATE; ROLLBACK");
     expect((await brand.run("sync orders")).code).toBe(0);
-    expect(brand.requests.filter(pages)).toHaveLength(4);
+    expect(brand.requests.filter(readsOrders)).toHaveLength(4);
     other.close();
   });
 
@@ -97,7 +95,7 @@ describe("syncs after the first sync", () => {
     const { requests, last } = await runNextDay(brand, "sync orders --audit 0");
     expect(amountOf(brand, "o2500")).toBe(3);
     expect(last).toMatchObject({ verified: 1, rows_changed: 1 });
-    expect(requests.filter(pages)).toHaveLength(8 + 1);
+    expect(requests.filter(readsOrders)).toHaveLength(8 + 1);
   });
 
   const midnight = noon - 12 * hour;
@@ -190,7 +188,7 @@ describe("syncs after the first sync", () => {
     let fresh: string | undefined;
     let isGone = false;
     brand.before = (request) => {
-      if (pages(request)) fresh ??= brand.order();
+      if (readsOrders(request)) fresh ??= brand.order();
       if (counts(request) && !isGone) isGone = brand.withdraw("o200").length > 0;
       return undefined;
     };
@@ -238,7 +236,7 @@ describe("an interrupted run", () => {
   test("sync resumes an interrupted run without re-reading orders that it read within the last hour", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
-    const fifth = (request: Parameters<typeof readsOrders>[0]) => pages(request) && ++page === 5;
+    const fifth = (request: Parameters<typeof readsOrders>[0]) => readsOrders(request) && ++page === 5;
     await brand.stopped("sync orders", fifth);
     const stored = brand.mirrored().length;
     expect(stored).toBeGreaterThanOrEqual(300);
@@ -246,7 +244,7 @@ describe("an interrupted run", () => {
     const { requests, err } = await brand.run("sync orders");
     // The remaining orders take six requests, newer orders take one, and the day that each run reads only partly
     // takes at most two.
-    expect(requests.filter(pages).length).toBeLessThanOrEqual(9);
+    expect(requests.filter(readsOrders).length).toBeLessThanOrEqual(9);
     expect(err).toContain("resuming an interrupted sync");
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
@@ -256,7 +254,7 @@ describe("an interrupted run", () => {
     expect((await brand.run("sync orders")).code).toBe(0);
     brand.pass(minute);
     let page = 0;
-    await brand.stopped("sync orders --full", (request) => pages(request) && ++page === 5);
+    await brand.stopped("sync orders --full", (request) => readsOrders(request) && ++page === 5);
     const { rows_read } = brand.lastRun();
     expect(rows_read).toBeLessThan(1_000);
     const { err } = await brand.run("sync orders --full");
@@ -266,7 +264,7 @@ describe("an interrupted run", () => {
   test("a killed sync leaves only complete responses in the mirror, and the next run reads the rest", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
-    await brand.killed("sync orders", (request) => pages(request) && ++page === 7);
+    await brand.killed("sync orders", (request) => readsOrders(request) && ++page === 7);
     expect(brand.sql("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
     brand.pass(2 * day);
     await brand.run("sync orders");
@@ -303,7 +301,7 @@ describe("syncs of a date range", () => {
   test("after an interrupted run, sync --since does not count older unread dates as covered", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
-    await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
+    await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
     const narrow = await brand.run("sync orders --since 5d");
     expect([narrow.code, brand.mirrored().length < 350]).toEqual([0, true]);
     expect(narrow.err).toContain("has never been read and is not covered");
@@ -314,7 +312,7 @@ describe("syncs of a date range", () => {
   test("sync --dry-run requests only counts and writes nothing", async () => {
     const brand = makeBrand({ orders });
     const { requests, out } = await brand.run("sync orders --dry-run --json");
-    expect(requests.filter(pages)).toEqual([]);
+    expect(requests.filter(readsOrders)).toEqual([]);
     expect(out).toContain('"requests"');
     brand.setKey({ scopes: ["roster:read"] });
     expect((await brand.run("sync --dry-run")).out).toContain("orders: skipped: the key lacks the scope");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resources } from "../../src/resources/registry.js";
-import { makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
+import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, memberOf, minute, noon, openRecord, ordersBefore } from "../support/records.js";
 
 const everything = resources.map(({ name }) => name);
@@ -349,7 +349,6 @@ describe("a sync with --until", () => {
 
   test("a repeated run with --until does not count as up to date if an interrupted run has already read all its dates", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
-    const counts = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "1";
     await brand.stopped("sync orders --until 2025-01-01", counts);
     brand.pass(minute);
     expect((await brand.run("sync orders --until 2025-01-01")).code).toBe(0);
