@@ -9,10 +9,6 @@ import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testA
 
 const good = '{"success":true,"data":[]}';
 const head = (more: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${more}\r\n`;
-function setTimer(_ms: number, call: () => void) {
-  const timer = setTimeout(call, 1_500);
-  return () => clearTimeout(timer);
-}
 
 /** Creates a client with a `--max-wait` of one minute and a fake clock, so that waits take no real time. */
 function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
@@ -39,14 +35,20 @@ it.each([
     (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
   ],
   ["the response is not HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
-  ["the connection stalls before the response", () => {}],
+  ["the connection stalls before the response", (_socket: Socket, timeOut: () => void) => timeOut()],
   [
     "the connection stalls in the middle of the body",
-    (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`),
+    (socket: Socket, timeOut: () => void) =>
+      socket.write(`${head("content-length: 26\r\n")}{"succ`, () => setTimeout(timeOut, 20)),
   ],
 ])("a request is retried if %s", async (_name, fail) => {
+  let timeOut = () => {};
+  const setTimer = (_ms: number, call: () => void) => {
+    timeOut = call;
+    return () => {};
+  };
   const server = await serveBytes((socket, count) => {
-    if (count === 1) fail(socket);
+    if (count === 1) fail(socket, timeOut);
     else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);
   });
   const reasons: string[] = [];

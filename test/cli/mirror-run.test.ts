@@ -1,10 +1,11 @@
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { scanCommandLine } from "../../src/cli/flags.js";
 import { systemClock } from "../../src/deps.js";
+import { runCommandLine } from "../../src/main.js";
 import { lockMirror } from "../../src/store/mirror-lock.js";
 import { makeBrand } from "../support/brand.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 
 const schemaOf010 = new URL("../store/schema-0.1.0.sql", import.meta.url);
@@ -31,12 +32,11 @@ test("sync --wait waits for another run even if the mirror was created by an old
   const { path, options } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { wait: false, clock: systemClock, signal });
-  const waiting = brandapi("sync roster --wait", options);
-  await sleep(600);
+  const deps = testDeps(options);
+  const exitCode = runCommandLine(scanCommandLine(["sync", "roster", "--wait"]), deps);
+  await vi.waitUntil(() => deps.stderr.text.includes("waiting for another run"), { timeout: 20_000 });
   lock.release();
-  const { code, err } = await waiting;
-  expect(err).toContain("waiting for another run");
-  expect(code).toBe(0);
+  expect(await exitCode).toBe(0);
 });
 
 test("the error for a locked mirror suggests --wait only for commands that accept it", async () => {

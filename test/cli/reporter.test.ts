@@ -30,6 +30,9 @@ function reporterFor(
   };
 }
 
+/** Waits for output that the reporter prints after a delay. */
+const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: 20_000 });
+
 const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1", LANG: "C.UTF-8" } };
 
 test("without a terminal, the reporter prints a line only at the end of each task", () => {
@@ -79,16 +82,16 @@ test("while a request has no response, the progress line names the API's host, e
   seen.reporter.startRequest("api.example");
   seen.pass(3_000);
   for (const call of timers) call();
-  await vi.waitUntil(() => seen.screen[0] === "waiting for api.example");
+  await until(() => seen.screen[0] === "waiting for api.example");
   seen.reporter.endRequest();
   expect(timers).toEqual([]);
 
   const orders = seen.reporter.begin({ name: "orders" });
   seen.reporter.startRequest("api.example");
-  await vi.waitUntil(() => seen.screen[0]?.startsWith("orders  1 request done"));
+  await until(() => seen.screen[0]?.startsWith("orders  1 request done"));
   expect(seen.screen[0]).not.toContain("waiting");
   seen.pass(3_000);
-  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting for api.example"));
+  await until(() => seen.screen[0]?.endsWith("waiting for api.example"));
   orders.end(null);
   seen.reporter.close();
 });
@@ -106,15 +109,15 @@ test("the progress line shows the number of requests sent, the number remaining 
   seen.reporter.endRequest();
   seen.reporter.endRequest();
   const begun = "roster (1 of 3)  2 requests done, at least 101 left, 2m";
-  await vi.waitUntil(() => seen.screen[0]?.startsWith(begun));
+  await until(() => seen.screen[0]?.startsWith(begun));
   roster.end("2 read");
   seen.reporter.begin({ name: "content" }).end("done");
   const orders = seen.reporter.begin({ name: "orders" });
   orders.update({ done: 50, total: 98 });
   const line = /^orders \(3 of 3\) {2}2 requests done, 48 left, 48s {2}█░{19}$/u;
-  await vi.waitUntil(() => line.test(seen.screen[2] ?? ""));
+  await until(() => line.test(seen.screen[2] ?? ""));
   seen.reporter.note("a note that is rather long: ".repeat(5).trim());
-  await vi.waitUntil(() => line.test(seen.screen[3] ?? ""));
+  await until(() => line.test(seen.screen[3] ?? ""));
   orders.end("98 read");
   seen.reporter.close();
   expect(seen.screen.filter((text) => !text.startsWith("a note"))).toEqual([
@@ -133,7 +136,7 @@ test("in a narrow terminal, the progress line still shows the number of remainin
   ]);
   seen.reporter.begin({ name: "orders", total: 28 });
   seen.reporter.endRequest();
-  await vi.waitUntil(() => seen.screen[0] === "orders  1 done, at least 28 left");
+  await until(() => seen.screen[0] === "orders  1 done, at least 28 left");
   seen.reporter.close();
 });
 
@@ -155,7 +158,7 @@ test.each([100, 60, 40, 30, 12])(
     const seen = reporterFor({}, { ...terminal, columns });
     const drawn: string[] = [];
     const draw = async (text: RegExp) => {
-      await vi.waitUntil(() => text.test(seen.screen[0] ?? ""));
+      await until(() => text.test(seen.screen[0] ?? ""));
       drawn.push(seen.screen[0] ?? "");
     };
     seen.reporter.setRateLimit(60);
@@ -179,20 +182,20 @@ test("the progress line shows a countdown during a wait", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 9 });
   seen.reporter.waiting(42_000, "rate limit");
-  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 42s: rate limit"));
+  await until(() => seen.screen[0]?.endsWith("waiting 42s: rate limit"));
   seen.pass(5_000);
-  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 37s: rate limit"));
+  await until(() => seen.screen[0]?.endsWith("waiting 37s: rate limit"));
   seen.reporter.endRequest();
-  await vi.waitUntil(() => seen.screen[0]?.includes("1 request done") && !seen.screen[0].includes("waiting"));
+  await until(() => seen.screen[0]?.includes("1 request done") && !seen.screen[0].includes("waiting"));
   seen.reporter.close();
 });
 
 test("a wait between two tasks shows a countdown, which disappears after the wait", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.waiting(42_000, "rate limit");
-  await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");
+  await until(() => seen.screen[0] === "waiting 42s: rate limit");
   seen.pass(5_000);
-  await vi.waitUntil(() => seen.screen[0] === "waiting 37s: rate limit");
+  await until(() => seen.screen[0] === "waiting 37s: rate limit");
   seen.reporter.endRequest();
   expect(seen.screen).toEqual([""]);
   seen.reporter.note("done");
@@ -228,7 +231,7 @@ test("the progress listener is called at the start of a task, every two seconds,
 test("a colored progress line resets its colors even if it fills the terminal", async () => {
   const seen = reporterFor({}, { tty: true, columns: 56, env: { LANG: "C.UTF-8" } });
   seen.reporter.begin({ name: "orders", total: 28 });
-  await vi.waitUntil(() => seen.text.includes("░"));
+  await until(() => seen.text.includes("░"));
   expect(seen.screen[0]).toHaveLength("orders  0 requests done, 28 left  ".length + 20);
   expect(seen.text).toContain("░\u001b[22m");
   seen.reporter.close();
@@ -237,7 +240,7 @@ test("a colored progress line resets its colors even if it fills the terminal", 
 test("the progress line does not change the terminal's line wrapping or its cursor", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 3 });
-  await vi.waitUntil(() => seen.screen[0]?.includes("orders"));
+  await until(() => seen.screen[0]?.includes("orders"));
   expect(seen.text).not.toContain("\u001b[?");
   seen.reporter.close();
 });
@@ -246,7 +249,7 @@ test("the progress line disappears when a signal arrives", async () => {
   const stop = new AbortController();
   const seen = reporterFor({}, { ...terminal, signal: stop.signal });
   const task = seen.reporter.begin({ name: "orders", total: 3 });
-  await vi.waitUntil(() => seen.text.includes("orders"));
+  await until(() => seen.text.includes("orders"));
   stop.abort(new Stopped("SIGINT"));
   expect(seen.screen).toEqual([""]);
   task.end("stopped");

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
+/** Keeps a response from being sent. */
+const never = new Promise(() => {});
 const esc = String.fromCharCode(27);
 
 const terminalTest = test.skipIf(!hasTerminal);
@@ -21,7 +22,7 @@ test.each([
 });
 
 terminalTest("Ctrl-C ends a sync that shows its progress line, and leaves the cursor visible", async () => {
-  const env = await makeBrand({ history: 300 }).served(() => sleep(50));
+  const env = await makeBrand({ history: 300 }).served((requests) => (requests > 4 ? never : undefined));
   const run = inTerminal(["sync", "orders"], { env });
   await run.until(/requests done/);
   run.type("\u0003");

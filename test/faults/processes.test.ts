@@ -1,23 +1,23 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 
 /**
- * Returns a brand that is served over real sockets. Responses are delayed so that a signal arrives during the sync.
+ * Serves a brand over real sockets.
+ * @param until resolves when the responses after the first `responses` may be sent; by default, they are never sent
  */
-async function slowBrand(delay: (requests: number) => unknown = () => sleep(40)) {
+async function serveBrand(responses: number, until: Promise<void> = new Promise(() => {})) {
   const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 1_200, hour), now: Date.now() });
-  const env = await brand.served(delay);
+  const env = await brand.served((requests) => (requests > responses ? until : undefined));
   const start = (...argv: string[]) => spawnBrandapi(argv, { env, home: brand.home });
   return { brand, start };
 }
 
 test("a sync stops gracefully on SIGTERM, and the next sync continues from there", async () => {
-  const { brand, start } = await slowBrand();
+  const { brand, start } = await serveBrand(8);
   const running = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 8);
   running.child.kill("SIGTERM");
@@ -40,7 +40,7 @@ async function syncNext(brand: TestBrand) {
 }
 
 test("an interrupted sync --dry-run does not claim that data was kept", async () => {
-  const { brand, start } = await slowBrand();
+  const { brand, start } = await serveBrand(1);
   const running = start("sync", "--dry-run");
   await brand.until(() => brand.servedCount() > 1);
   running.child.kill("SIGINT");
@@ -49,7 +49,7 @@ test("an interrupted sync --dry-run does not claim that data was kept", async ()
 });
 
 test("kill -9 leaves an intact mirror and no stale lock, and the next sync completes the mirror", async () => {
-  const { brand, start } = await slowBrand();
+  const { brand, start } = await serveBrand(10);
   const running = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 10);
   running.child.kill("SIGKILL");
@@ -65,7 +65,7 @@ test("during a sync, a second sync exits with code 9, sync --wait waits, and an 
   const areOthersStarted = new Promise<void>((resolve) => {
     finishFirst = resolve;
   });
-  const { brand, start } = await slowBrand((requests) => (requests > 8 ? areOthersStarted : undefined));
+  const { brand, start } = await serveBrand(8, areOthersStarted);
   const first = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 8);
   const second = await start("sync", "orders").ended;
