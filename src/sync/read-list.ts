@@ -39,7 +39,7 @@ export interface List {
   repeated: string[];
 }
 
-/** The result of reading a list once. If it is incomplete, the list is read again. */
+/** The result of reading a list once. */
 interface ListReading {
   records: RecordsById;
   /** All IDs in list order, including duplicates. */
@@ -52,14 +52,14 @@ interface ListReading {
 const maxReadings = 3;
 /**
  * The maximum number of readings if the API sorts the list randomly. Reading continues while `total_items` stays the
- * same and one of the last three readings found new records.
+ * same and one of the last three reads found new records.
  */
 const maxReadingsInRandomOrder = 12;
 
 /**
- * Reads a list until it is complete. Gives up after three readings, unless the list's order is random. A list is
- * complete if one reading has `total_items` distinct records, or if `total_items` stayed the same and the merged
- * readings have that many.
+ * Reads a list until it is complete. Gives up after three reads, unless the list's order is random. A list is
+ * complete if one read returned `total_items` distinct records, or if `total_items` stayed the same and all reads
+ * together returned that many.
  * @throws Incomplete if the list has more pages than the API can return
  */
 export async function readList(run: ListRun, options: ListOptions = {}): Promise<List> {
@@ -93,7 +93,7 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
   }
 }
 
-/** Returns the list if the newest reading, or all readings combined, contain as many records as the API counts. */
+/** Returns the list if the newest read, or all reads together, returned as many records as the API counts. */
 function findCompleteList(readings: readonly ListReading[], newest: ListReading): List | null {
   // If the list has shrunk while it was being read, a record may have moved to a page that had already been read.
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
@@ -104,15 +104,15 @@ function findCompleteList(readings: readonly ListReading[], newest: ListReading)
 }
 
 /**
- * Returns the IDs that the list contains more than once. If all readings are identical, the list itself contains the
- * duplicates, and more readings would not help.
+ * Returns the IDs that the list contains more than once. If all reads returned the same, the list itself contains
+ * the duplicates, and another read would not help.
  */
 function findLastingDuplicates(readings: readonly ListReading[], newest: ListReading): string[] {
   const isOrderSteady = readings.every(({ ids }) => isDeepStrictEqual(ids, newest.ids));
   return isTotalSteady(readings) && isOrderSteady ? findRepeatedIds(newest.ids) : [];
 }
 
-/** True if the API sorts the list randomly, so that another reading may find the remaining records. */
+/** True if the API sorts the list randomly, so that another read may find the remaining records. */
 function isRandomlySorted(readings: readonly ListReading[]): boolean {
   const { records, total } = combineReadings(readings);
   const isGrowing = mergeRecords(readings.slice(0, -maxReadings)).size < records.size;
@@ -120,7 +120,7 @@ function isRandomlySorted(readings: readonly ListReading[]): boolean {
   return isTotalSteady(readings) && records.size < total && isGrowing && !isLimitReached;
 }
 
-/** True if the number of records never changed, so that the readings can be combined. */
+/** True if the number of records never changed, so that the reads can be combined. */
 function isTotalSteady(readings: readonly ListReading[]): boolean {
   return new Set(readings.flatMap(({ totals }) => totals)).size === 1;
 }
@@ -135,7 +135,8 @@ function combineReadings(
 }
 
 /**
- * Merges readings of a list, from oldest to newest. If several readings contain a record, the newest version is kept.
+ * Merges several reads of a list, from oldest to newest. If more than one of them contains a record, the newest version
+ * is kept.
  */
 function mergeRecords(lists: readonly { records: RecordsById }[]): RecordsById {
   const merged = new Map<string, ListRecord>();
@@ -203,7 +204,7 @@ async function requestUndocumented(run: ListRun, path: string, query: QueryParam
 }
 
 /**
- * Deduplicates the records across the responses of one reading. A record without an ID is identified by its JSON text,
+ * Deduplicates the records in the responses of one read. A record without an ID is identified by its JSON text,
  * but identical records in the same response count separately.
  */
 function collectRecords(
