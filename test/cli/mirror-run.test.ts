@@ -1,10 +1,11 @@
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { scanCommandLine } from "../../src/cli/flags.js";
 import { systemClock } from "../../src/deps.js";
 import { runCommandLine } from "../../src/main.js";
 import { lockMirror } from "../../src/store/mirror-lock.js";
 import { makeBrand } from "../support/brand.js";
+import { until } from "../support/process.js";
 import { brandapi, testDeps } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 
@@ -34,7 +35,7 @@ test("sync --wait waits for another run even if the mirror was created by an old
   const lock = await lockMirror(path, { wait: false, clock: systemClock, signal });
   const deps = testDeps(options);
   const exitCode = runCommandLine(scanCommandLine(["sync", "roster", "--wait"]), deps);
-  await vi.waitUntil(() => deps.stderr.text.includes("waiting for another run"), { timeout: 20_000 });
+  await until(() => deps.stderr.text.includes("waiting for another run"));
   lock.release();
   expect(await exitCode).toBe(0);
 });

@@ -1,7 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Progress, type ReporterOptions, TerminalReporter } from "../../src/cli/progress.js";
 import type { Deps } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
+import { until } from "../support/process.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "./screen.js";
 
@@ -29,9 +30,6 @@ function reporterFor(
     },
   };
 }
-
-/** Waits for output that the reporter prints after a delay. */
-const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: 20_000 });
 
 const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1", LANG: "C.UTF-8" } };
 

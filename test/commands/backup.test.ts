@@ -18,7 +18,7 @@ import { scanCommandLine } from "../../src/cli/flags.js";
 import { Stopped } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
-import { spawnBrandapi } from "../support/process.js";
+import { spawnBrandapi, until } from "../support/process.js";
 import { testDeps } from "../support/program.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite, sqlitePath } from "../support/sqlite.js";
@@ -120,7 +120,7 @@ test("backup copies a consistent snapshot while a sync is writing", async () => 
   });
   const env = await brand.served((requests) => (requests > 15 ? isCopied : undefined));
   const sync = spawnBrandapi(["sync", "orders"], { env, home: brand.home });
-  await brand.until(() => brand.servedCount() > 15);
+  await until(() => brand.servedCount() > 15);
   const backup = spawnBrandapi(["backup", "--json"], { env, home: brand.home });
   const { path, records } = JSON.parse((await backup.ended).out);
   expect(sync.child.exitCode).toBeNull();
@@ -568,7 +568,7 @@ test("backup leaves no incomplete copy when it is interrupted", async () => {
   const folder = join(brand.home, "copies");
   mkdirSync(folder);
   const backup = spawnBrandapi(["backup", folder], { env: { BRANDAPI_DB: brand.db }, home: brand.home });
-  await brand.until(() => readdirSync(folder).length > 0);
+  await until(() => readdirSync(folder).length > 0);
   backup.child.kill("SIGINT");
   const { err } = await backup.ended;
   expect(err).not.toContain("read so far is kept");

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
-import { spawnBrandapi } from "../support/process.js";
+import { spawnBrandapi, until } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
@@ -101,7 +101,7 @@ test("after a signal, sync sends the failure ping once, and does not wait for a 
   const env = await brand.served((requests) => (requests > 2 ? new Promise(() => {}) : undefined));
   const { heard, url } = await startSwitch(() => (heard.length > 1 ? "hang" : 200));
   const run = spawnBrandapi(["sync", "orders", "--ping", url], { env, home: brand.home });
-  await brand.until(() => brand.servedCount() > 2);
+  await until(() => brand.servedCount() > 2);
   run.child.kill("SIGINT");
   const { code } = await run.ended;
   expect([code, ...heard]).toEqual([130, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 130"]);
@@ -111,7 +111,7 @@ test("after a signal during the first ping, sync sends the failure ping and stop
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => (heard.length === 1 ? "hang" : 200));
   const run = spawnBrandapi(["sync", "orders", "--ping", url], { env, home: brand.home });
-  await brand.until(() => heard.length > 0);
+  await until(() => heard.length > 0);
   run.child.kill("SIGTERM");
   const { code, err } = await run.ended;
   expect([code, ...heard]).toEqual([143, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 143"]);

@@ -1,7 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { scanCommandLine } from "../../src/cli/flags.js";
 import { Stopped } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
+import { until } from "../support/process.js";
 import { testDeps } from "../support/program.js";
 
 /** Starts `brandapi sandbox` at the given time, requests its orders, and stops it with SIGINT. */
@@ -9,7 +10,7 @@ async function readSandboxOrders(time: string): Promise<unknown[]> {
   const stop = new AbortController();
   const deps = testDeps({ clock: { now: () => Date.parse(time) }, signal: stop.signal });
   const exitCode = runCommandLine(scanCommandLine(["sandbox", "--orders", "30", "--json"]), deps);
-  await vi.waitUntil(() => deps.stdout.text.endsWith("\n"), { timeout: 10_000 });
+  await until(() => deps.stdout.text.endsWith("\n"));
   const { baseUrl, key } = JSON.parse(deps.stdout.text) as { baseUrl: string; key: string };
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(`${baseUrl}/orders?per_page=100`, { headers });

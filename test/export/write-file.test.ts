@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { anOrder, mirrorOfOrders } from "../support/mirror.js";
-import { spawnBrandapi } from "../support/process.js";
+import { spawnBrandapi, until } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
 function linkAt(path: string): string {
@@ -126,7 +126,7 @@ test.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as
         readdirSync(folder).some((name) => linkAt(join(folder, name)).endsWith(".part (deleted)"))
       );
     };
-    await vi.waitUntil(isWriting, { timeout: 20_000, interval: 20 });
+    await until(isWriting);
     program.child.kill(signal);
     expect((await program.ended).signal).toBe(signal);
     expect(readdirSync(home)).toEqual(["orders.csv"]);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
-import { spawnBrandapi } from "../support/process.js";
+import { spawnBrandapi, until } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 
 /**
@@ -19,7 +19,7 @@ async function serveBrand(responses: number, until: Promise<void> = new Promise(
 test("a sync stops gracefully on SIGTERM, and the next sync continues from there", async () => {
   const { brand, start } = await serveBrand(8);
   const running = start("sync", "orders");
-  await brand.until(() => brand.servedCount() > 8);
+  await until(() => brand.servedCount() > 8);
   running.child.kill("SIGTERM");
   const ended = await running.ended;
   expect([ended.code, ended.signal], ended.err).toEqual([143, null]);
@@ -42,7 +42,7 @@ async function syncNext(brand: TestBrand) {
 test("an interrupted sync --dry-run does not claim that data was kept", async () => {
   const { brand, start } = await serveBrand(1);
   const running = start("sync", "--dry-run");
-  await brand.until(() => brand.servedCount() > 1);
+  await until(() => brand.servedCount() > 1);
   running.child.kill("SIGINT");
   const ended = await running.ended;
   expect([ended.code, ended.err]).toEqual([130, "brandapi: Stopped.\n"]);
@@ -51,7 +51,7 @@ test("an interrupted sync --dry-run does not claim that data was kept", async ()
 test("kill -9 leaves an intact mirror and no stale lock, and the next sync completes the mirror", async () => {
   const { brand, start } = await serveBrand(10);
   const running = start("sync", "orders");
-  await brand.until(() => brand.servedCount() > 10);
+  await until(() => brand.servedCount() > 10);
   running.child.kill("SIGKILL");
   await running.ended;
   expect((await brand.run("status")).code).toBe(0);
@@ -67,7 +67,7 @@ test("during a sync, a second sync exits with code 9, sync --wait waits, and an 
   });
   const { brand, start } = await serveBrand(8, areOthersStarted);
   const first = start("sync", "orders");
-  await brand.until(() => brand.servedCount() > 8);
+  await until(() => brand.servedCount() > 8);
   const second = await start("sync", "orders").ended;
   expect(second.code).toBe(9);
   expect(second.err).toMatch(/hint: .*--wait/);

@@ -215,12 +215,6 @@ class BrandWithApi {
     return this.#servedCount;
   }
 
-  /** Waits for up to 20 seconds until the condition is true. */
-  async until(condition: () => boolean): Promise<void> {
-    for (let n = 0; n < 2_000 && !condition(); n += 1) await systemClock.sleep(10);
-    if (!condition()) throw new Error("brand.until: the condition is still false after 20 seconds");
-  }
-
   readonly fetch: Fetch = async (url, options = {}) => {
     if (this.#root !== this) return await this.#root.fetch(url, options);
     const { pathname, searchParams } = new URL(url);

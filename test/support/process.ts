@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { vi } from "vitest";
 import { afterFile, makeHome } from "./home.js";
 
 export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.meta.url));
@@ -15,6 +16,11 @@ interface SpawnOptions {
   uid?: number;
   /** The Node executable, followed by Node options. */
   node?: readonly [command: string, ...flags: string[]];
+}
+
+/** Waits for up to 20 seconds until the condition is true. Vitest's own limit is too short for a busy machine. */
+export async function until(condition: () => unknown): Promise<void> {
+  await vi.waitUntil(condition, { timeout: 20_000, interval: 10 });
 }
 
 /** Runs the program in a child process with only PATH, HOME and `options.env` in its environment. */
