@@ -20,7 +20,7 @@ import { type FormatName, tableFormats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
 import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
-import { findWrongDates } from "../query/wrong-dates.js";
+import { findDatetimeComparisons, findWrongDates } from "../query/wrong-dates.js";
 import { readStream, readTextFile } from "../util/files.js";
 import { formatCount, quoteShellWord } from "../util/format-text.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
@@ -102,7 +102,7 @@ function openStatement(
   const statement = compileQuery(mirror, sql, param);
   const reads = findReads(mirror.db, sql, param);
   const names = asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
-  for (const column of reads?.datetimeComparisons ?? [])
+  for (const column of findDatetimeComparisons(sql))
     reporter.warn(
       `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
     );

@@ -3,6 +3,7 @@ import { quote } from "../store/table-sql.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { closestName, findOwnColumn } from "../util/suggestions.js";
 import { mainTableNames, tableNames } from "./readable-tables.js";
+import { blankQuotedText } from "./sql-tokens.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
 /** An explanation for users: a hint and, if SQLite's error message is unclear, a reason that replaces it. */
@@ -79,7 +80,7 @@ function explainNumberOfStatements(error: string): Mistake | undefined {
 
 /** Finds quotes and syntax that other programs accept, no matter which error SQLite reports for them. */
 function explainOtherDialect(sql: string, error: string): Mistake | undefined {
-  const code = sql.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\//g, "''");
+  const code = blankQuotedText(sql);
   if (/[‘’“”]/.test(code)) return { hint: "replace the curly quotes (`‘’“”`) with straight ones: `'text'`" };
   const apostrophe = /syntax error$|^unrecognized token/.test(error) ? findApostrophe(sql) : undefined;
   if (apostrophe !== undefined) return { hint: `write an apostrophe inside text twice: \`${apostrophe}\`` };

@@ -1,8 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
-import { isUtcTime } from "../views/view.js";
-import { catalog } from "./readable-tables.js";
 
 /** The values of named parameters. Integers are bigints, because better-sqlite3 binds every `number` as REAL. */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
@@ -15,20 +13,13 @@ export interface StatementReads {
   names: string[];
   /** The tables that the statement qualifies with the schema `main`, as in `main.orders`. */
   qualified: string[];
-  /**
-   * Timestamp columns in the API's format that the statement compares with `datetime()`, whose results have a different
-   * format.
-   */
-  datetimeComparisons: string[];
 }
 
 /** A step of a compiled statement, as listed by `EXPLAIN` (https://sqlite.org/opcode.html). */
 interface Instruction {
   opcode: string;
-  p1: number;
   p2: number;
   p3: number;
-  p4: string | null;
 }
 
 /** A table or built-in view in the mirror. */
@@ -50,27 +41,22 @@ export function findReads(
   values: SqlParameters = new Map(),
 ): StatementReads | undefined {
   const parameters = values.size > 0 ? [Object.fromEntries(values)] : [];
-  return withEmptyTables(db, (tables) => {
+  return withEmptyTables(db, () => {
     try {
       const instructions = db.prepare(`EXPLAIN ${sql}`).all(...parameters) as Instruction[];
-      return readInstructions(db, instructions, tables);
+      return findOpenedTables(db, instructions);
     } catch {
       return undefined;
     }
   });
 }
 
-function readInstructions(
-  db: Database,
-  instructions: readonly Instruction[],
-  tables: readonly SchemaTable[],
-): StatementReads {
+function findOpenedTables(db: Database, instructions: readonly Instruction[]): StatementReads {
   const temporary = tablesByRootPage(db, "temp");
   const main = tablesByRootPage(db, "main");
   const names = new Set<string>();
   const qualified = new Set<string>();
-  const cursors = new Map<number, SchemaTable | undefined>();
-  for (const { opcode, p1: cursor, p2: rootPage, p3: schema } of instructions) {
+  for (const { opcode, p2: rootPage, p3: schema } of instructions) {
     if (opcode !== "OpenRead") continue;
     // Only a table that the statement qualifies with `main` is not shadowed.
     const isTemporary = schema === 1;
@@ -78,14 +64,8 @@ function readInstructions(
     if (name === undefined) continue;
     names.add(name);
     if (!isTemporary && name !== schemaTable) qualified.add(name);
-    if (isTemporary)
-      cursors.set(
-        cursor,
-        tables.find((table) => table.name === name),
-      );
   }
-  const datetimeComparisons = findDatetimeComparisons(instructions, cursors);
-  return { names: [...names], qualified: [...qualified], datetimeComparisons };
+  return { names: [...names], qualified: [...qualified] };
 }
 
 const schemaTable = "sqlite_schema";
@@ -97,34 +77,6 @@ function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, st
     .all() as [number, string][];
   return new Map([[1, schemaTable], ...rows]);
 }
-
-/**
- * Finds timestamp columns that are compared with `datetime()`. Each instruction that reads a column or calls a function
- * stores the result in a register, and a comparison names the registers of both sides and the collation. The temporary
- * tables give timestamp columns the collation RTRIM, so that their comparisons can be recognized.
- */
-function findDatetimeComparisons(
-  instructions: readonly Instruction[],
-  cursors: ReadonlyMap<number, SchemaTable | undefined>,
-): string[] {
-  const registers = new Map<number, string>();
-  const compared = new Set<string>();
-  // Two passes are needed, because `EXPLAIN` lists constants last even though SQLite computes them first.
-  for (const { opcode, p1, p2, p3, p4 } of [...instructions, ...instructions]) {
-    if (opcode === "Column") registers.set(p3, cursors.get(p1)?.columns[p2] ?? "");
-    else if (/Func|Function/.test(opcode))
-      registers.set(p3, p4?.startsWith("datetime(") ? datetimeResult : "");
-    else if (p4?.startsWith(timestampCollation)) {
-      const sides = [registers.get(p1), registers.get(p3)];
-      const column = sides.find((side) => side && side !== datetimeResult);
-      if (sides.includes(datetimeResult) && column) compared.add(column);
-    }
-  }
-  return [...compared];
-}
-
-const datetimeResult = "datetime()";
-const timestampCollation = "RTRIM";
 
 /** Calls `work` while empty temporary tables shadow all tables and built-in views. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
@@ -171,18 +123,5 @@ function isProgramView(name: string): boolean {
 }
 
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
-  const timestamps = timestampColumns(name);
-  const own = columns.map((column) =>
-    timestamps.has(column) ? `${quote(column)} COLLATE ${timestampCollation}` : quote(column),
-  );
-  return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
-}
-
-/** Returns a table's columns with timestamps in the API's format, which contains `T` and `Z`. */
-function timestampColumns(table: string): Set<string> {
-  const columns = catalog.get(table)?.declaredColumns ?? [];
-  const declared = columns
-    .filter(({ name, type }) => type === "timestamp" && !isUtcTime(name))
-    .map(({ name }) => name);
-  return new Set([...declared, "synced_at", "removed_at"]);
+  return `CREATE TEMP TABLE ${quote(name)} (${[...columns, ...more].map(quote).join(", ")})`;
 }

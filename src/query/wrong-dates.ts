@@ -1,6 +1,7 @@
-/** Matches an SQL token: a comment, a string, a quoted name, an unquoted date, a word or an operator. */
-const sqlToken =
-  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?:19|20|21)\d\d([-/])\d\d?(?:\1\d\d?)?(?![\w.])|[\w.]+|[<>=!]+|\S/g;
+import { isUtcTime } from "../views/view.js";
+import { catalog } from "./readable-tables.js";
+import { tokenize } from "./sql-tokens.js";
+
 const comparison = /^(?:[<>]=?|={1,2}|!=|<>|is|not|between|in|like|glob)$/i;
 const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
 const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
@@ -52,7 +53,9 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
     const [, year, separator, month = "", day] = yearFirst.exec(written) ?? [];
     const isDate = dayFirst.test(written) || (year !== undefined && !(separator === "" && day === undefined));
     if (!isDate || isoDate.test(written)) continue;
-    const column = leftColumn(tokens.slice(0, index)) ?? rightColumn(tokens.slice(index + 1));
+    const column =
+      firstDateColumn(leftOperand(tokens.slice(0, index))) ??
+      firstDateColumn(rightOperand(tokens.slice(index + 1)));
     if (column === undefined) continue;
     // If the year comes last, the order of day and month is unknown, so the warning contains only an example.
     const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
@@ -62,11 +65,31 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Splits a statement into tokens without comments and without the quotes around names. */
-function tokenize(sql: string): string[] {
-  return (sql.match(sqlToken) ?? [])
-    .filter((token) => !/^(?:--|\/\*)/.test(token))
-    .map((token) => token.replace(/^["`[]|["`\]]$/g, ""));
+/** The columns with timestamps in the API's format, which contains `T` and `Z`. */
+const apiTimestamps = new Set(
+  [...catalog.values()].flatMap(({ declaredColumns }) =>
+    declaredColumns.flatMap(({ name, type }) => (type === "timestamp" && !isUtcTime(name) ? [name] : [])),
+  ),
+);
+
+/**
+ * Finds timestamp columns in the API's format that a statement compares with `datetime()`, whose results have a
+ * different format.
+ */
+export function findDatetimeComparisons(sql: string): string[] {
+  const tokens = tokenize(sql);
+  const compared = tokens.flatMap((token, index) => {
+    if (!/^datetime$/i.test(token) || tokens[index + 1] !== "(") return [];
+    const left = leftOperand(tokens.slice(0, index));
+    const right = rightOperand(tokens.slice(tokens.indexOf(")", index) + 1));
+    return [left, right].flatMap(([column = "", ...others]) => (others.length === 0 ? column : []));
+  });
+  const columns = compared.map((column) => column.replace(/^.*\./, "").toLowerCase());
+  // After `datetime(order_date) AS order_date`, the name refers to the converted value.
+  const aliases = tokens.filter(
+    (_, index) => tokens[index - 2] === ")" && /^as$/i.test(tokens[index - 1] ?? ""),
+  );
+  return [...new Set(columns)].filter((column) => apiTimestamps.has(column) && !aliases.includes(column));
 }
 
 /**
@@ -74,28 +97,30 @@ function tokenize(sql: string): string[] {
  * date function. Returns undefined for any other use.
  */
 function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
-  const column = leftColumn(before) ?? rightColumn(after);
+  const column = firstDateColumn(leftOperand(before)) ?? firstDateColumn(rightOperand(after));
   if (column !== undefined) return `\`${column}\` is compared with`;
   const called = before.at(-1) === "(" ? (before.at(-2) ?? "") : "";
   return dateFunction.test(called) ? `\`${called}()\` receives` : undefined;
 }
 
 /**
- * Returns the date column to the left of a comparison: the tokens end with `column >`, `f(column) =`, `column BETWEEN`
- * or `column IN (`.
+ * Returns the operand to the left of a comparison: the tokens end with `column >`, `f(column) =`, `column IN (`,
+ * `column BETWEEN` or `column BETWEEN value AND`.
  */
-function leftColumn(tokens: readonly string[]): string | undefined {
+function leftOperand(tokens: readonly string[]): readonly string[] {
   let end = tokens.at(-1) === "(" ? tokens.length - 1 : tokens.length;
-  if (!comparison.test(tokens[end - 1] ?? "")) return undefined;
+  if (/^and$/i.test(tokens[end - 1] ?? ""))
+    end = tokens.slice(0, end - 1).findLastIndex((token) => /^(?:between|and)$/i.test(token)) + 1;
+  if (!comparison.test(tokens[end - 1] ?? "")) return [];
   while (comparison.test(tokens[end - 1] ?? "")) end -= 1;
   const start = tokens[end - 1] === ")" ? tokens.lastIndexOf("(", end) : end - 1;
-  return firstDateColumn(tokens.slice(Math.max(0, start), end));
+  return tokens.slice(Math.max(0, start), end);
 }
 
-/** Returns the date column to the right of a comparison: the tokens start with `< column` or `= function(column)`. */
-function rightColumn(tokens: readonly string[]): string | undefined {
-  if (!comparison.test(tokens[0] ?? "")) return undefined;
-  return firstDateColumn(tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2));
+/** Returns the operand to the right of a comparison: the tokens start with `< column` or `= f(column)`. */
+function rightOperand(tokens: readonly string[]): readonly string[] {
+  if (!comparison.test(tokens[0] ?? "")) return [];
+  return tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2);
 }
 
 function firstDateColumn(tokens: readonly string[]): string | undefined {

@@ -33,7 +33,7 @@ test.each([
   ["SELECT 1", []],
 ])("findReads lists the tables and views that a statement reads: %s", (sql, names) => {
   const read = findReads(db, sql);
-  expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [], datetimeComparisons: [] });
+  expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [] });
 });
 
 test.each([
@@ -60,34 +60,6 @@ test("findReads accepts a statement with parameters", () => {
     ["n", 1n],
   ]);
   expect(findReads(db, "SELECT id FROM orders WHERE id = :id LIMIT :n", values)?.names).toEqual(["orders"]);
-});
-
-test.each([
-  ["SELECT 1 FROM orders WHERE order_date >= datetime('now', '-7 days')", ["order_date"]],
-  ["SELECT 1 FROM orders o WHERE datetime('now', '-7 days') < o.order_date", ["order_date"]],
-  ["SELECT 1 FROM orders WHERE order_date BETWEEN '2026' AND datetime('now')", ["order_date"]],
-  ["SELECT 1 FROM orders_net WHERE order_date > datetime('now')", ["order_date"]],
-  ["SELECT 1 FROM roster WHERE synced_at < datetime('now')", ["synced_at"]],
-])("findReads lists timestamp columns that a statement compares with datetime(): %s", (sql, columns) => {
-  expect(findReads(db, sql)?.datetimeComparisons).toEqual(columns);
-});
-
-test.each([
-  [
-    "a timestamp converted by datetime()",
-    "SELECT 1 FROM orders WHERE datetime(order_date) >= datetime('now', '-7 days')",
-  ],
-  [
-    "a timestamp compared with a string",
-    "SELECT datetime(order_date) || 'x' FROM orders WHERE order_date >= '2026-10-01'",
-  ],
-  [
-    "a column in the format of datetime()",
-    "SELECT 1 FROM orders_net WHERE ordered_at >= datetime('now', '-7 days')",
-  ],
-  ["a day compared with date()", "SELECT 1 FROM orders WHERE day >= date('now', '-7 days')"],
-])("findReads does not list %s as a column that is compared with datetime(): %s", (_, sql) => {
-  expect(findReads(db, sql)?.datetimeComparisons).toEqual([]);
 });
 
 test("findReads does not leave temporary tables behind", () => {
