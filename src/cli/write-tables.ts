@@ -42,12 +42,12 @@ export async function writeTables(
     return;
   }
 
-  const files =
-    destination.kind === "file"
-      ? [{ path: destination.path, sources: tables }]
-      : assignFiles(tables, destination.path, output);
-  if (destination.kind === "folder") createFolder(expandPath(destination.path, deps));
-  const isCompressed = destination.kind === "file" && destination.isCompressed;
+  const isFolder = destination.kind === "folder";
+  const files = isFolder
+    ? assignFiles(tables, destination.path, output)
+    : [{ path: destination.path, sources: tables }];
+  if (isFolder) createFolder(expandPath(destination.path, deps));
+  const isCompressed = !isFolder && destination.isCompressed;
   const results: WriteResult[] = [];
   for (const { path, sources } of files) {
     await refuseOwnFile(path, session);

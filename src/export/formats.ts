@@ -95,6 +95,7 @@ export interface CsvOptions {
 }
 
 export interface FormatOptions {
+  /** The options for CSV, which other formats ignore. */
   csv: CsvOptions;
   warn(text: string): void;
 }

@@ -19,7 +19,7 @@ export function* write([source]: RowSources): Iterable<Chunk> {
  */
 export function* readJsonObjects(source: RowSource): Iterable<readonly string[]> {
   if (source.rawRecords) {
-    for (const batch of source.rawRecords()) yield batch.map(([json]) => String(json));
+    yield* source.rawRecords();
     return;
   }
   const members = source.columns.map((column) => ({

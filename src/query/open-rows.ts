@@ -31,8 +31,8 @@ export interface RowSource {
   batches(): Iterable<readonly Row[]>;
   /** Counts the rows without reading them. Undefined for a query result. */
   count?(): number;
-  /** Reads the API's JSON for each row, in batches. Undefined unless each row represents a complete record. */
-  rawRecords?: (() => Iterable<readonly Row[]>) | undefined;
+  /** Reads the records behind the rows as JSON, in batches. Undefined unless each row represents a complete record. */
+  rawRecords?: (() => Iterable<readonly string[]>) | undefined;
 }
 
 /** Opens a table for an export. Must be called inside `withReadTransaction`. */
@@ -40,23 +40,22 @@ export function openRows(selection: RowSelection): RowSource {
   const { table } = selection;
   const columns = selectColumns(selection);
   const values = columns.map(({ name }) => `t.${quote(name)}`);
+  const hasRawRecords = selection.columns === undefined && exportsRawRecords(table.shape);
   return {
     name: table.name,
     columns,
     batches: () => readRows(selection, values),
     count: () => countRows(selection),
-    rawRecords:
-      selection.columns === undefined && exportsRawRecords(table.shape)
-        ? () => readRows(selection, [rawRecordSql(columns)])
-        : undefined,
+    rawRecords: hasRawRecords ? () => readRawRecords(selection) : undefined,
   };
 }
 
-/** Returns an SQL expression for the record behind a row, with `removed_at` if the export includes removed records. */
-function rawRecordSql(columns: readonly ReadableColumn[]): string {
+/** Reads records as the API sent them, with an additional `removed_at` if the table includes removed records. */
+function* readRawRecords(selection: RowSelection): Iterable<string[]> {
   const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
-  const hasRemoved = columns.some(({ name }) => name === "removed_at");
-  return hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
+  const hasRemoved = selection.table.columns.some(({ name }) => name === "removed_at");
+  const value = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
+  for (const batch of readRows(selection, [value])) yield batch.map(([record]) => String(record));
 }
 
 function selectColumns({ table, columns }: RowSelection): readonly ReadableColumn[] {
