@@ -205,8 +205,8 @@ function refuseInapplicableGlobalFlags(command: string, flags: GlobalFlags): voi
 }
 
 /**
- * Sets the global options on the command line on the command itself, because commander finds conflicts only among one
- * command's options.
+ * Copies the global options that were passed to the command, because commander finds conflicting options only within
+ * one command.
  */
 function copyGlobalOptions(root: Command, command: Command): void {
   for (const option of root.options) {

@@ -65,17 +65,18 @@ type Destination =
   | { kind: "file"; path: string; extension: string; isCompressed: boolean }
   | { kind: "folder"; path: string };
 
-/** True if the flags select a format or a file. Otherwise, commands such as `query` print text for the terminal. */
+/** True if the flags select a format or a file. Otherwise, commands such as `query` print a table as text. */
 export function selectsOutput(flags: OutputFlags): boolean {
   const hasFormat = formats.some(({ name }) => flags[name]) || findCsvFlag(flags) !== undefined;
   return hasFormat || (flags.out !== undefined && !isStdout(flags.out));
 }
 
 /**
- * Chooses the destination, the format and the CSV options. The format is, in this order:
- * 1. the format of the format's flag
- * 2. the format of the file's extension
- * 3. for a folder, and for CSV flags such as `--excel`: CSV
+ * Chooses the destination, the format and the CSV options. The format is determined by the first of these rules that
+ * applies:
+ * 1. A flag such as `--csv` selects its format.
+ * 2. The file's extension selects its format.
+ * 3. A folder and flags such as `--excel` select CSV.
  * @throws UsageError if no format is specified, or if the flags contradict each other or the file's extension
  */
 export function chooseOutput<F extends Format>(

@@ -1,9 +1,9 @@
 import { type Options, stringify } from "csv-stringify/sync";
-import type { RowValue } from "../query/open-rows.js";
+import type { Row, RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import { pluralize } from "../util/format-text.js";
 import { formatUtc, isTimestampText, parseTimestampParts } from "../util/timestamps.js";
-import type { Chunk, FormatOptions, RowSources } from "./formats.js";
+import type { Chunk, CsvOptions, FormatOptions, RowSources } from "./formats.js";
 
 /**
  * Writes CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become empty cells.
@@ -11,7 +11,7 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
  * Without `excel`, formulas are written unchanged, and one warning gives their number.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
-  const { excel, decimalComma, delimiter } = options.csv;
+  const { excel, delimiter } = options.csv;
   const { columns, name } = source;
   const csv: Options = {
     delimiter,
@@ -23,25 +23,35 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
   yield { data: (excel ? "\ufeff" : "") + stringify([columns.map((column) => column.name)], csv) };
 
   let formulas = 0;
-  const toCell = (value: RowValue, index: number): RowValue => {
-    const type = columns[index]?.type ?? "any";
-    if (typeof value === "string") {
-      if (excel) return neutralizeFormulas(spreadsheetTime(value, type));
-      if (containsFormula(value)) formulas += 1;
-      return value;
-    }
-    // csv-stringify would write `false` as an empty cell.
-    if (type === "boolean" && typeof value === "number") return String(value === 1);
-    return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
-  };
   for (const rows of source.batches()) {
-    const cells = rows.map((row) => row.map(toCell));
+    if (!excel) formulas += countFormulas(rows);
+    const cells = rows.map((row) =>
+      row.map((value, index) => formatCsvCell(value, columns[index]?.type ?? "any", options.csv)),
+    );
     yield { data: stringify(cells, csv), rows: rows.length, table: name };
   }
   if (formulas > 0)
     options.warn(
       `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet; add \`--excel\` to export plain text`,
     );
+}
+
+function countFormulas(rows: readonly Row[]): number {
+  let count = 0;
+  for (const row of rows)
+    for (const value of row) if (typeof value === "string" && containsFormula(value)) count += 1;
+  return count;
+}
+
+function formatCsvCell(
+  value: RowValue,
+  type: ReadableColumn["type"],
+  { excel, decimalComma }: CsvOptions,
+): RowValue {
+  if (typeof value === "string") return excel ? neutralizeFormulas(spreadsheetTime(value, type)) : value;
+  // csv-stringify would write `false` as an empty cell.
+  if (type === "boolean" && typeof value === "number") return String(value === 1);
+  return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
 }
 
 /** Formats a timestamp for spreadsheets as `2026-11-28 06:44:52` in UTC. Returns other text unchanged. */

@@ -22,7 +22,7 @@ export interface TableFormat extends Format {
   load(): Promise<{ write: Writer }>;
 }
 
-/** The messages of a Singer export, which come from a mirror's history (see `createSingerWriter`). */
+/** The format of a Singer export, whose writer needs a mirror (see `createSingerWriter`). */
 interface SingerFormat extends Format {
   name: "singer";
 }
@@ -85,7 +85,7 @@ export const formats: readonly (TableFormat | SingerFormat)[] = [...tableFormats
 /** Generates the output in chunks. Keeps only a few batches of rows in memory. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
-/** The tables to write. Formats that cannot contain several tables receive only one. */
+/** The tables to write. Unless `isMultiTable` is true for the format, this is a single table. */
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
 export interface CsvOptions {

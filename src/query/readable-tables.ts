@@ -40,11 +40,11 @@ export interface ReadableColumn extends Omit<Column, "type"> {
   type: ScalarType | "any";
 }
 
-/** A table or view as far as its declaration describes it. */
+/** The declaration of a table or view, which is available without a mirror. */
 interface CatalogEntry {
   name: string;
   kind: ReadableTable["kind"];
-  /** The declared columns. Mirrors can have more columns, and the columns of system tables are not declared. */
+  /** The declared columns. A mirror can contain additional columns, and system tables declare none. */
   declaredColumns: readonly ReadableColumn[];
   describe(mirror: Mirror): ReadableTable;
 }
