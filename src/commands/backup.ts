@@ -21,7 +21,7 @@ import {
   readOrigin,
   replaceMirror,
 } from "../store/backups.js";
-import { connect, type Mirror, readInfo, withMirror, writeInfo } from "../store/database.js";
+import { connect, type Mirror, readInfo, withMirror, writeInfo, writeJsonInfo } from "../store/database.js";
 import { fileIdentity, isWritable, resolveMirrorPath } from "../store/mirror-files.js";
 import { lockMirror } from "../store/mirror-lock.js";
 import { openMirror } from "../store/open.js";
@@ -136,7 +136,7 @@ async function recordBackup(file: string, backup: Backup, { signal }: Deps): Pro
   for (let waits = 1; ; waits += 1)
     try {
       return await withMirror(connect(file), (mirror) => {
-        writeInfo(mirror, "last_backup", JSON.stringify(backup));
+        mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
       });
     } catch (error) {
       if (errorCode(error) !== "SQLITE_BUSY" || waits === maxWaits) throw error;
@@ -281,7 +281,8 @@ function copyMirrorState(
     for (const warning of warnings) warn(warning);
   }
   if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some disk space" });
-  if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);
+  const lastBackup = current?.lastBackup;
+  if (lastBackup) copy.transaction(() => writeInfo(copy, "last_backup", lastBackup));
   // The write-ahead log may still contain erased data, so it is removed.
   copy.db.pragma("journal_mode = DELETE");
 }

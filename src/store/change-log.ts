@@ -8,8 +8,7 @@ import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./re
 /**
  * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and stores the record's earlier
  * version in `record_versions`. The API does not report when a record changed, so a change is logged with an interval.
- * It starts when the old value was last seen and ends when the new value was first seen (`at`, ISO 8601). All methods
- * must be called in the transaction that writes the record.
+ * It starts when the old value was last seen and ends when the new value was first seen (`at`, ISO 8601).
  */
 export class ChangeLog {
   constructor(

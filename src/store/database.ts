@@ -47,7 +47,12 @@ export class Mirror {
     return statement.all(...parameters) as Value[];
   }
 
+  /**
+   * Runs a statement that writes. A transaction must be open: it is rolled back if a later statement fails or if the
+   * mirror file was replaced.
+   */
   run(sql: string, ...parameters: unknown[]): RunResult {
+    if (!this.db.inTransaction) throw new Error(`no transaction is open for ${sql}`);
     return this.#prepare(sql).run(...parameters);
   }
 
@@ -273,5 +278,5 @@ export function checkForDamage(mirror: Mirror, now: number): void {
     const cause = Object.assign(new Error(first), { code: "SQLITE_CORRUPT" });
     throw createDamageError(mirror.path, first.replace(/\s+/g, " "), cause);
   }
-  writeInfo(mirror, "checked_on", today);
+  mirror.transaction(() => writeInfo(mirror, "checked_on", today));
 }

@@ -79,7 +79,7 @@ export class HostNames {
   }
 }
 
-/** Rebuilds `host_names` from all current and earlier versions of records. Call this in a transaction. */
+/** Rebuilds `host_names` from all current and earlier versions of records. */
 export function rebuildHostNames(mirror: Mirror): void {
   mirror.run("DELETE FROM host_names");
   // The URL of the photo is signed, so it differs in every response.

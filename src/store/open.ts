@@ -121,7 +121,7 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   mirror.db.close();
   const Sqlite = await loadSqlite();
   const copy = new Mirror(new Sqlite(withoutLogMode(content)), path, null);
-  migrateTables(copy);
+  copy.transaction(() => migrateTables(copy));
   return copy;
 }
 

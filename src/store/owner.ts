@@ -33,6 +33,8 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
 }
 
 export function writeOwner(mirror: Mirror, brand: OwnerBrand): void {
-  writeInfo(mirror, "brand_id", brand.id);
-  writeInfo(mirror, "brand_name", brand.name);
+  mirror.transaction(() => {
+    writeInfo(mirror, "brand_id", brand.id);
+    writeInfo(mirror, "brand_name", brand.name);
+  });
 }

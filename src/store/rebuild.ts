@@ -27,7 +27,7 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
 }
 
 /**
- * Rebuilds missing and outdated tables from the records. Must be called in a transaction.
+ * Rebuilds missing and outdated tables from the records.
  * @returns a message for each user-defined index or trigger that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {

@@ -64,7 +64,7 @@ interface RecordVersion {
 
 /**
  * Writes a resource's records, their history and their rows in the typed tables. Adds the numbers of new, changed and
- * removed records to the run. All methods must be called in a transaction.
+ * removed records to the run.
  */
 export class RecordWriter {
   readonly #redact;

@@ -68,7 +68,6 @@ interface StateRow {
 
 /**
  * The sync state of a resource that is stored between runs: the dates read, the missing records and some options.
- * Methods that write must be called in a transaction.
  *
  * Each date is either covered, in a faulty slice, or unread. The last read of its date decides whether a record is
  * missing, which means that a later step may remove it:

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/registry.js";
 import { type CoveredRange, withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
-import { type Mirror, writeInfo } from "../../src/store/database.js";
+import type { Mirror } from "../../src/store/database.js";
+import { writeOwner } from "../../src/store/owner.js";
 import { beginRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeHome } from "../support/home.js";
@@ -15,7 +16,7 @@ const clock = { now: () => now };
 
 function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
   const dates = new SyncState(mirror, resource).dates();
-  writeCoverage(mirror, resource, withCoveredRange(dates, added).coverage);
+  mirror.transaction(() => writeCoverage(mirror, resource, withCoveredRange(dates, added).coverage));
 }
 
 const covered = (from: string, to: string) => ({
@@ -29,8 +30,7 @@ const others = resources.map(({ name }) => name).filter((name) => name !== "orde
 
 test("status shows each synced resource's row count, covered range, last success and age", async () => {
   const mirror = await makeMirror();
-  writeInfo(mirror, "brand_id", "b");
-  writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
+  writeOwner(mirror, { id: "b", name: "Fjell & Fern\u001b[31m" });
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T06:00:00.000Z" });
   writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z", remove: ["order-1"] });
   recordCoverage(mirror, "orders", {
@@ -52,8 +52,7 @@ test("status shows each synced resource's row count, covered range, last success
 
 test("status --json prints the same data with stable field names", async () => {
   const mirror = await makeMirror();
-  writeInfo(mirror, "brand_id", "b");
-  writeInfo(mirror, "brand_name", "Fjell");
+  writeOwner(mirror, { id: "b", name: "Fjell" });
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
   mirror.db.transaction(() =>

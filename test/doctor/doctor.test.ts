@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { checkFreeSpace } from "../../src/commands/doctor.js";
-import { writeInfo } from "../../src/store/database.js";
+import { writeJsonInfo } from "../../src/store/database.js";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -30,7 +30,8 @@ beforeAll(async () => {
   home = makeHome();
   const mirror = await makeMirror(home);
   writeRead(mirror, "orders", [anOrder(1)]);
-  writeInfo(mirror, "last_backup", JSON.stringify({ at: new Date().toISOString(), path: mirror.path }));
+  const backup = { at: new Date().toISOString(), path: mirror.path };
+  mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
   mirror.db.close();
 });
 

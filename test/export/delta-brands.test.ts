@@ -30,7 +30,7 @@ async function makeMachine(...brands: string[]) {
   const mirrors = new Map<string, Mirror>();
   for (const [index, brand] of brands.entries()) {
     const mirror = await makeMirror(home, `${brand}.sqlite`);
-    writeInfo(mirror, "brand_id", brand);
+    mirror.transaction(() => writeInfo(mirror, "brand_id", brand));
     writeRead(mirror, "orders", ordersOf(index + 1), { whole: true });
     afterFile(() => mirror.db.close());
     mirrors.set(brand, mirror);

@@ -15,7 +15,7 @@ const versionName = (version: number) => String(version).padStart(20, "0");
 async function makeTable() {
   const home = makeHome();
   const mirror = await makeMirror(home);
-  writeInfo(mirror, "brand_id", "fern");
+  mirror.transaction(() => writeInfo(mirror, "brand_id", "fern"));
   afterFile(() => mirror.db.close());
   const folder = join(home, "lake");
   const table = join(folder, "orders");

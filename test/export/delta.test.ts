@@ -33,7 +33,7 @@ const orders = [0, 1, 2, 30, 31].map((n) =>
 async function makeDeltaFolder() {
   const home = makeHome();
   const mirror = await makeMirror(home);
-  writeInfo(mirror, "brand_id", "fern");
+  mirror.transaction(() => writeInfo(mirror, "brand_id", "fern"));
   writeRead(mirror, "orders", orders, { whole: true });
   afterFile(() => mirror.db.close());
   const folder = join(home, "lake");
@@ -389,7 +389,7 @@ test("a Delta table has no duplicate or outdated rows after the mirror has been 
   expect((await restored(backup)).err).toContain("nothing has changed");
 
   const replaced = await makeMirror(makeHome());
-  writeInfo(replaced, "brand_id", "fern");
+  replaced.transaction(() => writeInfo(replaced, "brand_id", "fern"));
   writeRead(replaced, "orders", [...orders].reverse().slice(0, 4), {
     at: "2026-11-05T00:00:00.000Z",
     whole: true,

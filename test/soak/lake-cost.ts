@@ -98,7 +98,7 @@ async function createMachine(
   for (const [index, path] of paths.entries()) {
     copyFileSync(template, path);
     const copy = await openMirror(path);
-    writeInfo(copy, "brand_id", `brand-${index}`);
+    copy.transaction(() => writeInfo(copy, "brand_id", `brand-${index}`));
     copy.db.close();
   }
   const profiles = Object.fromEntries(

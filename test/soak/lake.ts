@@ -146,7 +146,7 @@ async function createBrands(
 
 async function writeMirror({ id, orders, path }: LakeBrand, at: string): Promise<void> {
   const mirror = await openMirror(path);
-  writeInfo(mirror, "brand_id", id);
+  mirror.transaction(() => writeInfo(mirror, "brand_id", id));
   writeRead(mirror, "orders", orders, { at, whole: true });
   mirror.db.close();
 }

@@ -25,10 +25,8 @@ async function mirrored() {
   mirror.db.prepare("UPDATE records SET resource = 'content' WHERE record_id = 3").run();
   const ids = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE resource = 'orders'");
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));
-  store.remove(
-    ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
-    Date.parse("2026-11-02"),
-  );
+  const removed = ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0);
+  mirror.transaction(() => store.remove(removed, Date.parse("2026-11-02")));
   return mirror;
 }
 

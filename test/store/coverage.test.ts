@@ -8,8 +8,10 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
   const mirror = await makeMirror();
   const cover = (runId: number, ...readings: [from: number, to: number, requestedAt: number][]) => {
     const state = new SyncState(mirror, orders.name);
-    for (const [from, to, requestedAt] of readings)
-      state.coverRange({ runId, range: { from, to }, ids: new Set(), requestedAt });
+    mirror.transaction(() => {
+      for (const [from, to, requestedAt] of readings)
+        state.coverRange({ runId, range: { from, to }, ids: new Set(), requestedAt });
+    });
     return state;
   };
   cover(1, [2_000, 2_999, 70_000], [1_000, 1_999, 60_000]);

@@ -4,6 +4,8 @@ import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, write } from "./record-mirror.js";
 
+type Reading = Parameters<SyncState["applyReading"]>[0];
+
 const firstDay = { from: 0, to: 86_399_999 };
 const bothDays = { from: 0, to: 2 * 86_400_000 - 1 };
 const reading = { runId: 1, requestedAt: 1, isComplete: true, ids: [], changed: null };
@@ -13,13 +15,15 @@ async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
   const state = new SyncState(mirror, orders.name);
-  state.applyReading({ ...reading, range: firstDay, faulty: { ...faulty, ids: [1], added: [1] } }, null);
-  return state;
+  const apply = (given: Pick<Reading, "range" | "faulty"> & Partial<Reading>) =>
+    mirror.transaction(() => state.applyReading({ ...reading, ...given }, null));
+  apply({ range: firstDay, faulty: { ...faulty, ids: [1], added: [1] } });
+  return { state, apply };
 }
 
 test("if a partially read slice replaces other slices, their undated records are assigned to the new slice", async () => {
-  const state = await withUndatedOrder();
-  state.applyReading({ ...reading, range: bothDays, isComplete: false, faulty }, null);
+  const { apply, state } = await withUndatedOrder();
+  apply({ range: bothDays, isComplete: false, faulty });
   expect(state.faultySlices()).toEqual([
     { ...bothDays, readAt: 1, runId: 1, fault: "a fault", recordIds: [1] },
   ]);
@@ -27,15 +31,15 @@ test("if a partially read slice replaces other slices, their undated records are
 });
 
 test("an undated record is marked as missing if a complete slice without the record replaces its slice", async () => {
-  const state = await withUndatedOrder();
-  state.applyReading({ ...reading, range: bothDays, faulty }, null);
+  const { apply, state } = await withUndatedOrder();
+  apply({ range: bothDays, faulty });
   expect(state.faultyIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, date: null }]);
 });
 
 test("an undated record is not marked as missing if a complete slice contains it", async () => {
-  const state = await withUndatedOrder();
-  state.applyReading({ ...reading, range: bothDays, ids: [1], faulty }, null);
+  const { apply, state } = await withUndatedOrder();
+  apply({ range: bothDays, ids: [1], faulty });
   expect(state.missing.all()).toEqual([]);
 });
 
@@ -49,11 +53,11 @@ test("a record that the API returned for another date is missing only if it is n
     dates.map((order_date, n) => order(`o${n + 1}`, { order_date })),
   );
   const state = new SyncState(mirror, orders.name);
-  state.applyReading({ ...reading, range: day(1), ids: [2, 3], faulty: null }, null);
-  state.applyReading(
-    { ...reading, range: day(2), faulty: { ...faulty, ids: [1, 2, 3], added: [1, 2] } },
-    null,
-  );
+  mirror.transaction(() => {
+    state.applyReading({ ...reading, range: day(1), ids: [2, 3], faulty: null }, null);
+    const added = { ...faulty, ids: [1, 2, 3], added: [1, 2] };
+    state.applyReading({ ...reading, range: day(2), faulty: added }, null);
+  });
   expect(state.missing.all()).toMatchObject([{ id: 2 }]);
   expect(state.removableRecords()).toEqual([]);
 });

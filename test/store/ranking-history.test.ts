@@ -16,7 +16,7 @@ const row = (id: string | null, clicks: number): Json => ({
 test("for each day, the ranking history has a row for every host whose totals changed, with null totals for hosts that left the ranking", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) =>
-    saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking);
+    mirror.transaction(() => saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking));
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
   keep("2026-11-02", row("a", 5), row(null, 3));
   keep("2026-11-03", row("a", 6), row(null, 3));
@@ -39,7 +39,7 @@ test("for each day, the ranking history has a row for every host whose totals ch
 test("the ranking history converts totals that the API sends as strings to numbers", async () => {
   const mirror = await makeMirror();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
-  saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), ranking);
+  mirror.transaction(() => saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), ranking));
   expect(rows(mirror, "SELECT clicks, sales FROM analytics_hosts_snapshots")).toEqual([
     { clicks: 0, sales: 12.5 },
   ]);
@@ -47,8 +47,10 @@ test("the ranking history converts totals that the API sends as strings to numbe
 
 test("the ranking history omits the names of forgotten hosts", async () => {
   const mirror = await makeMirror();
-  writeJsonInfo(mirror, "forgotten", ["a"]);
-  saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
+  mirror.transaction(() => {
+    writeJsonInfo(mirror, "forgotten", ["a"]);
+    saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
+  });
   const select = "SELECT host_id, host_username, clicks FROM analytics_hosts_snapshots ORDER BY host_id";
   expect(rows(mirror, select)).toEqual([
     { host_id: "a", host_username: null, clicks: 5 },

@@ -139,7 +139,7 @@ test("a new URL signature is stored in the record and its row, but not logged as
   writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
   const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter });
-  store.write([campaign(2)], { readAt: Date.parse("2026-11-02") });
+  mirror.transaction(() => store.write([campaign(2)], { readAt: Date.parse("2026-11-02") }));
   expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
   expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
     { json: JSON.stringify(campaign(2)), since_at: "2026-11-01T00:00:00.000Z" },
@@ -269,10 +269,10 @@ test("if a record's date changes, the change interval starts at the last read th
     readAt: Date.parse(at(2)),
     runId: 1,
   };
-  writeCoverage(mirror, "orders", [recent]);
+  mirror.transaction(() => writeCoverage(mirror, "orders", [recent]));
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
-  store.write([value], { readAt: Date.parse(at(3)) });
+  mirror.transaction(() => store.write([value], { readAt: Date.parse(at(3)) }));
   expect(changes(mirror)).toEqual([
     { kind: "changed", field: "order_date", since: at(1), seen: at(3) },
     { kind: "changed", field: "refund_amount", since: at(1), seen: at(3) },
@@ -288,7 +288,7 @@ test.each([
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [], { at: at(2), whole: true });
     const store = new RecordWriter(mirror, orders, unrecordedRun(2));
-    store.write([order("o1")], { readAt: Date.parse(at(3)), isFaulty });
+    mirror.transaction(() => store.write([order("o1")], { readAt: Date.parse(at(3)), isFaulty }));
     expect(changes(mirror)).toEqual(logged);
   },
 );

@@ -46,6 +46,12 @@ test("a transaction is committed completely or not at all, even if it is nested"
   expect(notes(mirror.path)).toEqual(["note 1", "note 2"]);
 });
 
+test("a statement that writes outside a transaction is rejected", async () => {
+  const mirror = await makeMirror();
+  expect(() => addNote(mirror, "note 1")).toThrow("no transaction is open");
+  expect(notes(mirror.path)).toEqual([]);
+});
+
 const replacements: [string, RegExp, (path: string) => void][] = [
   ["removed", /was moved or removed during/, (path) => rmSync(path)],
   ["moved away", /was moved or removed during/, (path) => renameSync(path, `${path}.old`)],

@@ -84,7 +84,7 @@ export function writeRead(
   const coverage = readCoverage(mirror, resource.name);
   const writer = new RecordWriter(mirror, resource, { runId, reporter: silentReporter });
   const selectId = mirror.db.prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?").pluck();
-  mirror.db.transaction(() => {
+  mirror.transaction(() => {
     writer.write(records.map(asValue), { readAt, ...response });
     writer.remove(
       remove.map((key) => selectId.get(resource.name, key) as number),
@@ -97,11 +97,11 @@ export function writeRead(
       outcome: "done",
       verified: true,
     });
-  })();
-  const range = { from: Number.NEGATIVE_INFINITY, to: readAt, readAt, runId };
-  if (whole)
-    writeCoverage(mirror, resource.name, withCoveredRange({ coverage, faultySlices: [] }, range).coverage);
-  copyCoverageToRun(mirror, runId, readCoverage(mirror, resource.name));
+    const range = { from: Number.NEGATIVE_INFINITY, to: readAt, readAt, runId };
+    if (whole)
+      writeCoverage(mirror, resource.name, withCoveredRange({ coverage, faultySlices: [] }, range).coverage);
+    copyCoverageToRun(mirror, runId, readCoverage(mirror, resource.name));
+  });
 }
 
 function resourceOf(name: string): Resource {

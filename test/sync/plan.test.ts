@@ -180,8 +180,10 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
     [102, 110, 9],
     [110, 120, 5],
     [120, 130, 3],
-  ] as const)
-    state.coverRange({ runId: requestedAt, range: days(from, to), ids, requestedAt });
+  ] as const) {
+    const reading = { runId: requestedAt, range: days(from, to), ids, requestedAt };
+    mirror.transaction(() => state.coverRange(reading));
+  }
   const moved = [101, 103, 110, 111, 120].map((at) => utcDay(at * day));
   expect(groupDays(state, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
   mirror.db.close();
