@@ -76,12 +76,16 @@ export function parsedOption<T>(
   });
 }
 
+/** Matches the placeholders of options whose value is a path or a time. */
+const pathOrTimePlaceholder = /<(?:path|file|folder|dir|time)>$/;
+
 /**
  * Makes an option whose value is a path or a time reject an empty value, which usually comes from an unset variable.
+ * Options that parse their value check it themselves.
  */
 export function refuseEmptyPathOrTime(option: Option): void {
   const { flags, long, parseArg } = option;
-  if (parseArg || !/<(?:path|file|folder|dir|time)>$/.test(flags)) return;
+  if (parseArg || !pathOrTimePlaceholder.test(flags)) return;
   option.argParser((text: string) => {
     refuseEmpty(text, long ?? flags);
     return text;
