@@ -15,25 +15,15 @@ export interface OutputFlags extends Partial<Record<FormatName, boolean>> {
   decimalComma?: boolean;
 }
 
-/**
- * Creates a flag that selects a format, such as `--csv`. It conflicts with the flags for other formats.
- * @param conflicts the attribute names of the other options that conflict with this flag
- */
-export function formatOption(
-  { name, about }: Pick<Format, "name" | "about">,
-  conflicts: readonly string[] = [],
-): Option {
+/** Creates a flag that selects a format, such as `--csv`. It conflicts with the flags for other formats. */
+export function formatOption({ name, about }: Pick<Format, "name" | "about">): Option {
   const others = formats.map((format) => format.name).filter((other) => other !== name);
-  return new Option(`--${name}`, about).conflicts([...others, ...conflicts]);
+  return new Option(`--${name}`, about).conflicts(others);
 }
 
-/** @param conflicts the attribute names of the options that conflict with a format */
-export function createOutputOptions(
-  allowed: readonly Format[] = formats,
-  conflicts: Partial<Record<FormatName, readonly string[]>> = {},
-): readonly Option[] {
+export function createOutputOptions(allowed: readonly Format[]): readonly Option[] {
   return [
-    ...allowed.map((format) => formatOption(format, conflicts[format.name])),
+    ...allowed.map(formatOption),
     new Option("-o, --out <file>", "file to write; the extension selects the format"),
     withChoices(new Option("--delimiter <sign>", "CSV cell separator"), "delimiter", [
       ",",

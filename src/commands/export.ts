@@ -79,7 +79,8 @@ export const examples = {
 
 export function define(command: Command): void {
   command.argument("<table...>", "tables or views, spelled with - or _");
-  for (const option of createOutputOptions(formats, { singer: selectionFlags })) command.addOption(option);
+  for (const option of createOutputOptions(formats))
+    command.addOption(option.name() === "singer" ? option.conflicts(selectionFlags) : option);
   command
     .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
