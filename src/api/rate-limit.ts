@@ -135,7 +135,7 @@ export class RateLimiter {
   }
 
   #repair(path: string, error: unknown): void {
-    // The file was deleted while it was open. Opening it recreates it.
+    // The file was deleted while it was open, so the next attempt creates a new one.
     if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
     if (isDamaged(error)) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });

@@ -40,9 +40,9 @@ export function reportError(
 const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
 
 /**
- * Adds `--profile` and `--db` from the current command line to each command in a message that lacks them. Messages can
- * therefore name a command without the flags. A profile selected with BRANDAPI_PROFILE is not added; messages that need
- * it use `commandFor`.
+ * Adds `--profile` and `--db` from the current command line to the commands in a message, except to commands that
+ * already have them. Code that creates a message can therefore omit these flags. A profile that was selected with
+ * BRANDAPI_PROFILE is not added; a message that needs it uses `commandFor`.
  */
 export function completeCommands(
   text: string,

@@ -131,7 +131,7 @@ class StatusLine {
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
   Parameters<typeof completeCommands>[1];
 
-/** Shorter waits are not reported. */
+/** The minimum duration of a wait that is reported, in milliseconds. */
 const minReportedWaitMs = 2_000;
 /** If a request has had no response for this long, the terminal shows that the program is waiting for the host. */
 const slowRequestMs = 3_000;

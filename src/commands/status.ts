@@ -196,8 +196,8 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // The end of a run and the denial that it stores have the same time. If the last run failed for another reason, both
-  // reasons are listed.
+  // A run that was denied access stores the denial with its own end time. If the last run failed for another reason,
+  // both reasons are listed.
   if (refused && refused.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && !isCompletedVerify(last)) {

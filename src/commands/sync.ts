@@ -130,7 +130,8 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
       syncProfile(chosen, options, settings, flags, context),
     );
   }
-  // The URL from the flag or the variable is pinged for all profiles together, and a profile's URL for its own sync.
+  // The URL from the flag or the variable is pinged once for all profiles. The URL in a profile is pinged for the sync
+  // of that profile.
   return await withPings(ping, flags, deps, () =>
     runForAllProfiles(flags, context, (profileFlags, profileContext) => {
       const settings = readSettings(profileFlags, profileContext.deps);
@@ -207,7 +208,7 @@ async function printPlan(
   else deps.stdout.write(formatPlan(plan));
 }
 
-/** Sends one request per date range to get its number of records, and writes nothing. */
+/** Creates a sync's plan. Requests only counts and daily totals, and writes nothing. */
 async function createPlan(
   session: MirrorSession,
   chosen: ChosenResources,

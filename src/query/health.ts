@@ -163,12 +163,12 @@ function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"]
   const tables = readTableCheck(mirror, resource);
   if (run === null) return tables && { ...tables, repairable: true };
   const { started_at: at, error, run_id } = run;
-  // The run stored the differences that its own table check found. The last check may belong to a later `verify` that
-  // could not reach the API.
-  const isStoredWithRun = tables === null || error?.includes(tables.error);
+  // The error of a `verify` run includes the differences from its table check. The last table check may belong to a later
+  // `verify` that could not reach the API.
+  const isIncluded = tables === null || error?.includes(tables.error);
   return {
     at,
-    error: isStoredWithRun ? (error ?? "") : `${tables.error}; ${error}`,
+    error: isIncluded ? (error ?? "") : `${tables.error}; ${error}`,
     repairable: tables !== null || !isUnrepairableRun(mirror, resource, run_id),
   };
 }

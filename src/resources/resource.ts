@@ -73,15 +73,15 @@ export type StrategyFlag =
 interface StrategyTraits {
   syncFlags: readonly StrategyFlag[];
   /**
-   * True if every completed sync has read the entire resource, even if unreadable dates or duplicate IDs prevented its
-   * verification. If false, only a verified sync has.
+   * True if every completed sync has read the entire resource, even if it could not be verified because of unreadable
+   * dates or duplicate IDs. If false, an unverified sync may have read only a part.
    */
   isAlwaysReadInFull: boolean;
   /** True if the API may restate the values at any time, so that they cannot be verified. */
   isRestated: boolean;
 }
 
-/** The properties of each strategy that commands depend on. */
+/** The properties of each strategy that code outside `sync` depends on. */
 export const strategyTraits: Readonly<Record<Strategy["kind"], StrategyTraits>> = {
   dated: {
     syncFlags: ["--since", "--until", "--window", "--audit"],

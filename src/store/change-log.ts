@@ -115,7 +115,7 @@ export class ChangeLog {
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
     const seenBeforeMissing = mirror.selectValue<string | null>(select, resource.name, record_id);
     const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_at) ?? since_at;
-    // A read before `since_at` did not return this version.
+    // A read that took place before `since_at` cannot have returned this version.
     return seenAt > since_at ? seenAt : since_at;
   }
 

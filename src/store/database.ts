@@ -48,8 +48,9 @@ export class Mirror {
   }
 
   /**
-   * Runs a statement that writes. A transaction must be open: it is rolled back if a later statement fails or if the
-   * mirror file was replaced.
+   * Runs a statement that writes, in the open transaction. The transaction is rolled back if a later statement fails or
+   * if the mirror file was replaced.
+   * @throws if no transaction is open
    */
   run(sql: string, ...parameters: unknown[]): RunResult {
     if (!this.db.inTransaction) throw new Error(`no transaction is open for ${sql}`);

@@ -223,13 +223,13 @@ export class RecordWriter {
   #update(row: RecordRow, version: RecordVersion, options: WriteOptions): boolean {
     const { json, listJson, value } = version;
     const { keepsHistory } = this.resource;
-    // A record that reappears, or that was read with different request parameters, has changed in any case.
-    const mustChange = row.removed_at !== null || row.context !== contextJson(options.context);
-    const isIdentical = !mustChange && row.json === json && row.list_json === listJson;
+    // A record that reappears or was read with different request parameters counts as changed.
+    const countsAsChanged = row.removed_at !== null || row.context !== contextJson(options.context);
+    const isIdentical = !countsAsChanged && row.json === json && row.list_json === listJson;
     if (isIdentical && keepsHistory) return false;
 
     const before = this.#parseMirrored(row, value);
-    const isChanged = mustChange || !isSameRecord(before, value, this.resource);
+    const isChanged = countsAsChanged || !isSameRecord(before, value, this.resource);
     const readAt = formatInstant(options.readAt);
     // Without a history, `since_at` is the time of the last read, so identical records are rewritten as well.
     const sinceAt = isChanged || !keepsHistory ? readAt : row.since_at;

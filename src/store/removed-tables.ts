@@ -5,9 +5,9 @@ import { withWritableSchema } from "./schema.js";
 import { quote, tableName } from "./table-sql.js";
 
 /**
- * Frees the names of the tables for removed records. Mirrors from early versions do not have these tables yet, so users
- * may have created views with their names, which are dropped, or tables, which are renamed. This step is not one of the
- * migrations in `schema.ts`, because the names come from the resource declarations.
+ * Frees the names of the tables for removed records in a mirror from an early version, which does not have these tables.
+ * Drops user-defined views that have these names, and renames user-defined tables. The names come from the resource
+ * declarations, so this step cannot be one of the migrations in `schema.ts`.
  * @returns a message for each dropped view and renamed table
  */
 export function freeRemovedTableNames(mirror: Mirror): string[] {

@@ -247,7 +247,7 @@ export function migrateSystemTables(db: Database): void {
 }
 
 /**
- * Runs statements that rename tables. Without `writable_schema`, SQLite does not rename a table while the file contains
+ * Runs statements that rename tables. Without `writable_schema`, SQLite refuses to rename a table if the file contains
  * an invalid view or trigger.
  */
 export function withWritableSchema(db: Database, work: () => void): void {
