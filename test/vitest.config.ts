@@ -49,7 +49,7 @@ export const baseConfig = defineConfig({
     globalSetup: ["test/support/build.ts"],
     setupFiles: ["test/support/each-file.ts"],
     env: { TMPDIR: fastFolder() },
-    // The slowest test takes 5 seconds on an idle machine.
+    // The slowest test takes 4 seconds on an idle machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Three workers keep two cores busy, because tests often wait for other processes.
