@@ -76,10 +76,12 @@ function importsOf(file: string): Import[] {
 
 const layerOf = (file: string) => file.split("/")[0] ?? "";
 
+/** Returns the imports that are loaded together with the file. */
+const loads = (file: string) =>
+  (imports.get(file) ?? []).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic);
+
 /** Returns import cycles such as `a > b > a`, at most one per file. */
 function findCycles(): string[] {
-  const loads = (file: string) =>
-    (imports.get(file) ?? []).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic);
   const cycles: string[] = [];
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]) => {
@@ -126,6 +128,13 @@ test("files in src import only from lower layers", () => {
 
 test("files in src have no import cycles", () => {
   expect(findCycles()).toEqual([]);
+});
+
+test("commands load the code for Parquet files and Delta tables only when they need it", () => {
+  const loaded = new Set(files.filter((file) => layerOf(file) === "commands"));
+  // A set also visits the files that are added during the loop.
+  for (const file of loaded) for (const { path } of loads(file)) loaded.add(path);
+  expect([...loaded].filter((file) => /^export\/(parquet|delta\/)/.test(file))).toEqual([]);
 });
 
 test("files in src have unique names", () => {

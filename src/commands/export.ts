@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { exportDeltaTables } from "../cli/delta-output.js";
 import {
   allProfilesOption,
   checkName,
@@ -114,7 +113,10 @@ export async function run(
   context: Context,
   typedNames: readonly string[],
 ): Promise<ExitCode> {
-  if (flags.delta !== undefined) return await exportDeltaTables(typedNames, flags, context);
+  if (flags.delta !== undefined) {
+    const { exportDeltaTables } = await import("../cli/delta-output.js");
+    return await exportDeltaTables(typedNames, flags, context);
+  }
   refuseDeltaFlags(flags);
   const { deps } = context;
   const { columns, includeRemoved, limit, where } = flags;

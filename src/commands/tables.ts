@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { listDeltaTables } from "../cli/delta-output.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { resolveTableName } from "../cli/table-selection.js";
 import type { GlobalFlags } from "../config/settings.js";
@@ -43,7 +42,10 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
     throw new UsageError("`--all` applies only to the list of tables.", {
       hint: `omit \`--all\` or \`${name}\``,
     });
-  if (delta !== undefined) return await listDeltaTables(name ? [name] : [], flags, context);
+  if (delta !== undefined) {
+    const { listDeltaTables } = await import("../cli/delta-output.js");
+    return await listDeltaTables(name ? [name] : [], flags, context);
+  }
   const { stdout } = context.deps;
   await readMirror(flags, context.deps, async (session) => {
     const { mirror } = session;

@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { verifyDeltaTables } from "../cli/delta-output.js";
 import { completeCommands } from "../cli/error-output.js";
 import { type ChosenResources, chooseResources, waitOption } from "../cli/flags.js";
 import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
@@ -60,7 +59,10 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
-  if (flags.delta !== undefined) return await verifyDeltaTables(names, flags, context);
+  if (flags.delta !== undefined) {
+    const { verifyDeltaTables } = await import("../cli/delta-output.js");
+    return await verifyDeltaTables(names, flags, context);
+  }
   const { deps } = context;
   if (flags.full)
     throw new UsageError("`--full` applies only to `--delta`.", {
