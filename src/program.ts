@@ -10,8 +10,8 @@ import { readVersion } from "./version.js";
 interface Entry {
   summary: string;
   load(): Promise<CommandModule>;
-  /** True if the command sends requests and therefore accepts `--rate-limit` and `--max-wait`. */
-  takesRequestFlags?: boolean;
+  /** True if the command accepts `--rate-limit` and `--max-wait`. Not all of these commands send requests. */
+  acceptsRequestFlags?: boolean;
   rejectsJson?: boolean;
   /**
    * True if the command must continue after the reader has closed stdout, because its work or exit code matters more
@@ -39,7 +39,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     login: {
       summary: "Store a brand's base URL and key, after checking them",
       load: () => import("./commands/login.js"),
-      takesRequestFlags: true,
+      acceptsRequestFlags: true,
     },
     logout: {
       summary: "Remove a profile's base URL and key from this machine",
@@ -48,12 +48,12 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     whoami: {
       summary: "Show the brand and the key's scopes and expiry",
       load: () => import("./commands/whoami.js"),
-      takesRequestFlags: true,
+      acceptsRequestFlags: true,
     },
     doctor: {
       summary: "Check this machine, the settings, the key and the mirror",
       load: () => import("./commands/doctor.js"),
-      takesRequestFlags: true,
+      acceptsRequestFlags: true,
       continuesWithoutReader: true,
     },
     profiles: {
@@ -70,32 +70,33 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     sync: {
       summary: "Sync the brand's data into the mirror",
       load: () => import("./commands/sync.js"),
-      takesRequestFlags: true,
+      acceptsRequestFlags: true,
       continuesWithoutReader: true,
     },
     verify: {
       summary: "Compare the mirror with the API",
       load: () => import("./commands/verify.js"),
-      takesRequestFlags: true,
+      acceptsRequestFlags: true,
       continuesWithoutReader: true,
     },
     status: {
       summary: "Show how complete and up to date the mirror is",
       load: () => import("./commands/status.js"),
       // `status` sends no requests, but existing crontab lines may pass these flags.
-      takesRequestFlags: true,
+      acceptsRequestFlags: true,
       continuesWithoutReader: true,
     },
     download: {
       summary: "Download files from the brand's content library",
       load: () => import("./commands/download.js"),
-      takesRequestFlags: true,
+      acceptsRequestFlags: true,
       continuesWithoutReader: true,
     },
     cron: {
       summary: "Print crontab lines for a nightly sync (installs nothing)",
       load: () => import("./commands/cron.js"),
-      takesRequestFlags: true,
+      // `cron` adds these flags to the crontab lines.
+      acceptsRequestFlags: true,
     },
     backup: {
       summary: "Back up the mirror, or restore a backup",
@@ -137,7 +138,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     sandbox: {
       summary: "Serve the documented API locally with sample data",
       load: () => import("./commands/sandbox.js"),
-      takesRequestFlags: true,
+      // `--rate-limit` sets the limit that the sandbox enforces.
+      acceptsRequestFlags: true,
     },
   },
 };
@@ -194,12 +196,12 @@ export async function buildProgram(deps: Deps): Promise<Command> {
 
 /** @throws UsageError if a global option has no effect on the command */
 function refuseInapplicableGlobalFlags(command: string, flags: GlobalFlags): void {
-  const { rejectsJson, takesRequestFlags } = entries.get(command) ?? {};
+  const { acceptsRequestFlags, rejectsJson } = entries.get(command) ?? {};
   const refuse = (reason: string, flag: string) => {
     throw new UsageError(`\`brandapi ${command}\` ${reason}.`, { hint: `omit \`${flag}\`` });
   };
   if (flags.json && rejectsJson) refuse("prints no JSON", "--json");
-  if (takesRequestFlags) return;
+  if (acceptsRequestFlags) return;
   if (flags.rateLimit !== undefined) refuse("sends no requests to the API", "--rate-limit");
   if (flags.maxWait !== undefined) refuse("sends no requests to the API", "--max-wait");
 }
