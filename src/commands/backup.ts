@@ -22,7 +22,7 @@ import {
   replaceMirror,
 } from "../store/backups.js";
 import { connect, type Mirror, readInfo, withMirror, writeInfo, writeJsonInfo } from "../store/database.js";
-import { fileIdentity, isWritable, resolveMirrorPath } from "../store/mirror-files.js";
+import { isWritable, readFileId, resolveMirrorPath } from "../store/mirror-files.js";
 import { lockMirror } from "../store/mirror-lock.js";
 import { openMirror } from "../store/open.js";
 import { readOwner } from "../store/owner.js";
@@ -177,7 +177,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
   if (!statSync(from).isFile())
     throw new MirrorUnusable(`The backup is not a file: ${from}`, { hint: "pass a file to `--restore`" });
   const db = resolveMirrorPath(dbPath);
-  if (fileIdentity(from) === fileIdentity(db))
+  if (readFileId(from) === readFileId(db))
     throw new UsageError(`${from} is the mirror itself; nothing was changed.`, {
       hint: `pass a backup to \`--restore\`; backups are in ${backupFolder(db)} unless you chose a different folder`,
     });

@@ -3,8 +3,8 @@ import { MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { damagedHint, errorCode, explainOpenError } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
-import { checkMirrorPath, checkNotReplaced, fileIdentity, readIntoMemory } from "./mirror-files.js";
-import { checkIdentity } from "./schema.js";
+import { checkMirrorPath, checkNotReplaced, readFileId, readIntoMemory } from "./mirror-files.js";
+import { checkIsMirror } from "./schema.js";
 
 /** The maximum time, in milliseconds, that SQLite waits for another writer. Signal handlers cannot run meanwhile. */
 export const busyMs = 1_000;
@@ -186,7 +186,7 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
   checkMirrorPath(path);
   const Sqlite = await loadSqlite();
   const open = (source: string | Buffer): Mirror => {
-    const fileId = fileIdentity(path);
+    const fileId = readFileId(path);
     const db = new Sqlite(source, { readonly, fileMustExist: true, timeout: busyMs });
     try {
       // Keep temporary data in memory, because a read-only system may have no writable folder for it.
@@ -198,7 +198,7 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
       db.pragma("schema_version");
       checkNotReplaced({ fileId, path });
       const mirror = new Mirror(db, path, fileId);
-      checkIdentity(mirror);
+      checkIsMirror(mirror);
       return mirror;
     } catch (error) {
       db.close();
@@ -241,7 +241,7 @@ export function closeMirror(mirror: Mirror): void {
   if (db.inTransaction) db.exec("ROLLBACK");
   // If the mirror file was moved, empty its log. Otherwise, SQLite would apply the log to the file that took the
   // mirror's place.
-  if (fileId !== fileIdentity(path)) truncateLog(mirror);
+  if (fileId !== readFileId(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
 }

@@ -52,7 +52,7 @@ export function moveLogFiles(path: string, aside: string): void {
     if (existsSync(path + end)) renameSync(path + end, aside + end);
 }
 
-export function fileIdentity(path: string): string | null {
+export function readFileId(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}:${ino}`;
@@ -66,7 +66,7 @@ export function fileIdentity(path: string): string | null {
  * @throws MirrorUnusable if the file was replaced or removed
  */
 export function checkNotReplaced({ fileId, path }: { fileId: string | null; path: string }): void {
-  const now = fileId === null ? null : fileIdentity(path);
+  const now = fileId === null ? null : readFileId(path);
   if (now === fileId) return;
   const [what, hint] =
     now === null
@@ -84,16 +84,16 @@ const maxFileSize = 2 ** 31 - 1;
  * @throws MirrorUnusable if the log contains changes, a sync is writing to the mirror, or the file is too large
  */
 export function readIntoMemory(path: string): Buffer {
-  const refuse = (reason: string) =>
+  const createError = (reason: string) =>
     new MirrorUnusable(`The mirror cannot be read in a read-only folder${reason}: ${path}.`, {
       hint: "copy the mirror, with its `-wal` and `-shm` files, to a writable folder, and open the copy with `--db`",
     });
   const before = statSync(path);
-  if (before.size > maxFileSize) throw refuse(", because it is larger than 2 GiB");
+  if (before.size > maxFileSize) throw createError(", because it is larger than 2 GiB");
   const database = readFileSync(path);
   const after = statSync(path);
   if (hasLog(path) || before.mtimeMs !== after.mtimeMs || before.size !== after.size)
-    throw refuse(" while some of its data is in a log");
+    throw createError(" while some of its data is in a log");
   return withoutLogMode(database);
 }
 

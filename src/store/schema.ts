@@ -219,7 +219,7 @@ export const migrations: readonly string[] = [
  * Checks that a file is a mirror, or is empty.
  * @throws MirrorUnusable if the file is neither, or was written by a newer version
  */
-export function checkIdentity({ db, path }: Mirror): void {
+export function checkIsMirror({ db, path }: Mirror): void {
   const version = readUserVersion(db);
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;

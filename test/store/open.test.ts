@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
-import { fileIdentity } from "../../src/store/mirror-files.js";
+import { readFileId } from "../../src/store/mirror-files.js";
 import { lockMirror } from "../../src/store/mirror-lock.js";
 import { openMirror, openMirrorForReading, openMirrorOrEmpty } from "../../src/store/open.js";
 import { applicationId, migrations } from "../../src/store/schema.js";
@@ -68,7 +68,7 @@ test("opening a symbolic link to a missing mirror creates the mirror and its loc
   const lock = await lockMirror(link, options);
   expect(statSync(`${target}-lock`).isFile()).toBe(true);
   const mirror = await openForTest(link);
-  expect(mirror.fileId).toBe(fileIdentity(target));
+  expect(mirror.fileId).toBe(readFileId(target));
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
   await expect(lockMirror(link, options)).rejects.toBeInstanceOf(MirrorBusy);
   lock.release();
