@@ -10,9 +10,9 @@ import {
   classifyError,
   classifyStatus,
   createFailureError,
-  createRefusalError,
+  createRejectionError,
   type KeyScopes,
-  type RefusedRequest,
+  type RejectedRequest,
   type RequestFailure,
   RequestTimeout,
   readScopes,
@@ -104,12 +104,12 @@ export class ApiClient {
         return result;
       }
       const { failure } = result;
-      if (failure.kind === "refused") {
+      if (failure.kind === "rejected") {
         this.#outage.recordResponse();
         const keyScopes = failure.status === 403 ? await this.#readKeyScopes(path) : null;
         const baseUrl = this.#baseUrl.href.replace(/\/$/, "");
         const { rejectedKeyHint } = this.settings;
-        throw createRefusalError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
+        throw createRejectionError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
       }
 
       this.#outage.recordFailure(path, sentAt);
@@ -145,7 +145,7 @@ export class ApiClient {
     { path, url, maxItems }: ApiRequest,
     permit: number,
     timeoutMs: number,
-  ): Promise<ApiResponse | { failure: RefusedRequest | RequestFailure }> {
+  ): Promise<ApiResponse | { failure: RejectedRequest | RequestFailure }> {
     const { clock, fetch, signal } = this.deps;
     const { key } = this.settings;
     const requestedAt = clock.now();
@@ -181,8 +181,8 @@ export class ApiClient {
    * Returns the key's scopes, which help to explain a 403. `/me` needs no scope, so a 403 for `/me` means that the IP
    * address is not allowed.
    */
-  async #readKeyScopes(refusedPath: string): Promise<KeyScopes> {
-    if (refusedPath === "/me") return "forbidden";
+  async #readKeyScopes(deniedPath: string): Promise<KeyScopes> {
+    if (deniedPath === "/me") return "forbidden";
     this.#keyScopes ??= this.get("/me").then(
       ({ data }) => readScopes(data),
       (error: unknown) => {

@@ -16,8 +16,8 @@ import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
 /** A response whose status is not retried. */
-export interface RefusedRequest {
-  kind: "refused";
+export interface RejectedRequest {
+  kind: "rejected";
   status: number;
   /** True for an HTML body, which does not come from the API. */
   isWebPage: boolean;
@@ -47,7 +47,7 @@ export class RequestTimeout extends Error {}
 export class ProxyUnreachable extends Error {}
 
 /** Thrown if the proxy responds with an error instead of connecting to the API. */
-export class ProxyRefusal extends Error {
+export class ProxyRejection extends Error {
   constructor(readonly status: number) {
     super(`HTTP ${status}`);
   }
@@ -56,11 +56,11 @@ export class ProxyRefusal extends Error {
 export function classifyStatus(
   { status, headers }: HttpResponse,
   now: number,
-): RefusedRequest | RequestFailure {
+): RejectedRequest | RequestFailure {
   const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
   if (!canRetry) {
     const isWebPage = /\bhtml\b/i.test(headers.get("content-type") ?? "");
-    return { kind: "refused", status, isWebPage, location: headers.get("location") };
+    return { kind: "rejected", status, isWebPage, location: headers.get("location") };
   }
   const name = STATUS_CODES[status];
   const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
@@ -94,7 +94,7 @@ const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!
 export function classifyError(cause: unknown, host: string): RequestFailure | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
-  if (cause instanceof ProxyRefusal) {
+  if (cause instanceof ProxyRejection) {
     const reason = `the proxy refused the connection to ${host} (HTTP ${cause.status})`;
     if (cause.status !== 407) return { kind: "network", reason, cause };
     const hint = "add the proxy's user name and password to HTTPS_PROXY";
@@ -161,8 +161,8 @@ const pathWithId = /^\/(content|opportunities|surveys)\//;
  * Returns the error for a status that is not retried (see "Errors" in the API documentation). Ignores the response body,
  * whose undocumented fields could contain the key.
  */
-export function createRefusalError(refusal: RefusedRequest, context: RequestContext): BrandapiError {
-  const { location, status } = refusal;
+export function createRejectionError(rejected: RejectedRequest, context: RequestContext): BrandapiError {
+  const { location, status } = rejected;
   const { path, baseUrl, rejectedKeyHint } = context;
   if (status === 400)
     return new BadRequest(`The API rejected the parameters for ${path} (400).`, {
@@ -179,7 +179,7 @@ export function createRefusalError(refusal: RefusedRequest, context: RequestCont
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
       { status, hint: "check the brand's plan; `brandapi sync` still syncs all other data" },
     );
-  if (status === 403) return createForbiddenError(refusal, context);
+  if (status === 403) return createForbiddenError(rejected, context);
   if (status === 404 && pathWithId.test(path))
     return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
   // All paths without an ID exist, so the base URL must be wrong.
@@ -214,7 +214,7 @@ function redirectHint(location: string | null, baseUrl: string): string {
 const maxListedScopes = 20;
 
 function createForbiddenError(
-  { isWebPage, status }: RefusedRequest,
+  { isWebPage, status }: RejectedRequest,
   { path, scope, keyScopes }: RequestContext,
 ): Forbidden {
   if (isWebPage)

@@ -3,7 +3,7 @@ import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
 import { type Dispatcher, EnvHttpProxyAgent, Pool, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { ProxyRefusal, ProxyUnreachable } from "./request-errors.js";
+import { ProxyRejection, ProxyUnreachable } from "./request-errors.js";
 
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
@@ -58,7 +58,7 @@ function createProxyPool({ hostname, port, protocol, origin }: URL, options: obj
     });
     if (data.statusCode === 200) return data;
     data.socket.on("error", () => {}).destroy();
-    throw new ProxyRefusal(data.statusCode);
+    throw new ProxyRejection(data.statusCode);
   };
   return Object.assign(pool, { connect });
 }

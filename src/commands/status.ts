@@ -83,9 +83,9 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = createStaleError(health, areNamed, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet`, no table is printed, so the problems are printed as warnings. Refusals are left out, because the
-    // error names them.
-    if (quiet) for (const problem of describeProblems(withoutRefusals(health))) warn(problem);
+    // With `--quiet`, no table is printed, so the problems are printed as warnings. Rejections are left out, because
+    // the error names them.
+    if (quiet) for (const problem of describeProblems(withoutRejections(health))) warn(problem);
     throw stale;
   });
 }
@@ -98,38 +98,41 @@ function createStaleError(
   neverSynced: MirrorStale,
 ): MirrorStale | null {
   const { failed_run, never_read, resources } = health;
-  const refusals = listRefusals(health);
+  const rejections = listRejections(health);
   const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed_run?.isRefused;
   const old = resources.filter(isOld).map(({ resource }) => resource);
   const missing = named ? never_read : [];
   const toSync = [...old, ...missing];
-  if (refusals.length === 0 && toSync.length === 0) return resources.length === 0 ? neverSynced : null;
-  const reasons = refusals.map(({ reason }) => reason);
+  if (rejections.length === 0 && toSync.length === 0) return resources.length === 0 ? neverSynced : null;
+  const reasons = rejections.map(({ reason }) => reason);
   if (old.length > 0) reasons.push(`Older than ${formatDuration(maxAgeMs)}: ${old.join(", ")}.`);
   if (missing.length > 0) reasons.push(`Never synced: ${missing.join(", ")}.`);
-  const hints = refusals.flatMap(({ hint }) => hint ?? []);
+  const hints = rejections.flatMap(({ hint }) => hint ?? []);
   if (toSync.length > 0) hints.push(`run \`brandapi sync ${toSync.join(" ")}\``);
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Lists what the API refused: the key, if it was rejected, and each resource to which access was denied. */
-function listRefusals({ failed_run: failed, resources }: Health): { reason: string; hint: string | null }[] {
-  const rejected = failed?.isRefused
+/** Lists what the API rejected: the key, and each resource to which it denied access. */
+function listRejections({
+  failed_run: failed,
+  resources,
+}: Health): { reason: string; hint: string | null }[] {
+  const rejectedKey = failed?.isRefused
     ? [{ reason: `The ${formatFailedCommand(failed)}`, hint: failed.hint }]
     : [];
   const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
   const firstOfEach = refused.filter(
     ({ error }, index) => refused.findIndex((other) => other.error === error) === index,
   );
-  const refusals = firstOfEach.map(({ at, error, hint }) => {
+  const denials = firstOfEach.map(({ at, error, hint }) => {
     const names = refused.flatMap((one) => (one.error === error ? one.resource : []));
     return { reason: `Refused on ${formatMinute(at)}: ${names.join(", ")}: ${escapeText(error)}`, hint };
   });
-  return [...rejected, ...refusals];
+  return [...rejectedKey, ...denials];
 }
 
-/** Returns the mirror's health without refusals, which the error from `createStaleError` already names. */
-function withoutRefusals(health: Health): Health {
+/** Returns the mirror's health without rejections, which the error from `createStaleError` already names. */
+function withoutRejections(health: Health): Health {
   const { failed_run, resources } = health;
   return {
     ...health,

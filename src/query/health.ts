@@ -119,7 +119,7 @@ export function readResourceHealth(
   const last = resolveKilledRun(mirror, findLastRun(mirror, name), underWay !== null);
   const refused = readAccessDenial(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
-  const isRefused = refused !== null || readFailedCommand(mirror)?.isRefused === true;
+  const isDenied = refused !== null || readFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
   // The coverage does not include the records' details, which may not have been read yet.
@@ -146,7 +146,7 @@ export function readResourceHealth(
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
     // A success dated in the future also counts as stale, because the clock was wrong when it was recorded.
-    stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
+    stale: maxAgeMs !== null && (isDenied || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Brand } from "./brand.js";
 import { ErrorResponse, type ResponseData } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
 import { handleFileRequest } from "./file-host.js";
-import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
+import { authorize, findKey, rejectMisplacedKey } from "./keys.js";
 
 export const apiRoot = "/api/brand/v1";
 
@@ -91,7 +91,7 @@ export function respond(
   const { endpoint, params } = findEndpoint(path);
   if (request.method !== "GET" && request.method !== "HEAD")
     throw new ErrorResponse(405, "read_only", "Only GET is supported.", { allow: "GET, HEAD" });
-  refuseMisplacedKey(request, query, brand);
+  rejectMisplacedKey(request, query, brand);
   const key = authorize(request, brand, endpoint, context.now);
   return endpoint.handle({ brand, key, query, params, ...context });
 }

@@ -62,7 +62,7 @@ export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | 
 const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "token", "authorization"];
 
 /** @throws ErrorResponse if the URL or `x-api-key` contains a key, even if the Authorization header is valid */
-export function refuseMisplacedKey(
+export function rejectMisplacedKey(
   { url, headers }: SandboxRequest,
   query: URLSearchParams,
   { keys }: Brand,

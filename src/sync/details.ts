@@ -22,7 +22,7 @@ import { encodePathSegment } from "../util/urls.js";
 import { countList, describeListEstimate, readCompleteList } from "./list-strategies.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
-import { findRemovalRefusal } from "./removals.js";
+import { findHoldBackReason } from "./removals.js";
 import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
 type DetailsSession = ResourceSession<DetailsStrategy>;
@@ -143,8 +143,8 @@ async function replaceDetailRecords(
     const { ids } = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
-    const refusal = findRemovalRefusal(run, removed.length, removed.length + ids.length);
-    if (refusal) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${refusal.text}.`, { hint: refusal.hint });
+    const reason = findHoldBackReason(run, removed.length, removed.length + ids.length);
+    if (reason) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${reason.text}.`, { hint: reason.hint });
     writer.remove(removed, readAt);
     progress.addRows(results.length);
     markDetailsRead(mirror, owner.id, readAt);

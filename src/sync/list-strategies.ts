@@ -4,7 +4,7 @@ import { countCurrent, findRecordKey, readCurrentIds, readCurrentKeys } from "..
 import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
-import { findRemovalRefusal, removeMissing } from "./removals.js";
+import { findHoldBackReason, removeMissing } from "./removals.js";
 import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
 export async function estimateList(session: ResourceSession): Promise<RequestEstimate[]> {
@@ -77,8 +77,8 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
     });
   const items = [...list.records.values()].map(({ record }) => record);
   const present = countCurrent(mirror, resource.name);
-  const refusal = findRemovalRefusal(run, Math.max(0, present - items.length), present);
-  if (refusal) return incomplete(run, list.total, refusal);
+  const reason = findHoldBackReason(run, Math.max(0, present - items.length), present);
+  if (reason) return incomplete(run, list.total, reason);
   const { requestedAt } = list;
   mirror.transaction(() => {
     const written = items.flatMap(

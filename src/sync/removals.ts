@@ -2,10 +2,10 @@ import { countCurrent } from "../store/records.js";
 import type { IncompleteReason, ResourceSession, SyncRun } from "./run.js";
 
 /**
- * Returns the reason to refuse a removal, or null to allow it. By default, a run must not remove all records, or more
+ * Returns the reason to hold back a removal, or null to apply it. By default, a run must not remove all records, or more
  * than half of a list with over 20 records, because such a removal suggests an error in the API.
  */
-export function findRemovalRefusal(
+export function findHoldBackReason(
   { options, resource: { name } }: ResourceSession,
   removals: number,
   present: number,
@@ -22,8 +22,8 @@ export function findRemovalRefusal(
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
   const ids = state.removableRecords().map(({ id }) => id);
-  const refusal = findRemovalRefusal(run, ids.length, countCurrent(mirror, resource.name));
-  if (refusal) return [refusal];
+  const reason = findHoldBackReason(run, ids.length, countCurrent(mirror, resource.name));
+  if (reason) return [reason];
   if (ids.length === 0) return [];
   mirror.transaction(() => {
     writer.remove(ids, clock.now());

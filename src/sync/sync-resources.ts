@@ -184,7 +184,7 @@ function decideDeniedOutcome(
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // A single reason with a hint is printed on its own, because "incomplete" can be misleading. A refused removal, for
+  // A single reason with a hint is printed on its own, because "incomplete" can be misleading. A held-back removal, for
   // example, leaves nothing unread.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {

@@ -25,7 +25,7 @@ it.each([408, 429, 500, 502, 501, 503, 504, 520])("a request is retried after HT
 it.each([201, 204, 301, 302, 304, 400, 401, 402, 403, 404, 405, 410, 418, 422])(
   "a request is not retried after HTTP %i",
   (status) => {
-    expect(kindOf(status)).toBe("refused");
+    expect(kindOf(status)).toBe("rejected");
   },
 );
 

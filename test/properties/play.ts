@@ -15,7 +15,7 @@ export async function play(listName: TestedList, { steps, ...options }: Scenario
   try {
     for (const [index, step] of steps.entries()) {
       const result = await playStep(world, step);
-      const claims = result ? [...findFalseClaims(world, result), ...checkRefusals(result)] : [];
+      const claims = result ? [...findFalseClaims(world, result), ...checkRejections(result)] : [];
       if (result?.wasKilled) claims.push(...(await findDamage(world)));
       if (claims.length > 0) return claims.slice(0, 5).map((claim) => `step ${index}: ${claim}`);
     }
@@ -83,7 +83,7 @@ function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
 }
 
 /** Checks that the program does not reject a documented response. */
-function checkRefusals({ error }: RunResult): string[] {
+function checkRejections({ error }: RunResult): string[] {
   const isRejected =
     error instanceof UnsafeResponse || (error instanceof Error && error.constructor === UnexpectedResponse);
   return isRejected ? [`a documented response was rejected: ${errorText(error)}`] : [];

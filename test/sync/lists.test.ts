@@ -267,7 +267,7 @@ describe("implausible removals", () => {
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
-  test("records that sync refuses to remove stay marked as missing until the API returns them again", async () => {
+  test("records whose removal sync holds back stay marked as missing until the API returns them again", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -336,7 +336,7 @@ describe("a list's totals in `sync_runs`", () => {
     }
   });
 
-  test("sync stores the totals of a list even if it refuses to remove records", async () => {
+  test("sync stores the totals of a list even if it holds back removals", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);

@@ -215,9 +215,9 @@ describe("implausible removals", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
-    const refused = await runNextDay(brand);
-    expect(refused.code).toBe(8);
-    expect(refused.err).toContain("no longer returns 200 of 350 mirrored records: nothing was removed");
+    const heldBack = await runNextDay(brand);
+    expect(heldBack.code).toBe(8);
+    expect(heldBack.err).toContain("no longer returns 200 of 350 mirrored records: nothing was removed");
     expect(brand.mirrored()).toHaveLength(350);
     expect((await runNextDay(brand, "sync orders --accept-removals")).code).toBe(0);
     expect(brand.mirrored()).toHaveLength(150);
