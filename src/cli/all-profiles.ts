@@ -6,15 +6,21 @@ import { createStyle } from "../util/terminal.js";
 import { reportError } from "./error-output.js";
 
 /**
- * Runs a command once for each profile on this machine. Continues after a failure, but not after a signal.
+ * Runs a command for the selected profile or, with `--all-profiles`, for each profile on this machine. With
+ * `--all-profiles`, continues after a failure, but not after a signal.
  * @returns the most severe exit code
- * @throws ConfigurationError if there is no profile; Stopped or UsageError, which cancel the remaining runs
+ * @throws errors from `run`; with `--all-profiles`, ConfigurationError if there is no profile, and Stopped or
+ * UsageError, which cancel the remaining runs
  */
-export async function runForAllProfiles<Flags extends GlobalFlags>(
+export async function runForProfiles<Flags extends GlobalFlags & { allProfiles?: boolean }>(
   flags: Flags,
   context: Context,
-  run: (flags: Flags, context: Context) => Promise<unknown>,
+  run: (flags: Flags, context: Context) => Promise<void>,
 ): Promise<ExitCode> {
+  if (!flags.allProfiles) {
+    await run(flags, context);
+    return exitCodes.done;
+  }
   const { commandLine, deps } = context;
   const profiles = readProfilesWithKey(deps);
   const hint = "run `brandapi login --profile NAME` for each brand";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
-import { type ExitCode, exitCodes, Incomplete } from "../errors.js";
+import { type ExitCode, Incomplete } from "../errors.js";
 import { cleanUpTable } from "../export/delta/cleanup.js";
 import { compareRows, compareWithMirror } from "../export/delta/compare.js";
 import { exportDeltaTable } from "../export/delta/export-table.js";
@@ -14,7 +14,7 @@ import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs } from "../util/timestamps.js";
-import { runForAllProfiles } from "./all-profiles.js";
+import { runForProfiles } from "./all-profiles.js";
 import { readMirror } from "./mirror-reading.js";
 import { findSyncedTable, resolveTableName, warnAboutPartialTables } from "./table-selection.js";
 
@@ -33,12 +33,10 @@ export async function exportDeltaTables(
   flags: DeltaFlags & { allProfiles?: boolean },
   context: Context,
 ): Promise<ExitCode> {
-  if (flags.allProfiles)
-    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-      exportBrand(names, profileFlags, profileContext, { manyBrands: true }),
-    );
-  await exportBrand(names, flags, context);
-  return exitCodes.done;
+  const layout = flags.allProfiles ? { manyBrands: true } : {};
+  return await runForProfiles(flags, context, (profileFlags, profileContext) =>
+    exportBrand(names, profileFlags, profileContext, layout),
+  );
 }
 
 /** @param layout.manyBrands true to partition tables by brand; if omitted, existing tables keep their layout */
@@ -46,7 +44,7 @@ async function exportBrand(
   names: readonly string[],
   flags: DeltaFlags,
   { deps }: Context,
-  layout: { manyBrands?: boolean } = {},
+  layout: { manyBrands?: boolean },
 ): Promise<void> {
   const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
   const logs = await readLogs(names, flags, deps);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { runForAllProfiles } from "../cli/all-profiles.js";
+import { runForProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
 import { allProfilesOption, type ChosenResources, chooseResources, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
@@ -7,7 +7,7 @@ import { parseDuration } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
 import type { Context } from "../deps.js";
-import { type ExitCode, exitCodes, MirrorStale } from "../errors.js";
+import { type ExitCode, MirrorStale } from "../errors.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";
 import { findLastBackup } from "../store/backups.js";
@@ -52,12 +52,9 @@ export function define(command: Command): void {
 
 export async function run(flags: StatusFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const chosen = chooseResources(names);
-  if (flags.allProfiles)
-    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-      printStatus(chosen, profileFlags, profileContext),
-    );
-  await printStatus(chosen, flags, context);
-  return exitCodes.done;
+  return await runForProfiles(flags, context, (profileFlags, profileContext) =>
+    printStatus(chosen, profileFlags, profileContext),
+  );
 }
 
 async function printStatus(

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { runForAllProfiles } from "../cli/all-profiles.js";
+import { runForProfiles } from "../cli/all-profiles.js";
 import {
   allProfilesOption,
   type ChosenResources,
@@ -14,7 +14,7 @@ import {
 import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { parseWindow } from "../cli/time-flags.js";
-import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
@@ -113,33 +113,20 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   const chosen = chooseResources(names);
   refuseInapplicableFlags(chosen, flags);
   const options = readSyncOptions(flags, deps.clock.now());
-  if (flags.dryRun) {
-    if (flags.allProfiles)
-      return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
-        printPlan(chosen, options, profileFlags, profileContext),
-      );
-    await printPlan(chosen, options, flags, context);
-    return exitCodes.done;
-  }
+  if (flags.dryRun)
+    return await runForProfiles(flags, context, (profileFlags, profileContext) =>
+      printPlan(chosen, options, profileFlags, profileContext),
+    );
 
   const ping = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
-  // Read the settings of a profile only once, because `--key-file` can be a pipe.
-  if (!flags.allProfiles) {
-    const settings = readSettings(flags, deps);
-    return await withPings(ping ?? settings.ping, flags, deps, () =>
-      syncProfile(chosen, options, settings, flags, context),
+  const syncProfiles = (profilePing: string | undefined) =>
+    runForProfiles(flags, context, (profileFlags, profileContext) =>
+      syncProfile(chosen, options, profilePing, profileFlags, profileContext),
     );
-  }
+  if (!flags.allProfiles) return await syncProfiles(ping);
   // The URL from the flag or the variable is pinged once for all profiles. The URL in a profile is pinged for the sync
   // of that profile.
-  return await withPings(ping, flags, deps, () =>
-    runForAllProfiles(flags, context, (profileFlags, profileContext) => {
-      const settings = readSettings(profileFlags, profileContext.deps);
-      return withPings(settings.ping, profileFlags, profileContext.deps, () =>
-        syncProfile(chosen, options, settings, profileFlags, profileContext),
-      );
-    }),
-  );
+  return await withPings(ping, flags, deps, () => syncProfiles(undefined));
 }
 
 function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResources, flags: SyncFlags): void {
@@ -252,20 +239,25 @@ function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan
   return lines.map((line) => `${line}\n`).join("");
 }
 
+/** @param ping the URL to ping; if undefined, the URL in the profile is used */
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
-  settings: Settings,
+  ping: string | undefined,
   flags: SyncFlags,
   { deps, profile }: Context,
-): Promise<ExitCode> {
+): Promise<void> {
+  // Read the settings only once, because `--key-file` can be a pipe.
+  const settings = readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings, options, appliesOmit: true, stopHint: resumeHint };
-  await withMirrorSession(command, async (session) => {
-    await syncResources(session, selectAllowed(chosen, session), (run) => {
-      if (flags.json) printJson(deps.stdout, { profile, ...run });
+  await withPings(ping ?? settings.ping, flags, deps, async () => {
+    await withMirrorSession(command, async (session) => {
+      await syncResources(session, selectAllowed(chosen, session), (run) => {
+        if (flags.json) printJson(deps.stdout, { profile, ...run });
+      });
     });
+    return exitCodes.done;
   });
-  return exitCodes.done;
 }
 
 /**
