@@ -12,6 +12,8 @@ import { programTree } from "./program.js";
 
 const paths = [
   "README.md",
+  ".github/CONTRIBUTING.md",
+  ".github/SECURITY.md",
   "src/README.md",
   "src/commands/README.md",
   "src/config/README.md",
@@ -20,9 +22,12 @@ const paths = [
   "src/export/README.md",
   "src/export/delta/README.md",
   "src/query/README.md",
+  "src/report/README.md",
   "src/resources/README.md",
+  "src/store/README.md",
   "test/bench/README.md",
   "test/package/README.md",
+  "test/properties/README.md",
 ] as const;
 
 interface Document {
