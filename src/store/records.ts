@@ -74,9 +74,10 @@ export function findNthDate(mirror: Mirror, resource: string, range: TimeRange, 
   return mirror.selectValue<number>(select, ...values, nth) ?? null;
 }
 
-export function findDate(mirror: Mirror, recordId: number): number | null {
+/** Returns a current record's date: null if it is unreadable, undefined if there is no current record with this ID. */
+export function findDate(mirror: Mirror, recordId: number): number | null | undefined {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
-  return mirror.selectValue<number | null>(find, recordId) ?? null;
+  return mirror.selectValue(find, recordId);
 }
 
 export interface CurrentRecord {

@@ -4,7 +4,6 @@ import {
   clipToCompleteDays,
   containsInstant,
   mergeRanges,
-  overlaps,
   startOfDay,
   type TimeRange,
   utcDay,
@@ -19,44 +18,12 @@ import {
   readCoverage,
   readFaultySlices,
   type SyncedDates,
-  withCoveredRange,
-  withFaultySlice,
   writeCoverage,
   writeFaultySlices,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { countCurrent, findDate, readCurrentIds, whereCurrent } from "./records.js";
-
-/** The result of reading a date range, after the returned records have been written. */
-interface RangeReading {
-  runId: number;
-  range: TimeRange;
-  requestedAt: number;
-  /** False if the API may have more records in the range. */
-  isComplete: boolean;
-  /** The IDs of the returned records, except faulty ones. */
-  ids: readonly number[];
-  /** The range that contains the records that were added or changed, or null if there are none. */
-  changed: TimeRange | null;
-  faulty: FaultyRecords | null;
-}
-
-/** The faulty records that were returned for a range. */
-interface FaultyRecords {
-  ids: readonly number[];
-  /** The IDs of those that are new in the mirror. */
-  added: readonly number[];
-  /** A description of the first fault. */
-  fault: string;
-}
-
-/** The records that the API returned for a range that was read completely. */
-interface CompleteReading {
-  runId: number;
-  range: TimeRange;
-  ids: ReadonlySet<number>;
-  requestedAt: number;
-}
+import { decideUpdate, type RangeReading } from "./state-update.js";
 
 interface StateRow {
   floor_ms: number | null;
@@ -68,18 +35,6 @@ interface StateRow {
 
 /**
  * The sync state of a resource that is stored between runs: the dates read, the missing records and some options.
- *
- * Each date is either covered, in a faulty slice, or unread. The last read of its date decides whether a record is
- * missing, which means that a later step may remove it:
- *
- * | the API returned the record                       | the record is                                          |
- * | ------------------------------------------------- | ------------------------------------------------------ |
- * | for its own date, or in a list without dates      | not missing                                            |
- * | not at all, although it read the record's date    | missing                                                |
- * | with an unreadable date, in a faulty slice        | faulty, and missing once it is no longer in that slice |
- * | for a date other than its own, in a faulty slice  | faulty, and missing if it is new and its date covered  |
- *
- * A missing record that is also faulty is not removed (`removableRecords`).
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -123,99 +78,51 @@ export class SyncState {
   }
 
   /**
-   * Updates the state after a read. If any record is faulty, the range becomes a faulty slice. Otherwise, the range
-   * counts as covered if it was read completely.
+   * Updates the state after a read, as `decideUpdate` describes.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
+   * @param expected the range of the mirrored records that a complete read must return
    */
-  applyReading(reading: RangeReading, apiTotals: TotalsByDay | null): void {
-    const { changed, faulty, ids, isComplete, range, requestedAt, runId } = reading;
-    this.missing.delete(ids);
-    if (changed) this.storedTotals.invalidate(changed);
-    if (faulty) {
-      const { added, ids: faultyIds } = faulty;
-      const coverage = this.coverage();
-      const isCovered = (date: number | null) =>
-        date !== null && coverage.some((part) => containsInstant(part, date));
-      this.missing.delete(faultyIds.filter((id) => findDate(this.mirror, id) === null));
-      this.missing.add(added.filter((id) => isCovered(findDate(this.mirror, id))));
-      this.storedTotals.invalidate(range);
-      const returned = isComplete ? new Set([...ids, ...faultyIds]) : null;
-      this.#addFaultySlice(reading, faulty, returned);
-    } else if (isComplete) this.coverRange({ runId, range, ids: new Set(ids), requestedAt }, apiTotals);
-  }
-
-  /**
-   * Adds a range to the coverage. Mirrored records that the API did not return are marked as missing.
-   * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
-   * @param checked the range of the mirrored records that can become missing
-   */
-  coverRange(reading: CompleteReading, apiTotals: TotalsByDay | null = null, checked = reading.range): void {
-    const { ids, range, requestedAt, runId } = reading;
+  applyReading(
+    reading: RangeReading,
+    apiTotals: TotalsByDay | null = null,
+    expected: TimeRange = reading.range,
+  ): void {
+    const { mirror, resource } = this;
+    const { faulty, isComplete, runId } = reading;
+    const isCovered = isComplete && !faulty;
     const before = this.dates();
-    const absent = readCurrentIds(this.mirror, this.resource, checked).filter((id) => !ids.has(id));
+    const { absent, dates, found, misplaced, outdatedTotals } = decideUpdate(before, reading, {
+      expectedIds: isCovered ? readCurrentIds(mirror, resource, expected) : [],
+      dateOf: (id) => findDate(mirror, id),
+    });
+    this.missing.delete(found);
     this.missing.add(absent, before.coverage);
-    const covered = { ...range, readAt: requestedAt, runId };
-    this.#replaceDates(before, withCoveredRange(before, covered), runId, ids);
-    if (absent.length > 0) this.storedTotals.invalidate(range);
-    if (apiTotals) this.#storeTotals(reading, apiTotals);
+    this.missing.add(misplaced);
+    for (const range of outdatedTotals) this.storedTotals.invalidate(range);
+    writeCoverage(mirror, resource, dates.coverage);
+    copyCoverageToRun(mirror, runId, dates.coverage);
+    writeFaultySlices(mirror, resource, dates.faultySlices);
+    if (apiTotals && isCovered) this.#storeTotals(reading, apiTotals);
   }
 
   /**
-   * Adds all dates up to the time of the request to the coverage, after a list has been read completely. Mirrored
-   * records that are not in the list are marked as missing, even if their date is unreadable or in the future.
+   * Updates the state after a list has been read. If the list is complete, all dates up to the time of the request are
+   * covered, and all mirrored records must be in the list, even if their date is unreadable or in the future.
    */
-  coverAll(reading: Omit<CompleteReading, "range">): void {
+  applyList(reading: Omit<RangeReading, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
-    this.coverRange({ ...reading, range }, null, allTime);
+    this.applyReading({ ...reading, range }, null, allTime);
   }
 
   /**
    * Stores the API's totals for the days that overlap a range and that the run has read in full. The run may have read a
    * day in several parts, so the other ranges that it has covered are taken into account.
    */
-  #storeTotals({ range, runId }: CompleteReading, apiTotals: TotalsByDay): void {
+  #storeTotals({ range, runId }: RangeReading, apiTotals: TotalsByDay): void {
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
     const readByRun = mergeRanges(this.coverage().filter((covered) => covered.runId === runId));
     for (const part of clipRanges(readByRun, days))
       this.storedTotals.replace(clipToCompleteDays(part), apiTotals);
-  }
-
-  /**
-   * Adds a range that contains faulty records. The new slice replaces all slices that it overlaps.
-   * @param returned all returned records, or null if the range was not read completely
-   */
-  #addFaultySlice(
-    { range, requestedAt, runId }: RangeReading,
-    { fault, ids }: FaultyRecords,
-    returned: ReadonlySet<number> | null,
-  ): void {
-    const before = this.dates();
-    // If the range was not read completely, the undated records of the replaced slices may still exist, and no other
-    // range contains them.
-    const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
-    const kept = returned ? [] : [...listFaultyIds(replaced)].filter((id) => this.#isUndated(id));
-    const recordIds = [...new Set([...ids, ...kept])];
-    const slice = { ...range, readAt: requestedAt, runId, recordIds, fault };
-    this.#replaceDates(before, withFaultySlice(before, slice), runId, returned ?? new Set());
-  }
-
-  /**
-   * Stores which dates are covered and which are faulty after a read. Undated records that are no longer in a faulty
-   * slice are marked as missing, unless the read returned them.
-   */
-  #replaceDates(before: SyncedDates, after: SyncedDates, runId: number, returned: ReadonlySet<number>): void {
-    const { mirror, resource } = this;
-    writeCoverage(mirror, resource, after.coverage);
-    copyCoverageToRun(mirror, runId, after.coverage);
-    writeFaultySlices(mirror, resource, after.faultySlices);
-    const stillFaulty = listFaultyIds(after.faultySlices);
-    const noLongerFaulty = [...listFaultyIds(before.faultySlices)].filter((id) => !stillFaulty.has(id));
-    this.missing.add(noLongerFaulty.filter((id) => !returned.has(id) && this.#isUndated(id)));
-  }
-
-  #isUndated(id: number): boolean {
-    const find = "SELECT 1 FROM records WHERE record_id = ? AND dated_at IS NULL AND removed_at IS NULL";
-    return this.mirror.selectValue(find, id) === 1;
   }
 
   /**

@@ -21,7 +21,7 @@ export async function resolveCopies(
   const { mirror, resource } = run;
   let lookups = 0;
   for (const copy of copies) {
-    const newerDate = findDate(mirror, copy.id);
+    const newerDate = findDate(mirror, copy.id) ?? null;
     const olderDate = recordDate(resource, copy.value);
     if (newerDate === null || olderDate === null) {
       mirror.transaction(() => acceptCopy(run, copy, requestedAt));
@@ -61,7 +61,7 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
   const range = secondRange(olderDate);
   const fault = describeRepeatedId(recordKey(resource, value, 0));
   const faulty = { ids: [id], added: [], fault };
-  state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], changed: null, faulty }, null);
+  state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], faulty });
 }
 
 /** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */

@@ -31,9 +31,8 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const list = await readList(run, { mirroredKeys: readCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
   mirror.transaction(() => {
-    const written = new Set(writeRecords(run, list));
-    state.missing.delete(written);
-    if (isComplete) state.coverAll({ runId: run.runId, ids: written, requestedAt });
+    const ids = writeRecords(run, list);
+    state.applyList({ runId: run.runId, requestedAt, isComplete, ids });
     progress.addRows(list.records.size);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];
@@ -89,7 +88,7 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
     const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
     writer.remove(removed, requestedAt);
     saveRanking(mirror, requestedAt, items);
-    state.coverAll({ runId: run.runId, ids, requestedAt });
+    state.applyList({ runId: run.runId, requestedAt, isComplete: true, ids: [...ids] });
     progress.addRows(list.records.size);
   });
   return { incompleteReasons: [], isVerified: true, columns: sumListCounts(run, list.total) };

@@ -113,7 +113,7 @@ function coverIdleMonths(run: SyncRun): void {
   const between = clipRanges([findRequestedRange(run)], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.coverRange({ runId, range, ids: new Set(), requestedAt: readUntil });
+      state.applyReading({ runId, range, requestedAt: readUntil, isComplete: true, ids: [] });
   });
 }
 
@@ -180,6 +180,6 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     });
     progress.addRows(1);
     const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options)) state.coverRange({ runId, range: covered, ids: new Set(ids), requestedAt });
+    if (isPlain(options)) state.applyReading({ runId, range: covered, requestedAt, isComplete: true, ids });
   });
 }

@@ -203,6 +203,6 @@ function storePage(run: DatedRun, page: CompletePage & { isLast: boolean }): Ski
   progress.addRows(isLast ? records.length : countInRange);
   const from = countInRange < records.length ? range.from - 1_000 : range.from;
   const changed = addedOrChanged > 0 ? { from, to: range.to } : null;
-  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed, faulty: null }, apiTotals);
+  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);
   return copies;
 }

@@ -10,7 +10,7 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
     const state = new SyncState(mirror, orders.name);
     mirror.transaction(() => {
       for (const [from, to, requestedAt] of readings)
-        state.coverRange({ runId, range: { from, to }, ids: new Set(), requestedAt });
+        state.applyReading({ runId, range: { from, to }, requestedAt, isComplete: true, ids: [] });
     });
     return state;
   };

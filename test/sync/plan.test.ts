@@ -173,7 +173,7 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
       "orders",
       Array.from({ length: count }, (_, n) => orderAt(`${at}-${n}`, at * day + n)),
     );
-  const ids = new Set(Array.from({ length: 400 }, (_, n) => n));
+  const ids = Array.from({ length: 400 }, (_, n) => n);
   const state = new SyncState(mirror, orders.name);
   for (const [from, to, requestedAt] of [
     [101, 102, 1],
@@ -181,8 +181,8 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
     [110, 120, 5],
     [120, 130, 3],
   ] as const) {
-    const reading = { runId: requestedAt, range: days(from, to), ids, requestedAt };
-    mirror.transaction(() => state.coverRange(reading));
+    const reading = { runId: requestedAt, range: days(from, to), requestedAt, isComplete: true, ids };
+    mirror.transaction(() => state.applyReading(reading));
   }
   const moved = [101, 103, 110, 111, 120].map((at) => utcDay(at * day));
   expect(groupDays(state, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);

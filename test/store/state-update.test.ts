@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import type { SyncedDates } from "../../src/store/coverage.js";
+import { decideUpdate, type RangeReading, type StateUpdate } from "../../src/store/state-update.js";
+
+/** The dates of the mirrored records by ID: 1 to 3 on the first day, 4 on the second day, 9 without a readable date. */
+const dateOf = new Map<number, number | null>([
+  [1, 100],
+  [2, 200],
+  [3, 300],
+  [4, 1_100],
+  [9, null],
+]);
+const [firstDay, secondDay] = [
+  { from: 0, to: 999 },
+  { from: 1_000, to: 1_999 },
+];
+const unread: SyncedDates = { coverage: [], faultySlices: [] };
+const covered: SyncedDates = { coverage: [{ ...secondDay, readAt: 1, runId: 1 }], faultySlices: [] };
+const faulty: SyncedDates = {
+  coverage: [],
+  faultySlices: [{ ...firstDay, readAt: 1, runId: 1, recordIds: [9], fault: "a fault" }],
+};
+const update = (before: SyncedDates, reading: Partial<RangeReading>) =>
+  decideUpdate(
+    before,
+    { runId: 2, range: firstDay, requestedAt: 2, isComplete: true, ids: [], ...reading },
+    { expectedIds: [1, 2, 3], dateOf: (id) => dateOf.get(id) },
+  );
+const read = { ...firstDay, readAt: 2, runId: 2 };
+const fault = { added: [], fault: "a new fault" };
+
+test.each<
+  [title: string, before: SyncedDates, reading: Partial<RangeReading>, expected: Partial<StateUpdate>]
+>([
+  [
+    "records that a complete read returns are found, the others in its range are absent, and their totals are outdated",
+    unread,
+    { ids: [1, 2] },
+    { found: [1, 2], absent: [3], misplaced: [], outdatedTotals: [firstDay] },
+  ],
+  [
+    "a complete read without absent records makes only the totals of changed records outdated",
+    unread,
+    { ids: [1, 2, 3], changed: { from: 100, to: 200 } },
+    { absent: [], outdatedTotals: [{ from: 100, to: 200 }] },
+  ],
+  [
+    "an incomplete read finds records, and changes neither the coverage nor which other records are missing",
+    covered,
+    { isComplete: false, ids: [1] },
+    { dates: covered, found: [1], absent: [], misplaced: [], outdatedTotals: [] },
+  ],
+  [
+    "a complete read replaces a faulty slice, and its undated records are missing unless they were returned",
+    faulty,
+    { ids: [1, 2, 3] },
+    { dates: { coverage: [read], faultySlices: [] }, misplaced: [9] },
+  ],
+  [
+    "an undated record that a complete read returns is not missing",
+    faulty,
+    { ids: [1, 2, 3, 9] },
+    { found: [1, 2, 3, 9], misplaced: [] },
+  ],
+  [
+    "faulty records make the range a faulty slice in which no record is absent",
+    unread,
+    { ids: [1], faulty: { ...fault, ids: [9] } },
+    {
+      dates: { coverage: [], faultySlices: [{ ...read, recordIds: [9], fault: "a new fault" }] },
+      found: [1, 9],
+      absent: [],
+      outdatedTotals: [firstDay],
+    },
+  ],
+  [
+    "a new record that was returned for another date is missing if its own date is covered",
+    covered,
+    { faulty: { ...fault, ids: [3, 4], added: [3, 4] } },
+    { found: [], misplaced: [4] },
+  ],
+  [
+    "an incomplete read keeps the undated records of the faulty slices that it replaces",
+    faulty,
+    { isComplete: false, faulty: { ...fault, ids: [1] } },
+    {
+      dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1, 9], fault: "a new fault" }] },
+      misplaced: [],
+    },
+  ],
+  [
+    "a complete read with other faulty records drops the undated records of the slices that it replaces",
+    faulty,
+    { faulty: { ...fault, ids: [1] } },
+    {
+      dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1], fault: "a new fault" }] },
+      misplaced: [9],
+    },
+  ],
+])("decideUpdate: %s", (_, before, reading, expected) => {
+  expect(update(before, reading)).toMatchObject(expected);
+});
