@@ -105,8 +105,8 @@ async function openSession(
     if (appliesOmit) applyOmit(mirror, command, reporter);
     return createSession(command, { identity, mirror }, api, reporter);
   } catch (error) {
-    if (mirror) closeMirror(mirror);
     await recordFailure(command, error);
+    if (mirror) closeMirror(mirror);
     throw error;
   }
 }

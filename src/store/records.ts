@@ -39,16 +39,17 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: TimeRan
 }
 
 /**
- * Counts the current records in a range that match all the given flags. Records without a readable date are counted
- * only if the range is `allTime`. Fast, because it reads only indexes.
+ * Counts the current records in a range. Records without a readable date are counted only if the range is `allTime`.
+ * Fast, because it reads only indexes.
+ * @param statusBit counts only the records whose flags contain this bit; 0 counts all records
  */
-export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
+export function countCurrent(mirror: Mirror, resource: string, range = allTime, statusBit = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
-  if (isAllTime && flags === 0)
+  if (isAllTime && statusBit === 0)
     return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
   const { sql, values } = whereCurrent(resource, range);
-  const hasFlags = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
-  return countWhere(mirror, sql + hasFlags, values);
+  const hasStatus = statusBit === 0 ? "" : ` AND flags > 0 AND flags & ${statusBit} = ${statusBit}`;
+  return countWhere(mirror, sql + hasStatus, values);
 }
 
 export function countUndated(mirror: Mirror, resource: string): number {

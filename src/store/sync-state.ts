@@ -134,7 +134,6 @@ export class SyncState {
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
   }
 
-  /** Must be called in a resource's first run before the other setters, which change the row that this creates. */
   setFloor(ms: number): void {
     this.mirror.run("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resource);
     this.#update("floor_ms = ?", Number.isFinite(ms) ? ms : null);
@@ -169,9 +168,12 @@ export class SyncState {
     this.#update("window_ms = ?, audit_requests = ?", windowMs, auditRequests);
   }
 
-  /** Counts the current records in a range that match all the given flags. Missing records are not counted. */
-  count(range: TimeRange, flags = 0): number {
-    return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
+  /**
+   * Counts the current records in a range. Missing records are not counted.
+   * @param statusBit counts only the records whose flags contain this bit; 0 counts all records
+   */
+  count(range: TimeRange, statusBit = 0): number {
+    return countCurrent(this.mirror, this.resource, range, statusBit) - this.missing.count(range, statusBit);
   }
 
   #row(): StateRow | undefined {
@@ -179,7 +181,9 @@ export class SyncState {
   }
 
   #update(columns: string, ...values: (number | string | null)[]): void {
-    this.mirror.run(`UPDATE sync_state SET ${columns} WHERE resource = ?`, ...values, this.resource);
+    const update = `UPDATE sync_state SET ${columns} WHERE resource = ?`;
+    const { changes } = this.mirror.run(update, ...values, this.resource);
+    if (changes === 0) throw new Error("the first run of a resource must set the floor before other columns");
   }
 }
 
@@ -277,11 +281,11 @@ class MissingRecords {
     return this.mirror.selectValue(find, this.resource, id) === 1;
   }
 
-  count(range: TimeRange, flags: number): number {
+  count(range: TimeRange, statusBit: number): number {
     const { sql, values } = whereCurrent(this.resource, range);
     // NOT INDEXED makes SQLite start from the missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
-    return this.mirror.selectValue<number>(select, ...values, flags, flags, this.resource) ?? 0;
+    return this.mirror.selectValue<number>(select, ...values, statusBit, statusBit, this.resource) ?? 0;
   }
 }

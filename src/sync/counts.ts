@@ -9,11 +9,9 @@ import type { QueryParameters } from "../util/urls.js";
 import { findDateFault, rangeQuery } from "./dates.js";
 import type { CountSums, DatedSession, ResourceSession } from "./run.js";
 
-/**
- * Selects the records to count: all of them, or those with one status. `flags` is the bit for that status in the column
- * `records.flags`.
- */
+/** Selects the records to count: all of them, or those with one status. */
 interface CountFilter extends Pick<StatusFilter, "name" | "query"> {
+  /** The status's bit in the column `records.flags`, or 0 for all records. */
   statusBit: number;
 }
 

@@ -135,13 +135,14 @@ async function replaceDetailRecords(
   const { name } = run.resource;
   // A writer caches the columns of its tables, so it cannot be reused after its transaction has been rolled back.
   const createWriter = () => new RecordWriter(mirror, resource, { runId, reporter });
+  const detailIds = readDetailIds(mirror, resource.name, parent);
   let notFound = 0;
 
   function replace(owner: DetailsParent, results: readonly Json[], readAt: number): void {
     const writer = createWriter();
     const context = { [parent]: owner.idInUrl };
     const { ids } = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
-    const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
+    const before = detailIds.get(owner.idInUrl) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
     const reason = findHoldBackReason(run, removed.length, removed.length + ids.length);
     if (reason) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${reason.text}.`, { hint: reason.hint });
@@ -150,7 +151,7 @@ async function replaceDetailRecords(
     markDetailsRead(mirror, owner.id, readAt);
   }
 
-  const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([idInUrl, ids]) =>
+  const orphans = [...detailIds].flatMap(([idInUrl, ids]) =>
     isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
   );
   if (orphans.length > 0) mirror.transaction(() => createWriter().remove(orphans, clock.now()));

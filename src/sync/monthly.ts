@@ -5,7 +5,7 @@ import { isSameJson } from "../store/record-diff.js";
 import { positionKey, readCurrentRecords } from "../store/records.js";
 import { updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
-import { asObject, type Json, valueAt } from "../util/json-value.js";
+import { asObject, isObject, type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
 import {
   clipRanges,
@@ -136,7 +136,7 @@ function findChangedMonths({ mirror, resource }: MonthlySession, rawTotals: RawT
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, `/day/${positionKey(0)}`))
-    for (const totals of (valueAt(value, ["timeseries"]) ?? []) as Json[])
+    for (const totals of (valueAt(value, [totalsSource.totalsField]) ?? []) as Json[])
       mirrored.set(readDay(totals, totalsSource), totals);
   const isChanged = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, rawTotals.get(day) ?? null];
@@ -161,15 +161,15 @@ function isIdle(totals: Json): boolean {
 }
 
 /** Reads one month. See "2. GET /analytics/clicks" in the API documentation. */
-async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
+async function readMonth(run: SyncRun<MonthlyStrategy>, { from, to, groupBy, hostId }: Month): Promise<void> {
   const { api, mirror, options, progress, resource, runId, state, writer } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
-  const summary = valueAt(data, ["summary"]);
-  if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(data, ["timeseries"])))
+  const { totalsField } = resource.strategy.totalsSource;
+  if (!isObject(valueAt(data, ["summary"])) || !Array.isArray(valueAt(data, [totalsField])))
     throw new UnexpectedResponse(
-      `The API's response to ${resource.path} lacks \`summary\` or \`timeseries\`.`,
+      `The API's response to ${resource.path} lacks \`summary\` or \`${totalsField}\`.`,
     );
   const [start, end] = [utcDay(from), utcDay(to)];
   mirror.transaction(() => {

@@ -67,24 +67,25 @@ export async function syncResources(
 ): Promise<void> {
   const { clock, mirror, reporter } = session;
   const due = sortSmallFirst(allowed);
+  const lost = withoutScope.filter(({ wasReadBefore }) => wasReadBefore);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
-  const results = await forEachResource(due, async (resource) => {
-    const { row, error } = await syncResource(session, resource, !areNamed);
+  // Resources whose scope was lost come first, because they need no requests, which an outage could end.
+  const requested = [...lost.map(({ resource }) => resource), ...due];
+  const results = await forEachResource(requested, async (resource) => {
+    const missingScope = lost.find((each) => each.resource === resource);
+    const { row, error } = missingScope
+      ? recordMissingScope(session, resource, missingScope.why)
+      : await syncResource(session, resource, !areNamed);
     onRunEnd(row);
     return { error, isSkipped: row.outcome === "skipped" };
   });
   for (const { wasReadBefore, resource, why } of withoutScope) {
-    if (wasReadBefore) {
-      const { row, error } = recordMissingScope(session, resource, why);
-      onRunEnd(row);
-      results.failures.push({ resource, error });
-      continue;
-    }
+    if (wasReadBefore) continue;
     reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());
     onRunEnd({ ...createRunRow(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
-  throwIfFailed(results, due.length + withoutScope.filter(({ wasReadBefore }) => wasReadBefore).length);
+  throwIfFailed(results, requested.length);
 }
 
 /**

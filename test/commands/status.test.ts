@@ -55,9 +55,11 @@ test("status --json prints the same data with stable field names", async () => {
   writeOwner(mirror, { id: "b", name: "Fjell" });
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
-  mirror.db.transaction(() =>
-    new SyncState(mirror, "orders").setLastOptions({ windowMs: 30 * 86_400_000, auditRequests: 5 }),
-  )();
+  const state = new SyncState(mirror, "orders");
+  mirror.transaction(() => {
+    state.setFloor(Number.NEGATIVE_INFINITY);
+    state.setLastOptions({ windowMs: 30 * 86_400_000, auditRequests: 5 });
+  });
   mirror.db.close();
   const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
   expect(JSON.parse(run.out)).toEqual({
