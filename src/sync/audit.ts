@@ -39,10 +39,8 @@ interface AuditedPart extends TimeRange {
 }
 
 /**
- * Returns the ranges to audit: the dates before the cursor, newest first, and then the dates after it. Adjacent dates
- * are merged into one range, even if earlier runs read them separately, so that every request returns a full page. The
- * faulty slices come before all dates if one of them was read longer ago than the date at the cursor, so that neither
- * the slices nor the dates are neglected.
+ * Returns the stale dates and faulty slices to audit. The slices come first if one of them was read longer ago than the
+ * date at the cursor, so that neither the slices nor the dates are neglected.
  * @param staleBefore only dates and slices last read before this time are audited
  */
 export function planAudit(
@@ -53,16 +51,25 @@ export function planAudit(
 ): AuditedPart[] {
   const isStale = ({ readAt }: CoveredRange) => readAt < staleBefore;
   const stale = coverage.filter(isStale);
-  const beforeCursor = { from: Number.NEGATIVE_INFINITY, to: cursor };
-  const afterCursor = { from: cursor + 1, to: Number.POSITIVE_INFINITY };
-  const ranges = [beforeCursor, afterCursor].flatMap((dates) =>
-    mergeRanges(clipRanges(stale, dates)).toReversed(),
-  );
-  const dates = ranges.map((range) => ({ ...range, isFaulty: false }));
   const slices = faultySlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
+  const dates = rotateAtCursor(stale, cursor).map((range) => ({ ...range, isFaulty: false }));
   const faulty = slices.map((slice) => ({ ...slice, isFaulty: true }));
   const atCursor = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
-  const [oldestSlice] = slices;
-  const slicesFirst = !atCursor || (oldestSlice !== undefined && oldestSlice.readAt < atCursor.readAt);
-  return slicesFirst ? [...faulty, ...dates] : [...dates, ...faulty];
+  return wasReadEarlier(slices[0], atCursor) ? [...faulty, ...dates] : [...dates, ...faulty];
+}
+
+/**
+ * Returns the dates before the cursor, newest first, and then the dates after it. Adjacent dates are merged into one
+ * range, even if earlier runs read them separately, so that every request returns a full page.
+ */
+function rotateAtCursor(coverage: readonly CoveredRange[], cursor: number): TimeRange[] {
+  const beforeCursor = { from: Number.NEGATIVE_INFINITY, to: cursor };
+  const afterCursor = { from: cursor + 1, to: Number.POSITIVE_INFINITY };
+  return [beforeCursor, afterCursor].flatMap((dates) =>
+    mergeRanges(clipRanges(coverage, dates)).toReversed(),
+  );
+}
+
+function wasReadEarlier(slice: FaultySlice | undefined, dates: CoveredRange | undefined): boolean {
+  return slice !== undefined && dates !== undefined && slice.readAt < dates.readAt;
 }
