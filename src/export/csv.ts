@@ -70,24 +70,35 @@ const signedNumber = /^[+-]\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
  */
 const leadingFormula = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 
+/** Matches a formula after a semicolon or a tab, where spreadsheets in some locales split cells. */
+const cellFormula = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u;
+
 /**
- * Matches a semicolon, tab or line break before a formula. Spreadsheets in some locales split cells at semicolons and
- * tabs. After a line break, only `=` counts, because lines that start with a dash or an `@` are usually lists and names.
+ * Matches a formula after a line break. Only `=` counts, because lines that start with a dash or an `@` are usually
+ * lists and names.
  */
-const formulaSeparator =
-  /[;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])|[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝])/gu;
+const lineFormula = /^[\s\p{Cc}]*[=＝]/u;
+
+const separator = /[;\t\r\n]/;
+const afterSeparator = /(?<=[;\t\r\n])/;
 
 /** True if a spreadsheet would run a part of the text as a formula, as in `=1+1` or `a;@b`, but not in `-5.00`. */
 function containsFormula(text: string): boolean {
-  if (leadingFormula.test(text)) return !signedNumber.test(text);
-  return text.search(formulaSeparator) >= 0;
+  return neutralizeFormulas(text) !== text;
 }
 
 /**
  * Adds an apostrophe before each formula, so that spreadsheets treat it as text. For example, `=1+1` becomes `'=1+1`,
- * and `a;@b` becomes `a;'@b`.
+ * and `a;@b` becomes `a;'@b`. A number with a sign remains unchanged.
  */
 export function neutralizeFormulas(text: string): string {
-  if (!containsFormula(text)) return text;
-  return (leadingFormula.test(text) ? "'" : "") + text.replace(formulaSeparator, "$&'");
+  let safe = leadingFormula.test(text) && !signedNumber.test(text) ? "'" : "";
+  if (!separator.test(text)) return safe + text;
+  // Each part ends with its separator, which decides what counts as a formula in the next part.
+  let formula: RegExp | undefined;
+  for (const part of text.split(afterSeparator)) {
+    safe += formula?.test(part) ? `'${part}` : part;
+    formula = /[;\t]$/.test(part) ? cellFormula : lineFormula;
+  }
+  return safe;
 }
