@@ -61,7 +61,6 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
     progress.addRows(list.records.size);
-    const hasChanges = writtenValid.addedOrChanged > 0 || writtenFaulty.addedOrChanged > 0;
     const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
     state.applyReading(
       {
@@ -70,7 +69,7 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
         requestedAt,
         isComplete,
         ids: writtenValid.ids,
-        changed: hasChanges ? slice : null,
+        changed: writtenValid.addedOrChanged > 0 ? slice : null,
         faulty: fault === null ? null : { ids: faultyIds, added: writtenFaulty.added, fault },
       },
       apiTotals,

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { endRun } from "../../src/sync/run.js";
+import { describeFaultySlices, readSlice, type SliceReading, storeSlice } from "../../src/sync/slices.js";
+import { dayRange, utcDay } from "../../src/util/time-ranges.js";
+import { makeMirror } from "../support/mirror.js";
+import { at, day, noon, orderAt } from "../support/records.js";
+import { type ListedOrder, listedAt, makeDatedRun } from "./dated-run.js";
+
+const date = noon - 10 * day;
+const slice = dayRange(utcDay(date));
+
+/** Returns an order that the API lists for `date`, although its own date is different or unreadable. */
+const misdated = (id: string, order_date: string | null): ListedOrder => ({
+  at: date,
+  record: { ...orderAt(id, null), order_date } as ListedOrder["record"],
+});
+
+test("readSlice describes the first faulty record and separates the faulty records from the others", async () => {
+  const listed = [
+    listedAt("a", date),
+    misdated("b", "soon"),
+    misdated("c", at(date - 2 * day)),
+    listedAt("d", date),
+    listedAt("d", date),
+  ];
+  const { run } = await makeDatedRun(listed);
+  const { fault, faulty, valid } = await readSlice(run, slice);
+  const ids = (records: SliceReading["valid"]) => records.map(({ record }) => (record as { id: string }).id);
+  expect([fault, ids(valid), ids(faulty)]).toEqual([
+    '`b`: `order_date` "soon" is not a readable date',
+    ["a"],
+    ["b", "c", "d"],
+  ]);
+});
+
+/**
+ * Syncs the slice and the day before it while the API lists `before`, and then the slice while the API lists `after`.
+ */
+async function resync(before: readonly ListedOrder[], after: readonly ListedOrder[]) {
+  const mirror = await makeMirror();
+  const apiTotals = new Map([[utcDay(date), { count: 1, amounts: [10] }]]);
+  const { run: first } = await makeDatedRun(before, { mirror, apiTotals });
+  for (const range of [dayRange(utcDay(date - day)), slice]) storeSlice(first, await readSlice(first, range));
+  endRun(first, { outcome: "done", error: null, columns: { verified: true, api_total: 1, mirror_total: 1 } });
+  const { run } = await makeDatedRun(after, { mirror });
+  const copies = storeSlice(run, await readSlice(run, slice));
+  const logged = mirror.selectValues<string>("SELECT key FROM changes");
+  return { run, copies, logged, hasTotals: run.state.storedTotals.all().size > 0 };
+}
+
+const order = listedAt("a", date);
+
+test.each([
+  ["keeps the day's stored totals if nothing in the slice has changed", [order], true, []],
+  ["discards the day's stored totals if a record was added", [order, listedAt("b", date)], false, ["b"]],
+  [
+    "discards the day's stored totals if a record has changed",
+    [listedAt("a", date, { refund_amount: 5 })],
+    false,
+    ["a"],
+  ],
+  ["discards the day's stored totals if an unchanged record is faulty", [order, order], false, []],
+])("storeSlice %s", async (_, after, keepsTotals, changes) => {
+  const { hasTotals, logged } = await resync([order], after);
+  expect([hasTotals, logged]).toEqual([keepsTotals, changes]);
+});
+
+test("storeSlice marks a new record as missing, without logging it, if the API returns it only for a different date", async () => {
+  const { logged, run } = await resync([order], [order, misdated("b", at(date - day))]);
+  expect([logged, run.state.missing.all()]).toMatchObject([[], [{ date: date - day }]]);
+});
+
+test("storeSlice returns the copies of newer records, and marks those with unexpected dates as faulty", async () => {
+  const before = [order, listedAt("b", date + 2 * day), listedAt("c", date + 2 * day)];
+  const mirror = await makeMirror();
+  const { run: first } = await makeDatedRun(before, { mirror });
+  storeSlice(first, await readSlice(first, { from: slice.from, to: noon }));
+  const { run } = await makeDatedRun([order, listedAt("b", date), misdated("c", at(date - day))], { mirror });
+  const copies = storeSlice(run, await readSlice(run, slice));
+  expect(copies).toMatchObject([{ value: { id: "b" } }, { value: { id: "c" } }]);
+  expect(run.state.faultyIds()).toEqual(new Set([copies[1]?.id]));
+});
+
+test("storeSlice reports a slice whose list never settles, unless the API repeats IDs", async () => {
+  const { run: settled } = await resync([order], [order]);
+  expect(settled.unsettledSlices).toEqual([]);
+  const { run } = await makeDatedRun([order, order]);
+  storeSlice(run, await readSlice(run, slice));
+  expect(run.unsettledSlices).toEqual([]);
+  const reading = await readSlice(run, slice);
+  storeSlice(run, { ...reading, list: { ...reading.list, repeated: [] } });
+  expect(run.unsettledSlices).toEqual([
+    "2026-11-11 00:00 to 2026-11-11 23:59 never settled: 1 distinct records were read, but the API counts 2",
+  ]);
+});
+
+test.each([
+  ["nothing without faulty records", [order], null],
+  [
+    "the fault and the number of faulty records",
+    [order, order, misdated("b", at(date - day))],
+    "`a` is listed more than once (2 such records)",
+  ],
+  [
+    "the number of faulty records without a readable date",
+    [order, order, misdated("b", null)],
+    "`a` is listed more than once (2 such records, 1 without a readable date)",
+  ],
+])("describeFaultySlices describes %s", async (_, listed, text) => {
+  const { run } = await makeDatedRun(listed);
+  storeSlice(run, await readSlice(run, slice));
+  expect(describeFaultySlices(run)).toBe(text);
+});
+
+test("describeFaultySlices counts records without a readable date even if there is no faulty slice", async () => {
+  const { run } = await makeDatedRun([]);
+  run.mirror.transaction(() => run.writer.write([misdated("b", "soon").record], { readAt: noon }));
+  expect(describeFaultySlices(run)).toBe("1 record without a readable date");
+});
