@@ -62,11 +62,7 @@ export function selectsOutput(flags: OutputFlags): boolean {
 }
 
 /**
- * Chooses the destination, the format and the CSV options. The format is determined by the first of these rules that
- * applies:
- * 1. A flag such as `--csv` selects its format.
- * 2. The file's extension selects its format.
- * 3. A folder and flags such as `--excel` select CSV.
+ * Chooses the destination, the format and the CSV options.
  * @throws UsageError if no format is specified, or if the flags contradict each other or the file's extension
  */
 export function chooseOutput<F extends Format>(
@@ -75,28 +71,42 @@ export function chooseOutput<F extends Format>(
   deps: PathDeps,
 ): Output<F> {
   const destination = chooseDestination(flags.out ?? "-", deps);
-  const file = destination.kind === "file" ? destination : undefined;
-  const extension = file?.extension ?? "";
+  const format = chooseFormat(flags, destination, allowed);
+  if (destination.kind === "file" && destination.isCompressed && !format.isText)
+    throw createNoFormatError(allowed, destination.path);
   const csvFlag = findCsvFlag(flags);
-  const formatOfFlag = allowed.find(({ name }) => flags[name]);
-  const formatOfExtension = allowed.find(({ extensions }) => extensions.includes(extension));
-  const isCsv = destination.kind === "folder" || csvFlag !== undefined;
-  const defaultFormat = isCsv ? allowed.find(({ name }) => name === "csv") : undefined;
-  const format = formatOfFlag ?? formatOfExtension ?? defaultFormat;
-  if (!format) throw createNoFormatError(allowed, file?.path);
-
-  const { name, extensions, alsoExtensions = [], isText } = format;
-  const fitting = [...extensions, ...alsoExtensions];
-  if (formatOfExtension && !fitting.includes(extension))
-    throw new UsageError(`\`--${name}\` contradicts the file's extension: ${file?.path}`, {
-      hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
-    });
-  if (file?.isCompressed && !isText) throw createNoFormatError(allowed, file.path);
-  if (csvFlag !== undefined && name !== "csv")
-    throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`--${name}\`.`, {
+  if (csvFlag !== undefined && format.name !== "csv")
+    throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`--${format.name}\`.`, {
       hint: "omit one of them",
     });
   return { format, destination, csv: chooseCsvOptions(flags, destination) };
+}
+
+/**
+ * Returns the format of a flag such as `--csv`, or else the format of the file's extension. For a folder, and with
+ * flags such as `--excel`, the default is CSV.
+ */
+function chooseFormat<F extends Format>(
+  flags: OutputFlags,
+  destination: Destination,
+  allowed: readonly F[],
+): F {
+  const { path, extension } = destination.kind === "file" ? destination : { path: undefined, extension: "" };
+  const formatOfFlag = allowed.find(({ name }) => flags[name]);
+  const formatOfExtension = allowed.find(({ extensions }) => extensions.includes(extension));
+  if (formatOfFlag) {
+    const { name, extensions, alsoExtensions = [] } = formatOfFlag;
+    const fitting = [...extensions, ...alsoExtensions];
+    if (formatOfExtension && !fitting.includes(extension))
+      throw new UsageError(`\`--${name}\` contradicts the file's extension: ${path}`, {
+        hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
+      });
+    return formatOfFlag;
+  }
+  if (formatOfExtension) return formatOfExtension;
+  const csv = allowed.find(({ name }) => name === "csv");
+  if (csv && (destination.kind === "folder" || findCsvFlag(flags) !== undefined)) return csv;
+  throw createNoFormatError(allowed, path);
 }
 
 function isStdout(path: string): boolean {
