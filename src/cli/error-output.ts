@@ -1,8 +1,9 @@
 import type { CommandLine, Deps } from "../deps.js";
-import { type ExitCode, UsageError } from "../errors.js";
+import { BrandapiError, type ExitCode, UsageError } from "../errors.js";
+import { explainSqlite } from "../store/sqlite-errors.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
-import { asBrandapiError } from "../util/system-errors.js";
+import { explainSystemError } from "../util/system-errors.js";
 import { escapeLines, printJson } from "../util/terminal.js";
 
 /**
@@ -34,6 +35,22 @@ export function reportError(
   if (verbose)
     for (const stack of collectStacks(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
   return known.exitCode;
+}
+
+/**
+ * Converts any thrown value to a BrandapiError. Operating system and SQLite errors get a message and a hint. Any other
+ * error is a bug in brandapi.
+ */
+export function asBrandapiError(error: unknown): BrandapiError {
+  if (error instanceof BrandapiError) return error;
+  return (
+    explainSqlite(error) ??
+    explainSystemError(error) ??
+    new BrandapiError(`A bug in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
+      hint: "please report it, and include the output of `--verbose`",
+      cause: error,
+    })
+  );
 }
 
 /** Commands that use neither a profile nor the mirror. */

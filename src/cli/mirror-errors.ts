@@ -5,8 +5,9 @@ import type { Deps } from "../deps.js";
 import { type ConfigurationError, MirrorUnusable } from "../errors.js";
 import { lastBackupHint } from "../store/backups.js";
 import { createNoMirrorError } from "../store/open.js";
+import { explainOpenError, explainSqlite } from "../store/sqlite-errors.js";
 import { pathExists } from "../util/files.js";
-import { explainOpenError, explainSqlite, isDamaged } from "../util/system-errors.js";
+import { isDamaged } from "../util/sqlite.js";
 
 /**
  * Creates the error for a missing mirror. The hint depends on whether the user passed a path, has a key, and has run

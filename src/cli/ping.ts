@@ -3,8 +3,9 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Deps, FetchOptions } from "../deps.js";
 import { type ExitCode, Stopped, UsageError } from "../errors.js";
 import { rejectOnAbort } from "../util/reject-on-abort.js";
-import { asBrandapiError, errorReason } from "../util/system-errors.js";
+import { errorReason } from "../util/system-errors.js";
 import { isLoopback } from "../util/urls.js";
+import { asBrandapiError } from "./error-output.js";
 import { TerminalReporter } from "./progress.js";
 
 /**

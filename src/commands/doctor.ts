@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
-import { completeCommands } from "../cli/error-output.js";
+import { asBrandapiError, completeCommands } from "../cli/error-output.js";
 import { explainMirrorError } from "../cli/mirror-errors.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { configPath } from "../config/folders.js";
@@ -23,11 +23,11 @@ import { readRedactionRules } from "../store/redaction-rules.js";
 import { readFirstReadAt } from "../store/runs.js";
 import { schemaVersion } from "../store/schema.js";
 import { describeUnexpectedColumn, readUnexpectedColumns } from "../store/schema-issues.js";
+import { damagedHint } from "../store/sqlite-errors.js";
 import { compareTables, describeDifference } from "../store/table-check.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { asBrandapiError, damagedHint } from "../util/system-errors.js";
 import { createStyle, escapeText, printJson, terminalWidth, wrapIndented } from "../util/terminal.js";
 import { dayMs, formatInstant, formatMinute } from "../util/timestamps.js";
 

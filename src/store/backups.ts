@@ -12,11 +12,12 @@ import { dirname, join, parse } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import { quoteShellWord } from "../util/format-text.js";
-import { errorReason, sqliteProblemKind, writeHint } from "../util/system-errors.js";
+import { errorReason, writeHint } from "../util/system-errors.js";
 import { connect, findDamage, type Mirror, readInfo, readJsonInfo, withMirror } from "./database.js";
 import { isWritable, moveLogFiles } from "./mirror-files.js";
 import { readFirstReadAt } from "./runs.js";
 import { schemaVersion } from "./schema.js";
+import { sqliteProblemKind } from "./sqlite-errors.js";
 
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.

@@ -1,10 +1,11 @@
 import type { Database, RunResult, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { damagedHint, errorCode, explainOpenError } from "../util/system-errors.js";
+import { errorCode } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
 import { checkMirrorPath, checkNotReplaced, readFileId, readIntoMemory } from "./mirror-files.js";
 import { checkIsMirror } from "./schema.js";
+import { damagedHint, explainOpenError } from "./sqlite-errors.js";
 
 /** The maximum time, in milliseconds, that SQLite waits for another writer. Signal handlers cannot run meanwhile. */
 export const busyMs = 1_000;

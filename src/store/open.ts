@@ -4,7 +4,7 @@ import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from ".
 import { createFolder, pathExists } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { errorReason, explainOpenError } from "../util/system-errors.js";
+import { errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
 import { busyMs, connect, Mirror, withWriteTransaction, writeJsonInfo } from "./database.js";
@@ -14,6 +14,7 @@ import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { freeRemovedTableNames } from "./removed-tables.js";
 import { migrateSystemTables, schemaVersion } from "./schema.js";
+import { explainOpenError } from "./sqlite-errors.js";
 import { quote } from "./table-sql.js";
 
 /*

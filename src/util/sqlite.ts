@@ -1,6 +1,7 @@
 import { versions } from "node:process";
 import type Sqlite from "better-sqlite3";
 import { ConfigurationError } from "../errors.js";
+import { errorCode } from "./system-errors.js";
 
 export type SqliteConstructor = typeof Sqlite;
 
@@ -37,4 +38,9 @@ async function load(name: string): Promise<SqliteConstructor> {
       { hint, cause },
     );
   }
+}
+
+/** True if SQLite reports damage to the file or to its header. */
+export function isDamaged(error: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error));
 }

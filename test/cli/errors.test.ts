@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
-import { completeCommands, reportError } from "../../src/cli/error-output.js";
+import { asBrandapiError, completeCommands, reportError } from "../../src/cli/error-output.js";
 import { scanCommandLine } from "../../src/cli/flags.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
-import { asBrandapiError, errorReason, writeHint } from "../../src/util/system-errors.js";
+import { errorReason, writeHint } from "../../src/util/system-errors.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>

@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { asBrandapiError } from "../../src/cli/error-output.js";
 import { configPath, platformFolder } from "../../src/config/folders.js";
 import { requireCredentials } from "../../src/config/missing-credentials.js";
 import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
 import { unknownFieldHint } from "../../src/config/stored-profiles.js";
 import type { Deps, Env } from "../../src/deps.js";
 import type { BrandapiError } from "../../src/errors.js";
-import { asBrandapiError } from "../../src/util/system-errors.js";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, testDeps } from "../support/program.js";
