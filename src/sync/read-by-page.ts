@@ -69,7 +69,7 @@ interface SplitRange {
 /** Splits a range at the start of a day if it has too many records. Returns null if it should be read as one list. */
 async function splitLargeRange(run: DatedRun, { from, to, total }: CountedRange): Promise<SplitRange | null> {
   const start = Math.max(from, openRangeStart);
-  const middle = startOfDay(start + (to - start) / 2);
+  const middle = startOfDay(start + (to + 1 - start) / 2);
   if (middle <= from || middle > to) return null;
   const apiCount = total ?? (await compareCount(run, { from, to })).apiCount;
   if (apiCount <= maxSliceRecords) return null;
