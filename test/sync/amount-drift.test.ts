@@ -149,6 +149,7 @@ test.each([
   ["returns false if a record has changed", refundFirst, false],
   ["returns false if a record is absent from the API", withdrawFirst, false],
   ["returns false if the API has a new record", addFirst, false],
+  ["returns false if the API has replaced a record", replaceFirst, false],
   [
     "returns false if the API lists an ID twice",
     (listed: ListedOrder[]) => [...listed, ...listed.slice(-1)],
