@@ -1,4 +1,12 @@
-import { containsInstant, dayRange, monthRange, type TimeRange, utcDay } from "../util/time-ranges.js";
+import {
+  clipRanges,
+  clipToCompleteDays,
+  contains,
+  dayRange,
+  monthRange,
+  type TimeRange,
+  utcDay,
+} from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 
@@ -18,8 +26,13 @@ export interface Period extends DayRange {
   name: string;
   /** The part of a file name that identifies the period, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last complete day in the period, or the period's first day if none is complete. */
+  /**
+   * The first and the last day included in the amounts. These are complete days, unless none of the period's days has
+   * been read completely. If part of the period has never been read, the days end at the first gap.
+   */
+  from: string;
   through: string;
+  has_complete_days: boolean;
   /** True if any day in the period is not over, or has not been read completely. */
   is_partial: boolean;
   /** The days just before the period, for comparison. Null if any of them has not been read completely. */
@@ -36,7 +49,7 @@ export interface Period extends DayRange {
  * an unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since the Unix epoch
  * @param reached the time up to which orders have been read, in milliseconds since the Unix epoch
- * @param read the date ranges that have been read completely
+ * @param read the date ranges that have been read completely, merged
  * @param firstDay the day of the first order; earlier days are not used for comparisons
  */
 export function choosePeriod(
@@ -48,14 +61,15 @@ export function choosePeriod(
   const until = chooseUntil(requested, reached);
   const since = requested.since === undefined ? `${until.slice(0, 7)}-01` : utcDay(requested.since);
   const days = { since, until };
-  const lastComplete = lastCompleteDay(endOfRangeAt(read, since) ?? reached);
-  const isPartial = until > lastComplete;
-  const lastIncluded = isPartial ? lastComplete : until;
-  const through = lastIncluded < since ? since : lastIncluded;
-  const isComplete = through <= lastComplete && isRead(read, { since, until: through }, reached);
+  const range = { from: dayRange(since).from, to: dayRange(until).to };
+  const [complete] = clipRanges(read.map(clipToCompleteDays), range);
+  const stored = { from: Number.NEGATIVE_INFINITY, to: reached };
+  const included = complete ?? clipRanges([...read, stored], range)[0] ?? range;
+  const through = utcDay(included.to);
   const comparison = (other: DayRange): Comparison | null => {
-    const canCompare = isComplete && isRead(read, other, reached);
-    if (!canCompare || (firstDay !== null && other.until < firstDay)) return null;
+    const isRead = contains(read, { from: dayRange(other.since).from, to: dayRange(other.until).to });
+    if (complete?.from !== range.from || !isRead) return null;
+    if (firstDay !== null && other.until < firstDay) return null;
     return { ...other, name: formatDays(other, formatShortMonth) };
   };
   const isMonth = isFullMonth(days);
@@ -64,8 +78,10 @@ export function choosePeriod(
     ...days,
     name: formatDays(days),
     slug: isMonth ? since.slice(0, 7) : dates,
+    from: utcDay(included.from),
     through,
-    is_partial: isPartial,
+    has_complete_days: complete !== undefined,
+    is_partial: !complete || !contains([complete], range),
     before: comparison(isMonth ? sameDaysBefore(days, 1, through) : precedingDays(since, through)),
     year_ago: isMonth ? comparison(sameDaysBefore(days, 12, through)) : null,
   };
@@ -77,17 +93,6 @@ function chooseUntil(
 ): string {
   if (until !== undefined) return utcDay(until);
   return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
-}
-
-/** Returns the end of the range that contains the start of the day, in milliseconds since the Unix epoch. */
-function endOfRangeAt(read: readonly TimeRange[], day: string): number | undefined {
-  const { from: start } = dayRange(day);
-  return read.find((range) => containsInstant(range, start))?.to;
-}
-
-/** True if all days up to `until` or `reached`, whichever is earlier, have been read completely. */
-function isRead(read: readonly TimeRange[], { since, until }: DayRange, reached: number): boolean {
-  return (endOfRangeAt(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 
 function lastCompleteDay(reached: number): string {
@@ -109,7 +114,7 @@ function sameDaysBefore({ since, until }: DayRange, count: number, through: stri
 }
 
 /** Formats a whole month as `October 2026`, a single day as `3 Oct 2026`, and any other range as `1–24 Oct 2026`. */
-function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
+export function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
   if (isFullMonth({ since, until })) return formatFullMonth(since);
   if (since === until) return formatDay(until);
   if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${formatDay(until)}`;

@@ -20,7 +20,7 @@ import {
   formatPercent,
   formatShortMonth,
 } from "./formatting.js";
-import { addDays, type DayRange, monthsBefore, type Period } from "./period.js";
+import { addDays, type DayRange, formatDays, monthsBefore, type Period } from "./period.js";
 
 /** Total sales in one currency over several days. Amounts are rounded to six decimal places. */
 interface Sales {
@@ -57,7 +57,7 @@ interface HostShare {
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The period up to its last complete day. */
+  /** The days that are included in the amounts. */
   days: DayRange;
   sales: Record<"now" | "before" | "year_ago", Sales[]>;
   /**
@@ -70,7 +70,7 @@ export interface ReportData {
 }
 
 export function readReportData(mirror: Mirror, period: Period): ReportData {
-  const days = { since: period.since, until: period.through };
+  const days = { since: period.from, until: period.through };
   const sales = {
     now: readSales(mirror, days),
     before: period.before ? readSales(mirror, period.before) : [],
@@ -156,11 +156,17 @@ export function summarizeNet({ currencies, sales, period }: ReportData): string 
 }
 
 function describeComparison({ period, days }: ReportData): string {
-  const isCut = period.is_partial && days.until !== period.until;
-  const through = isCut ? `Complete days only, through ${formatDay(days.until)}. ` : "";
+  const included = describeIncludedDays(period, days);
   if (period.before === null)
-    return `${through}There is no comparison, because these days or the preceding ones may be incomplete.`;
-  return `${through}Compared with ${period.before.name}, whose orders have had more time to be refunded.`;
+    return `${included}There is no comparison, because these days or the preceding ones may be incomplete.`;
+  return `${included}Compared with ${period.before.name}, whose orders have had more time to be refunded.`;
+}
+
+function describeIncludedDays(period: Period, days: DayRange): string {
+  if (!period.has_complete_days) return "None of these days has been read completely. ";
+  if (days.since !== period.since)
+    return `${formatDays(days)} only: not all older orders have been read (\`brandapi sync orders --full\` reads them). `;
+  return days.until === period.until ? "" : `Complete days only, through ${formatDay(days.until)}. `;
 }
 
 const keyFigures = [

@@ -16,7 +16,7 @@ interface Block {
   figures?: { title: string; value: number; comparisons: { change: number | null; before: number }[] }[];
 }
 interface Report {
-  period: { through: string; before: { since: string; until: string } };
+  period: { from: string; through: string; is_partial: boolean; before: { since: string; until: string } };
   summary: string;
   sections: { id: string; blocks: Block[] }[];
 }
@@ -245,6 +245,35 @@ test("the report excludes an unfinished day from amounts, charts and comparisons
   expect(chart?.series?.map(({ values }) => values.length)).toEqual([23, 23]);
   expect(report.summary).toMatch(/the same in EUR .*1–23 Oct 2026/);
   expect((await one.run("report --text")).out).toContain("Complete days only, through 23 Nov 2026.");
+});
+
+test.each([
+  ["2026-10-15", "2026-10-15", "15–31 Oct 2026 only"],
+  ["2026-10-15T23:25", "2026-10-16", "16–31 Oct 2026 only"],
+])(
+  "after `sync orders --since %s`, the report of October is partial and includes the days from %s",
+  async (since, from, included) => {
+    const one = slow();
+    await one.run(`sync orders --since ${since}`);
+    const october = await reportOf(one, "--month 2026-10");
+    expect(october.period).toMatchObject({ is_partial: true, from, through: "2026-10-31", before: null });
+    const [sales] = blocks(october, "sales", "figures");
+    expect(sales?.figures?.[0]?.value).toBe(sum(one, "EUR", from, "2026-10-31").net);
+    expect((await one.run("report --month 2026-10 --text")).out).toContain(included);
+  },
+);
+
+test("the report states that no day is complete if the mirror contains only part of a day", async () => {
+  const one = slow();
+  await one.run("sync orders --since 2026-11-24T06:00");
+  expect((await reportOf(one, "--month 2026-11")).period).toMatchObject({
+    from: "2026-11-24",
+    through: "2026-11-24",
+    is_partial: true,
+  });
+  expect((await one.run("report --month 2026-11 --text")).out).toContain(
+    "None of these days has been read completely.",
+  );
 });
 
 test("the report has no comparison for a month without a complete day", async () => {
