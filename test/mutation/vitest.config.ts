@@ -15,7 +15,8 @@ const tests = process.env.FOLDER
   : [
       "test/sync/*.test.ts",
       "test/verify/*.test.ts",
-      "test/{store/coverage,util/ranges}.test.ts",
+      "test/store/{coverage,faulty-slices,state-update,sync-state}.test.ts",
+      "test/util/ranges.test.ts",
       "test/properties/counterexamples.test.ts",
     ];
 
