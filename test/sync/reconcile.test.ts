@@ -1,0 +1,167 @@
+import { expect, test } from "vitest";
+import { readRange } from "../../src/sync/read-range.js";
+import { reconcile } from "../../src/sync/reconcile.js";
+import { startOfDay } from "../../src/util/time-ranges.js";
+import { makeMirror } from "../support/mirror.js";
+import { day, hour, noon } from "../support/records.js";
+import { type ListedOrder, listedAt, makeDatedRun } from "./dated-run.js";
+
+const from = startOfDay(noon) - 100 * day;
+const history = { from: Number.NEGATIVE_INFINITY, to: noon - 1 };
+type Options = NonNullable<Parameters<typeof makeDatedRun>[1]>;
+type Respond = NonNullable<Options["respond"]>;
+
+/** Returns orders that are an hour apart, newest first. */
+const makeOrders = (count: number, fields = {}): ListedOrder[] =>
+  Array.from({ length: count }, (_, n) => listedAt(`o${n}`, from + n * hour, fields)).reverse();
+
+/** Syncs the orders, and returns a run that has read nothing yet while the API responds as `options` describe. */
+async function makeReadRun(
+  before: readonly ListedOrder[],
+  after: readonly ListedOrder[],
+  options: Options = {},
+) {
+  const mirror = await makeMirror();
+  const { run: first } = await makeDatedRun(before, { mirror });
+  await readRange(first, history);
+  mirror.transaction(() => first.state.setFloor(Number.NEGATIVE_INFINITY));
+  return await makeDatedRun(after, { ...options, mirror });
+}
+
+const isCount = ({ per_page }: { per_page?: unknown }) => per_page === 1;
+const texts = ({ incompleteReasons }: Awaited<ReturnType<typeof reconcile>>) =>
+  incompleteReasons.map(({ text }) => text);
+
+test("reconcile sends four counts and no other requests if all counts agree", async () => {
+  const { requests, run } = await makeReadRun(makeOrders(5), makeOrders(5));
+  const result = await reconcile(run, null);
+  expect([texts(result), requests.length, requests.every(isCount)]).toEqual([[], 4, true]);
+  expect(result).toMatchObject({ hasUnreachable: false, ignoresAmounts: false });
+});
+
+test("reconcile bisects a range with a differing count until reading it takes at most two requests", async () => {
+  const listed = makeOrders(600);
+  const { requests, run } = await makeReadRun(listed, listed.slice(0, -1));
+  expect(texts(await reconcile(run, null))).toEqual([]);
+  expect(run.state.missing.all()).toMatchObject([{ date: from }]);
+  // 600 orders are bisected twice, and 150 orders fit on two pages.
+  expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
+});
+
+test("reconcile bisects a range with few mirrored records if the API counts many", async () => {
+  const [newest, ...others] = makeOrders(300);
+  const oldest = others.slice(-9);
+  const { requests, run } = await makeReadRun(
+    [newest, ...oldest] as ListedOrder[],
+    [newest, ...others] as ListedOrder[],
+  );
+  expect(texts(await reconcile(run, null))).toEqual([]);
+  expect(run.state.count(history)).toBe(300);
+  expect(requests[3]).toMatchObject({ per_page: 1, start_date: new Date(from + 5 * hour).toISOString() });
+});
+
+/** Hides the newest order from all lists, but not from the counts. */
+const hideNewest: Respond = (matching, query) => (isCount(query) ? matching : matching.slice(1));
+
+test("reconcile re-reads a differing range at most four times", async () => {
+  const { requests, run } = await makeReadRun(makeOrders(4), makeOrders(5), { respond: hideNewest });
+  expect(texts(await reconcile(run, null))).toEqual(["the API counts 5 orders, but the mirror has 4"]);
+  expect(requests.filter((query) => !isCount(query))).toHaveLength(4);
+});
+
+test("reconcile re-reads nothing if the counts have used up the request budget", async () => {
+  const { requests, run } = await makeReadRun(makeOrders(4), makeOrders(5), {
+    options: { rereadRequests: 3 },
+  });
+  expect(texts(await reconcile(run, null))).toEqual(["the API counts 5 orders, but the mirror has 4"]);
+  expect([requests.length, requests.every(isCount)]).toEqual([3, true]);
+});
+
+test("reconcile stops re-reading when the budget is used up, even if other counts differ", async () => {
+  const [newest, ...others] = makeOrders(5, { is_refunded: true });
+  const after = [newest, ...others] as ListedOrder[];
+  const { requests, run } = await makeReadRun(others, after, {
+    options: { rereadRequests: 4 },
+    respond: hideNewest,
+  });
+  expect(texts(await reconcile(run, null))).toEqual([
+    "the API counts 5 orders, but the mirror has 4",
+    "the API counts 5 refunded, but the mirror has 4",
+  ]);
+  expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
+});
+
+test("reconcile describes a count whose newest record has an unexpected date", async () => {
+  const odd = { at: from, record: { id: "odd", order_date: "soon" } };
+  const respond: Respond = (matching, query) =>
+    isCount(query) && !query.status ? [odd, ...matching.slice(1)] : matching;
+  const { run } = await makeReadRun(makeOrders(5), makeOrders(5), { respond });
+  expect(texts(await reconcile(run, null))[0]).toBe(
+    'the API counts orders with unexpected dates in everything until 2026-11-21 11:59: `order_date` "soon" is not a readable date',
+  );
+});
+
+/** Responds to counts of refunded orders with the given number of orders. */
+const countRefunded =
+  (count: () => number): Respond =>
+  (matching, { status }) =>
+    status === "refunded" ? makeOrders(count()) : matching;
+
+test("reconcile ignores a status filter if its count is still wrong after the range has been re-read", async () => {
+  const { requests, run } = await makeReadRun(makeOrders(5), makeOrders(5), {
+    respond: countRefunded(() => 2),
+  });
+  expect(texts(await reconcile(run, null))).toEqual([
+    expect.stringContaining("the API's filter `refunded` does not count"),
+  ]);
+  expect([...run.state.ignoredFilters()]).toEqual(["refunded"]);
+  expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
+});
+
+test("reconcile does not ignore a status filter whose count has changed in the meantime", async () => {
+  let count = 0;
+  const respond = countRefunded(() => {
+    count = (count % 3) + 1;
+    return count;
+  });
+  const { run } = await makeReadRun(makeOrders(5), makeOrders(5), { respond });
+  expect(texts(await reconcile(run, null))).toEqual([
+    expect.stringMatching(/^the API counts \d refunded, but the mirror has 0$/),
+  ]);
+  expect([...run.state.ignoredFilters()]).toEqual([]);
+});
+
+test("reconcile warns if the API counts more records without a date range than in all date ranges", async () => {
+  const respond: Respond = (matching, { end_date, start_date }) =>
+    start_date === undefined && end_date === undefined ? [...matching, ...makeOrders(2)] : matching;
+  const { run, warnings } = await makeReadRun(makeOrders(5), makeOrders(5), { respond });
+  const result = await reconcile(run, null);
+  expect([texts(result), result.hasUnreachable]).toEqual([[], true]);
+  expect(warnings).toEqual([expect.stringContaining("the API counts 2 more records without a date range")]);
+  run.mirror.transaction(() =>
+    run.state.applyReading({
+      runId: 1,
+      range: { from: noon - day, to: noon - 1 },
+      requestedAt: noon,
+      isComplete: false,
+      ids: [],
+      faulty: { ids: [], added: [], fault: "a fault" },
+    }),
+  );
+  expect((await reconcile(run, null)).hasUnreachable).toBe(false);
+});
+
+test("reconcile does not report records as unreachable if they were added after the first count", async () => {
+  let hasNew = false;
+  const respond: Respond = (matching, { end_date, start_date, status }) => {
+    hasNew ||= start_date === undefined && end_date === undefined;
+    return hasNew && start_date === undefined && !status ? [...matching, listedAt("new", from)] : matching;
+  };
+  const { run, warnings } = await makeReadRun(makeOrders(5), makeOrders(5), { respond });
+  const result = await reconcile(run, null);
+  expect([texts(result), result.hasUnreachable, warnings]).toEqual([
+    ["the API counts 6 orders, but the mirror has 5"],
+    false,
+    [],
+  ]);
+});
