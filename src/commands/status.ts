@@ -20,7 +20,7 @@ import { pathExists } from "../util/files.js";
 import { formatCount, pluralize } from "../util/format-text.js";
 import { escapeText, printJson, type Style, wrapLines } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { dayMs, formatDuration, formatMinute } from "../util/timestamps.js";
+import { dayMs, formatDuration, formatMinute, formatStart } from "../util/timestamps.js";
 
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
@@ -231,7 +231,7 @@ function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, now:
   if (!first || !last) return last_success_at === null ? "not yet" : "all";
   const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
   const but = gaps.length === 0 ? "" : `, ${pluralize(gaps.length, "gap")}`;
-  return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
+  return `from ${first.from === null ? "the start" : formatStart(first.from)}${until}${but}`;
 }
 
 /** Returns a line for each resource whose oldest records have never been read, because no sync requested them. */
@@ -241,7 +241,7 @@ function unreadStartLines({ resources }: Health): string[] {
     // Only resources that are read by date have an `oldest_read_at`.
     if (from === null || last_success_at === null || oldest_read_at === null) return [];
     return [
-      `${resource}: records before ${from.slice(0, 10)} have never been requested: run \`brandapi sync ${resource} --full\``,
+      `${resource}: records before ${formatStart(from)} have never been requested: run \`brandapi sync ${resource} --full\``,
     ];
   });
 }

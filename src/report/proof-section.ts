@@ -63,7 +63,8 @@ export function describeProof({ error, verified }: Proof): string {
   if (error !== null) return `Not proven: ${error}`;
   if (verified === null) return "Not proven: the orders have never been compared with the API's counts.";
   const { at, by, through, from } = verified;
-  const since = from === null ? "" : ` from ${formatDay(from)}`;
+  const since =
+    from === null ? "" : ` from ${from.endsWith("T00:00:00.000Z") ? formatDay(from) : formatTime(from)}`;
   const how = by === "verify" ? "`verify`" : "the sync";
   return `Orders${since} through ${formatDay(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.`;
 }

@@ -7,7 +7,7 @@ import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "..
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { pluralize } from "../util/format-text.js";
 import { silentReporter } from "../util/reporter.js";
-import { formatDuration, formatInstant } from "../util/timestamps.js";
+import { formatDuration, formatInstant, formatStart } from "../util/timestamps.js";
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
 import { createAccessDeniedError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
@@ -238,5 +238,5 @@ function formatResult(run: RunRow, { comparesTotals = true, hasGaps = false }: P
   const older = hasGaps
     ? `not all older ${resource} were read`
     : `older ${resource} were never requested; \`--full\` reads them`;
-  return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
+  return `${verifiedBy} from ${formatStart(from)} (${older})`;
 }

@@ -13,6 +13,11 @@ export function formatMinute(at: string | number): string {
   return text.slice(0, 16).replace("T", " ");
 }
 
+/** Formats the start of a date range for messages: `2026-01-31`, or `2026-01-31 12:00` if it is not the start of a day. */
+export function formatStart(at: string): string {
+  return at.endsWith("T00:00:00.000Z") ? at.slice(0, 10) : formatMinute(at);
+}
+
 /** Formats a duration for messages: `45s`, `12m`, `5h`, `3d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);

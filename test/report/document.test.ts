@@ -18,6 +18,7 @@ interface Block {
 interface Report {
   period: { from: string; through: string; is_partial: boolean; before: { since: string; until: string } };
   summary: string;
+  proof: string;
   sections: { id: string; blocks: Block[] }[];
 }
 
@@ -248,17 +249,18 @@ test("the report excludes an unfinished day from amounts, charts and comparisons
 });
 
 test.each([
-  ["2026-10-15", "2026-10-15", "15–31 Oct 2026 only"],
-  ["2026-10-15T23:25", "2026-10-16", "16–31 Oct 2026 only"],
+  ["2026-10-15", "2026-10-15", "15–31 Oct 2026 only", "Orders from 15 Oct 2026 through 24 Nov 2026 are"],
+  ["2026-10-15T23:25", "2026-10-16", "16–31 Oct 2026 only", "Orders from 15 Oct 2026, 23:25 UTC through"],
 ])(
   "after `sync orders --since %s`, the report of October is partial and includes the days from %s",
-  async (since, from, included) => {
+  async (since, from, included, proof) => {
     const one = slow();
     await one.run(`sync orders --since ${since}`);
     const october = await reportOf(one, "--month 2026-10");
     expect(october.period).toMatchObject({ is_partial: true, from, through: "2026-10-31", before: null });
     const [sales] = blocks(october, "sales", "figures");
     expect(sales?.figures?.[0]?.value).toBe(sum(one, "EUR", from, "2026-10-31").net);
+    expect(october.proof).toContain(proof);
     expect((await one.run("report --month 2026-10 --text")).out).toContain(included);
   },
 );

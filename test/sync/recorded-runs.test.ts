@@ -61,6 +61,11 @@ describe("a run's output line", () => {
       false,
     ],
     [
+      "verified from 2026-10-01 23:25 (older orders were never requested; `--full` reads them)",
+      { outcome: "done", verified: true, covered_from: "2026-10-01T23:25:00.000Z" },
+      false,
+    ],
+    [
       "verified from 2026-10-01 (not all older orders were read)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       true,
