@@ -167,6 +167,7 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
     [110, 60],
     [111, 90],
     [120, 60],
+    [122, 40],
   ] as const)
     writeRead(
       mirror,
@@ -184,7 +185,7 @@ test("groupDays merges days that are adjacent or fit on one page, and puts the l
     const reading = { runId: requestedAt, range: days(from, to), requestedAt, isComplete: true, ids };
     mirror.transaction(() => state.applyReading(reading));
   }
-  const moved = [101, 103, 110, 111, 120].map((at) => utcDay(at * day));
-  expect(groupDays(state, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
+  const moved = [101, 103, 110, 111, 120, 122].map((at) => utcDay(at * day));
+  expect(groupDays(state, moved)).toEqual([days(101, 104), days(120, 121), days(122, 123), days(110, 112)]);
   mirror.db.close();
 });

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { orders } from "../../src/resources/orders.js";
+import type { DatedStrategy, Resource } from "../../src/resources/resource.js";
+import { estimateDated, readDated } from "../../src/sync/dated.js";
+import { makeMirror } from "../support/mirror.js";
+import { at, day, hour, noon } from "../support/records.js";
+import { listedAt, makeDatedRun } from "./dated-run.js";
+
+const { totalsSource: _, ...strategy } = orders.strategy;
+const withoutTotals: Resource<DatedStrategy> = { ...orders, strategy };
+const listed = Array.from({ length: 120 }, (_, n) => listedAt(`o${n}`, noon - (n + 1) * day));
+
+test.each([
+  [
+    "daily totals and counts",
+    orders,
+    { what: "verification: daily totals and counts", requests: 5, open: true },
+  ],
+  ["counts", withoutTotals, { what: "verification: counts", requests: 4, open: true }],
+])(
+  "estimateDated lists the ranges to read and the verification with %s",
+  async (_, resource, verification) => {
+    const { run } = await makeDatedRun(listed);
+    expect(await estimateDated({ ...run, resource })).toEqual([
+      { what: "everything until 2026-11-21 11:59: 120 records", requests: 2 },
+      verification,
+    ]);
+  },
+);
+
+test("readDated reports coverage only from the end of the newest gap", async () => {
+  const mirror = await makeMirror();
+  const read = async (since: number, until: number) => {
+    const { run } = await makeDatedRun(listed, { mirror, options: { since, until } });
+    return await readDated({ ...run, resource: withoutTotals });
+  };
+  const first = await read(noon - 100 * day, noon - 80 * day - 1);
+  expect([first.hasGaps, first.columns.covered_from]).toEqual([false, at(noon - 100 * day)]);
+  const second = await read(noon - 60 * day, noon - 50 * day - 1);
+  expect([second.hasGaps, second.columns.covered_from]).toEqual([true, at(noon - 60 * day)]);
+  const third = await read(noon - 20 * day, noon);
+  expect([third.hasGaps, third.columns.covered_from]).toEqual([true, at(noon - 20 * day)]);
+  expect(third).toMatchObject({ incompleteReasons: [], isVerified: true, comparesTotals: true });
+});
+
+test("readDated returns the sums of the compared counts", async () => {
+  const { run } = await makeDatedRun([...listed, listedAt("new", noon - hour)]);
+  const result = await readDated({ ...run, resource: withoutTotals });
+  expect(result.columns).toEqual({ api_total: 121, mirror_total: 121, differing: 0, covered_from: null });
+});

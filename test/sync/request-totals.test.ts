@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { ApiUnavailable, NotFound } from "../../src/errors.js";
+import { orders } from "../../src/resources/orders.js";
+import { requestDailyTotals } from "../../src/sync/daily-totals.js";
+import type { DatedSession } from "../../src/sync/run.js";
+
+/** Requests the daily totals from an API that responds with the given data, or with an error. */
+async function request(data: unknown, { hasSource = true } = {}) {
+  const get = async () => {
+    if (data instanceof Error) throw data;
+    return { data };
+  };
+  const { totalsSource, ...strategy } = orders.strategy;
+  const resource = { ...orders, strategy: { ...strategy, ...(hasSource && { totalsSource }) } };
+  const session = { api: { get }, cachedTotals: new Map(), readUntil: 0, resource };
+  const { apiTotals, error } = await requestDailyTotals(session as unknown as DatedSession);
+  return { totals: apiTotals && [...apiTotals], error: error?.message ?? null };
+}
+
+const point = (date: string, orders: number, revenue = 0) => ({ date, orders, revenue, subtotal_revenue: 0 });
+
+test("requestDailyTotals returns the totals of all days with orders or amounts", async () => {
+  const timeseries = [
+    point("2026-11-01", 0),
+    point("2026-11-02", 3),
+    point("2026-11-03", 0, -5),
+    point("2026-11-04T00:00:00Z", 1, 7),
+    point("total", 4, 2),
+  ];
+  expect(await request({ timeseries })).toEqual({
+    totals: [
+      ["2026-11-02", { count: 3, amounts: [0, 0] }],
+      ["2026-11-03", { count: 0, amounts: [-5, 0] }],
+      ["2026-11-04", { count: 1, amounts: [7, 0] }],
+    ],
+    error: null,
+  });
+});
+
+test("requestDailyTotals returns no totals and no error if the API has no totals for the resource", async () => {
+  expect(await request({}, { hasSource: false })).toEqual({ totals: null, error: null });
+});
+
+test.each([
+  ["has no list of days", { summary: {} }, "The API's response to /analytics/clicks has no `timeseries`."],
+  [
+    "has a day without a count",
+    { timeseries: [{ date: "2026-11-01" }] },
+    "The API's response to /analytics/clicks has a day without `orders`.",
+  ],
+  ["is an error that concerns only this request", new NotFound("no such path"), "no such path"],
+])("requestDailyTotals returns the error if the response %s", async (_, data, error) => {
+  expect(await request(data)).toEqual({ totals: null, error });
+});
+
+test.each([
+  ["is an outage", new ApiUnavailable("the API is down", { affectsAllRequests: true }), "the API is down"],
+  ["is a bug", new TypeError("undefined is not a function"), "undefined is not a function"],
+])("requestDailyTotals throws an error that %s", async (_, error, message) => {
+  await expect(request(error)).rejects.toThrow(message);
+});
