@@ -4,7 +4,7 @@ import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import { readOwner } from "../store/owner.js";
 import { mergeRanges } from "../util/time-ranges.js";
-import { formatInstant } from "../util/timestamps.js";
+import { formatInstant, formatInstantOrNull, formatStart } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
 import { orderReadsSql, ordersReadUntilSql } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
@@ -25,8 +25,8 @@ import {
  * Creates the report from the mirror. The mirror, not the clock, determines which days are complete.
  * @param requested the start and end of the period; like `now`, in milliseconds since the Unix epoch
  * @param runningCommand the run that has locked the mirror
- * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
- * starts after the last day that was read
+ * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or the
+ * start of the mirror, or starts after the last day that was read
  */
 export function createReport(
   mirror: Mirror,
@@ -45,7 +45,8 @@ export function createReport(
     });
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readFaultySlices(mirror, "orders")]);
   const period = choosePeriod(requested, Date.parse(reached), ranges, firstDay);
-  checkPeriod(period, reached.slice(0, 10), firstDay);
+  const mirrorStart = formatInstantOrNull(ranges[0]?.from ?? Number.NEGATIVE_INFINITY);
+  checkPeriod(period, reached.slice(0, 10), firstDay, mirrorStart);
   const proof = readProof(mirror, runningCommand);
   const data = readReportData(mirror, period);
   const sections = [
@@ -86,12 +87,25 @@ function readOrdersEnd(mirror: Mirror): string | null {
   return mirror.selectValue<string | null>(`WITH ${orderReadsSql} SELECT ${ordersReadUntilSql}`) ?? null;
 }
 
-function checkPeriod(period: Period, lastDay: string, firstDay: string | null): void {
-  if (period.since > lastDay)
+/** @param mirrorStart the date before which orders have never been read (ISO 8601), or null if there is no such date */
+function checkPeriod(
+  { since, until }: Period,
+  lastDay: string,
+  firstDay: string | null,
+  mirrorStart: string | null,
+): void {
+  if (since > lastDay)
     throw new ConfigurationError(`The period starts after ${lastDay}, the last day that was read.`, {
       hint: "choose an earlier period, or run `brandapi sync orders` first",
     });
-  if (firstDay !== null && period.until < firstDay)
+  if (mirrorStart !== null) {
+    if (until >= mirrorStart.slice(0, 10)) return;
+    throw new ConfigurationError(
+      `Orders before ${formatStart(mirrorStart)} have never been read, and the period ends before that date.`,
+      { hint: "run `brandapi sync orders --full` to read all orders" },
+    );
+  }
+  if (firstDay !== null && until < firstDay)
     throw new ConfigurationError(`The period ends before ${firstDay}, the day of the first order.`, {
       hint: `use \`--month ${firstDay.slice(0, 7)}\`, the first month with orders`,
     });

@@ -106,6 +106,16 @@ test("`report` names the first month with orders if the period is too early, and
   expect(late.err).toContain("after 2026-11-21, the last day that was read");
 });
 
+test("`report` suggests `sync --full` for a period before the start of a mirror that lacks older orders", async () => {
+  const late = makeBrand({ orders: ordersBefore(noon, 400, day / 4) });
+  await late.run("sync orders --since 2026-11-18T23:25");
+  const { code, err } = await late.run("report --month 2026-10");
+  expect(code).toBe(3);
+  expect(err).toContain("Orders before 2026-11-18 23:25 have never been read");
+  expect(err).toContain("`brandapi sync orders --full`");
+  expect(err).not.toContain("first");
+});
+
 test("`report` suggests a command if the mirror does not exist or has no orders", async () => {
   const one = makeBrand();
   expect((await one.run("report")).err).toContain("No mirror yet");
