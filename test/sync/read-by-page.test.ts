@@ -42,12 +42,12 @@ const spread = [1, 9, 2, 8, 3].map((number) => orderOn(number));
 
 test.each([
   [
-    "bisects a slice at its median record to find the day of a faulty record",
+    "bisects a slice at the day of its median record to locate a faulty record",
     [...spread, faultyOn(6)],
     [[4, 7]],
   ],
-  ["marks a day without other records as part of a faulty range", [orderOn(0), faultyOn(6)], [[1, 9]]],
-  ["marks a day with other records as faulty", [...spread, faultyOn(8)], [[8, 8]]],
+  ["does not bisect a part that has no valid records", [orderOn(0), faultyOn(6)], [[1, 9]]],
+  ["marks only one day as faulty if that day has valid records as well", [...spread, faultyOn(8)], [[8, 8]]],
   ["finds the day of ten faulty records", [orderOn(3), ...faultyRecords(10)], [[3, 3]]],
   ["marks a slice with more than ten faulty records as faulty", [orderOn(3), ...faultyRecords(11)], [[0, 9]]],
   ["marks the slice as faulty if an ID is listed twice", [...spread, orderOn(3)], [[0, 9]]],

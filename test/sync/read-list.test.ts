@@ -62,7 +62,7 @@ const lists: [
   expected: { readings: number; records: number; isComplete: boolean; repeated?: string[] },
 ][] = [
   [
-    "once if it returns as many records as the API counts",
+    "once if the first reading contains as many records as the API counts",
     [
       [
         [4, "a", "b"],
@@ -94,7 +94,7 @@ const lists: [
     { readings: 2, records: 4, isComplete: true },
   ],
   [
-    "again if its readings contain all records only together and its length has changed",
+    "again if its length has changed, even if both readings together contain all records",
     [[[4, "a", "b"]], [[3, "b", "c"]], [[3, "a", "b", "c"]]],
     { readings: 3, records: 3, isComplete: true },
   ],
@@ -241,7 +241,7 @@ test("if the API rejects page numbers, readList returns the first response as an
   expect([isComplete, records.size, total]).toEqual([false, 2, 3]);
 });
 
-test("readList throws all errors of page requests other than rejections", async () => {
+test("readList throws all errors of page requests except rejections", async () => {
   const reject = rejectPages(new NotFound("no such page", refusal));
   const { run } = makeRun([[[3, "a", "b"]]], { resource: gifts, reject });
   await expect(readList(run)).rejects.toThrow("no such page");
