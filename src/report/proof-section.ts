@@ -2,7 +2,14 @@ import { type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
-import { findLastVerifiedRun, isCompletedVerify, type RunRow } from "../store/runs.js";
+import {
+  completedVerify,
+  findLastVerifiedRun,
+  findUnresolvedVerify,
+  isCompletedVerify,
+  isUnreadOnlyRun,
+  type RunRow,
+} from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs } from "../util/timestamps.js";
 import { paragraph, type Section } from "./document.js";
@@ -12,6 +19,11 @@ import { formatDay, formatTime } from "./formatting.js";
 interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
   /** The range that was verified last, and the command that verified it. Null if no run has been verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
+  /**
+   * The time of the last `verify`, if all it found were orders dated outside the ranges that have been read. Null
+   * otherwise. Such orders do not affect the verified range.
+   */
+  unread_found_at: string | null;
   /** An error that has occurred since the verification, or null. */
   error: string | null;
 }
@@ -23,17 +35,23 @@ interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
 export function readProof(mirror: Mirror, runningCommand: RunningCommand | null): Proof {
   const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, underWay: runningCommand });
   const run = findLastVerifiedRun(mirror, "orders");
+  const verify = findUnresolvedVerify(mirror, "orders");
+  const isUnreadOnly = run !== null && verify !== null && isUnreadOnlyRun(mirror, "orders", verify.run_id);
+  // The problems that `status` lists include those of a later check of the tables.
+  const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
+  const found = foundUnread ? null : (health?.found?.error ?? null);
   return {
     verified: run ? readVerifiedRange(mirror, run) : null,
-    error: health?.found?.error ?? findLaterError(run?.run_id ?? 0, health?.last_run ?? null),
+    error: found ?? findLaterError(foundUnread?.run_id ?? run?.run_id ?? 0, health?.last_run ?? null),
+    unread_found_at: foundUnread?.started_at ?? null,
     oldest_read_at: health?.oldest_read_at ?? null,
     gaps: health?.gaps ?? [],
   };
 }
 
 function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"]): string | null {
-  if (!last || last.run_id < verifiedRunId || ["done", "running", "skipped"].includes(last.outcome))
-    return null;
+  const isHarmless = ["done", "running", "skipped", completedVerify].includes(last?.outcome ?? "done");
+  if (!last || last.run_id < verifiedRunId || isHarmless) return null;
   const { error, outcome } = last;
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
@@ -59,14 +77,18 @@ export function isProven({ error, verified }: Proof): boolean {
   return error === null && verified !== null;
 }
 
-export function describeProof({ error, verified }: Proof): string {
+export function describeProof({ error, unread_found_at, verified }: Proof): string {
   if (error !== null) return `Not proven: ${error}`;
   if (verified === null) return "Not proven: the orders have never been compared with the API's counts.";
   const { at, by, through, from } = verified;
   const since =
     from === null ? "" : ` from ${from.endsWith("T00:00:00.000Z") ? formatDay(from) : formatTime(from)}`;
   const how = by === "verify" ? "`verify`" : "the sync";
-  return `Orders${since} through ${formatDay(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.`;
+  const unread =
+    unread_found_at === null
+      ? ""
+      : ` In \`verify\` of ${formatTime(unread_found_at)}, the API also had orders with dates that have not been read yet.`;
+  return `Orders${since} through ${formatDay(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.${unread}`;
 }
 
 /**

@@ -119,6 +119,8 @@ export type InfoName =
   // The error with which the API denied access to a resource in its last sync, as JSON.
   | `denied:${string}`
   // The ID of a `verify` run that found only problems that the API must correct.
+  // The ID of a `verify` run that found only records with dates that have not been read.
+  | `unread_only:${string}`
   | `unrepairable:${string}`
   // The last comparison of a resource's tables with its records, as JSON.
   | `tables:${string}`

@@ -305,6 +305,20 @@ export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: nu
   else writeInfo(mirror, name, String(runId));
 }
 
+/**
+ * Stores the `run_id` of a `verify` run that found no difference in the dates that have been read, but records with other
+ * dates. Pass null to clear it.
+ */
+export function writeUnreadOnlyRun(mirror: Mirror, resource: string, runId: number | null): void {
+  const name = `unread_only:${resource}` as const;
+  if (runId === null) deleteInfo(mirror, name);
+  else writeInfo(mirror, name, String(runId));
+}
+
+export function isUnreadOnlyRun(mirror: Mirror, resource: string, runId: number): boolean {
+  return readInfo(mirror, `unread_only:${resource}`) === String(runId);
+}
+
 export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
   return readInfo(mirror, `unrepairable:${resource}`) === String(runId);
 }

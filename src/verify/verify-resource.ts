@@ -1,7 +1,7 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { completedVerify, writeUnrepairableRun } from "../store/runs.js";
+import { completedVerify, writeUnreadOnlyRun, writeUnrepairableRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -143,6 +143,8 @@ async function recordVerification(
       columns: { verified, api_total, mirror_total, differing },
     });
     writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? run.runId : null);
+    const isUnreadOnly = problems.length > 0 && problems.every(({ kind }) => kind === "unread");
+    writeUnreadOnlyRun(mirror, resource.name, isUnreadOnly ? run.runId : null);
   });
   return result;
 }

@@ -19,6 +19,7 @@ interface Report {
   period: { from: string; through: string; is_partial: boolean; before: { since: string; until: string } };
   summary: string;
   proof: string;
+  is_proven: boolean;
   sections: { id: string; blocks: Block[] }[];
 }
 
@@ -264,6 +265,23 @@ test.each([
     expect((await one.run("report --month 2026-10 --text")).out).toContain(included);
   },
 );
+
+test("the report stays proven if `verify` finds only orders that are newer than the last sync", async () => {
+  const one = slow();
+  await one.run("sync orders --since 2026-10-15");
+  one.pass(2 * hour);
+  expect((await one.run("verify orders")).err).toContain("orders has 1 record that has not been read yet");
+  const { is_proven, proof } = await reportOf(one, "--month 2026-10");
+  expect([is_proven, proof]).toEqual([
+    true,
+    expect.stringMatching(
+      /^Orders from 15 Oct 2026 .* In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders/,
+    ),
+  ]);
+  one.refund(one.mirrored("orders")[0] ?? "");
+  await one.run("verify orders");
+  expect((await reportOf(one, "--month 2026-10")).proof).toMatch(/^Not proven: orders differs from the API/);
+});
 
 test("the report states that no day is complete if the mirror contains only part of a day", async () => {
   const one = slow();
