@@ -162,6 +162,7 @@ export function failureScope(error: unknown): FailureScope {
   // Any other error is a bug, which ends the whole command.
   if (!(error instanceof BrandapiError)) return "command";
   if (error instanceof Unauthorized || error instanceof Stopped) return "command";
+  if (error instanceof MirrorUnusable) return "command";
   if (!error.affectsAllRequests) return "resource";
   return error instanceof ApiUnavailable ? "outage" : "command";
 }

@@ -43,6 +43,8 @@ interface MirrorCommand {
 interface WritingCommand extends MirrorCommand {
   /** True to fail if there is no mirror. By default, a mirror is created. */
   needsMirror?: boolean;
+  /** True to check the complete mirror file for damage. By default, a quicker check runs once a day. */
+  checksFile?: boolean;
   /** True to apply the profile's list of omitted fields to the stored records. */
   appliesOmit?: boolean;
   /** The hint to print if a signal stops the command. */
@@ -91,7 +93,7 @@ async function openSession(
   api: ApiClient,
   reporter: TerminalReporter,
 ): Promise<MirrorSession> {
-  const { appliesOmit, deps, flags, settings, stopHint } = command;
+  const { appliesOmit, checksFile = false, deps, flags, settings, stopHint } = command;
   const { dbPath } = settings;
   let mirror: Mirror | undefined;
   try {
@@ -100,7 +102,7 @@ async function openSession(
     if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
     const brands = { ofKey: identity.brand, ofProfile: settings.brand };
     mirror = await openMirror(dbPath, { brands, reporter });
-    checkForDamage(mirror, deps.clock.now());
+    checkForDamage(mirror, deps.clock.now(), { complete: checksFile });
     writeFailedCommand(mirror, null);
     if (appliesOmit) applyOmit(mirror, command, reporter);
     return createSession(command, { identity, mirror }, api, reporter);

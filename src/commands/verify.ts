@@ -75,7 +75,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   const chosen = chooseResources(names);
   const settings = readSettings(flags, deps);
   const options = { ...defaultOptions, acceptRemovals: flags.acceptRemovals ?? false };
-  const command = { name: "verify", deps, flags, settings, options, needsMirror: true };
+  const command = { name: "verify", deps, flags, settings, options, needsMirror: true, checksFile: true };
   await withMirrorSession(command, async (session) => {
     await verifyResources(session, chosen, flags, deps);
   });

@@ -262,25 +262,29 @@ function createDamageError(path: string, reason: string, cause: unknown): Mirror
 }
 
 /**
- * Checks the mirror file, including its indexes. Slower than `checkForDamage`.
+ * Checks the mirror file.
+ * @param check `quick_check` is faster, but does not compare the indexes with the tables
  * @returns the first problem, or null if there is none
  */
-export function findDamage({ db }: Pick<Mirror, "db">): string | null {
-  const first = String(db.pragma("integrity_check(1)", { simple: true }));
+export function findDamage(
+  { db }: Pick<Mirror, "db">,
+  check: "integrity_check" | "quick_check" = "integrity_check",
+): string | null {
+  const first = String(db.pragma(`${check}(1)`, { simple: true }));
   return first === "ok" ? null : first.replace(/\s+/g, " ");
 }
 
 /**
- * Runs `PRAGMA quick_check` unless it has already run today (UTC).
+ * Checks the mirror file: with `complete` always and including its indexes, otherwise only once a day (UTC).
  * @throws MirrorUnusable if the file is damaged
  */
-export function checkForDamage(mirror: Mirror, now: number): void {
+export function checkForDamage(mirror: Mirror, now: number, { complete }: { complete: boolean }): void {
   const today = formatInstant(now).slice(0, 10);
-  if (readInfo(mirror, "checked_on") === today) return;
-  const first = String(mirror.db.pragma("quick_check(1)", { simple: true }));
-  if (first !== "ok") {
-    const cause = Object.assign(new Error(first), { code: "SQLITE_CORRUPT" });
-    throw createDamageError(mirror.path, first.replace(/\s+/g, " "), cause);
+  if (!complete && readInfo(mirror, "checked_on") === today) return;
+  const damage = findDamage(mirror, complete ? "integrity_check" : "quick_check");
+  if (damage !== null) {
+    const cause = Object.assign(new Error(damage), { code: "SQLITE_CORRUPT" });
+    throw createDamageError(mirror.path, damage, cause);
   }
   mirror.transaction(() => writeInfo(mirror, "checked_on", today));
 }

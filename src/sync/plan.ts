@@ -43,7 +43,7 @@ interface DatedPlan {
   floor: number;
   /** The ranges, between the floor and the newest date read, that will still be unread after this run. */
   gaps: TimeRange[];
-  /** True if the run skips dates that an interrupted run has just read. */
+  /** True if the run continues where an interrupted run stopped. */
   isResumed: boolean;
 }
 
@@ -81,7 +81,7 @@ export function planDated(
     since: mergeRanges([...ranges, ...faultySlices])[0]?.from ?? floor,
     floor,
     gaps: findGaps([...before.coverage, ...before.faultySlices, ...ranges], floor),
-    isResumed: subtractRanges(before.interrupted, due).length > 0,
+    isResumed: isResumed(before.interrupted, due),
   };
 }
 
@@ -97,6 +97,13 @@ export function findFloor(
   if (full) return Number.NEGATIVE_INFINITY;
   if (before === null) return since ?? Number.NEGATIVE_INFINITY;
   return since === undefined ? before : Math.min(since, before);
+}
+
+/** True if the run skips dates that an interrupted run has just read, and reads older dates. */
+function isResumed(interrupted: readonly TimeRange[], due: readonly TimeRange[]): boolean {
+  const skipped = subtractRanges(interrupted, due);
+  const oldestSkipped = Math.min(...skipped.map(({ from }) => from));
+  return due.some(({ from }) => from < oldestSkipped) && skipped.length > 0;
 }
 
 /**

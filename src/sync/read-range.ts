@@ -28,6 +28,9 @@ interface CompletePage {
  */
 type NewestPage = CompletePage | { kind: "dense" | "faulty"; range: TimeRange; total: number };
 
+/** `overlap` is the number of records that the previous page contained as well. */
+type RequestedPage = NewestPage & { overlap: number };
+
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
  * dates are marked as missing. A dense second, or the rest of the range after a faulty response, is read by page number.
@@ -71,15 +74,16 @@ async function* requestPages(
   run: DatedRun,
   { from, to }: TimeRange,
   budget: Budget,
-): AsyncGenerator<NewestPage & { isLast: boolean }, void> {
+): AsyncGenerator<RequestedPage, void> {
   let previous: NewestPage | null = null;
+  let overlap = 0;
   for (let newest = to; ; ) {
     const page = await requestNewest(run, { from, to: newest });
     // Only the count in this response shows whether records were missing from the previous page, which may already have
     // been stored. If so, its range is read again.
     if (previous?.kind === "complete" && (await wasIncomplete(run, previous, page.total))) {
       const range = { from, to: previous.range.to };
-      yield { kind: "faulty", range, total: previous.total, isLast: true };
+      yield { kind: "faulty", range, total: previous.total, overlap };
       return;
     }
     const isLast = page.kind === "faulty" || page.range.from <= from || budget.remaining <= 0;
@@ -87,9 +91,10 @@ async function* requestPages(
       const remaining = Math.ceil((page.total - page.countInRange) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));
     }
-    yield { ...page, isLast };
+    yield { ...page, overlap };
     if (isLast) return;
     previous = page;
+    overlap = page.kind === "complete" ? page.records.length - page.countInRange : 0;
     newest = page.range.from - 1;
   }
 }
@@ -180,12 +185,13 @@ async function arrivesSoon(page: Promise<unknown>, clock: Clock): Promise<boolea
 }
 
 /** Stores the complete pages of a batch in one transaction. */
-async function storePages(
-  run: DatedRun,
-  pages: readonly (NewestPage & { isLast: boolean })[],
-): Promise<void> {
+async function storePages(run: DatedRun, pages: readonly RequestedPage[]): Promise<void> {
   const complete = pages.filter((page) => page.kind === "complete");
-  const copies = run.mirror.transaction(() => complete.map((page) => storePage(run, page)));
+  const copies = run.mirror.transaction(() => {
+    // Each page counts all of its records as read.
+    for (const { overlap } of pages) run.progress.addRows(-overlap);
+    return complete.map((page) => storePage(run, page));
+  });
   for (const [index, { requestedAt }] of complete.entries())
     await resolveCopies(run, copies[index] ?? [], requestedAt);
 }
@@ -195,12 +201,11 @@ async function storePages(
  * of them, but only the next page makes that second part of the coverage.
  * @returns the copies of mirrored records, which are still to be resolved
  */
-function storePage(run: DatedRun, page: CompletePage & { isLast: boolean }): SkippedCopy[] {
+function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
-  const { countInRange, isLast, range, records, requestedAt } = page;
+  const { countInRange, range, records, requestedAt } = page;
   const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
-  // The next page counts the records from the second before the range again.
-  progress.addRows(isLast ? records.length : countInRange);
+  progress.addRows(records.length);
   const from = countInRange < records.length ? range.from - 1_000 : range.from;
   const changed = addedOrChanged > 0 ? { from, to: range.to } : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);

@@ -231,7 +231,8 @@ function formatRows({ resource, rows_read }: RunRow, { listRows }: Partial<SyncR
 
 function formatResult(run: RunRow, { comparesTotals = true, hasGaps = false }: Partial<SyncResult>): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
-  if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
+  if (outcome === "stopped" || (outcome !== "done" && error === null)) return outcome;
+  if (outcome !== "done") return `${outcome}: ${error?.replace(`${resource} is incomplete: `, "")}`;
   if (!verified) return "not verified";
   const verifiedBy = comparesTotals ? "verified" : "verified by counts";
   if (from === null) return verifiedBy;

@@ -261,6 +261,24 @@ describe("an interrupted run", () => {
     expect(err).toContain(`resuming an interrupted sync: ${rows_read} records already read`);
   });
 
+  test("a sync without --full does not claim to resume an interrupted sync with --full", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
+    await brand.run("sync orders");
+    brand.pass(minute);
+    let page = 0;
+    await brand.stopped("sync orders --full", (request) => readsOrders(request) && ++page === 9);
+    const { code, err } = await brand.run("sync orders");
+    expect([code, err]).toEqual([0, expect.not.stringContaining("resuming")]);
+  });
+
+  test("an interrupted sync counts every stored order as read", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
+    let page = 0;
+    await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 5);
+    const { rows_new, rows_read } = brand.lastRun();
+    expect([rows_read, rows_new]).toEqual([brand.mirrored().length, brand.mirrored().length]);
+  });
+
   test("a killed sync leaves only complete responses in the mirror, and the next run reads the rest", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
