@@ -20,7 +20,7 @@ import { type FormatName, tableFormats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
 import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
-import { findDatetimeComparisons, findWrongDates } from "../query/wrong-dates.js";
+import { findWrongDates } from "../query/wrong-dates.js";
 import { readStream, readTextFile } from "../util/files.js";
 import { formatCount, quoteShellWord } from "../util/format-text.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
@@ -91,8 +91,8 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
 }
 
 /**
- * Compiles the statement, and warns about tables without data, dates without quotes, and timestamps compared with
- * `datetime()`. If `asOf` is given, the statement reads the data as of that time.
+ * Compiles the statement, and warns about tables without data and about dates in the wrong format. If `asOf` is given,
+ * the statement reads the data as of that time.
  */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
@@ -102,10 +102,6 @@ function openStatement(
   const statement = compileQuery(mirror, sql, param);
   const reads = findReads(mirror.db, sql, param);
   const names = asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
-  for (const column of findDatetimeComparisons(sql))
-    reporter.warn(
-      `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
-    );
   for (const warning of findWrongDates(sql)) reporter.warn(warning);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);

@@ -7,12 +7,20 @@ const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
 const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
 /**
- * Finds dates without quotes and dates in a format other than ISO 8601. SQLite accepts both, but returns wrong results.
- * @returns a warning for the first date of each kind
+ * Finds dates without quotes, dates in a format other than ISO 8601, and timestamps that are compared with `datetime()`.
+ * SQLite accepts all of them, but returns wrong results.
+ * @returns a warning for each of these timestamps, and for the first date of each other kind
  */
 export function findWrongDates(sql: string): string[] {
   const tokens = tokenize(sql);
-  return [findUnquotedDate(tokens), findMisformattedDate(tokens)].flatMap((warning) => warning ?? []);
+  return [
+    ...findDatetimeComparisons(tokens).map(
+      (column) =>
+        `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
+    ),
+    findUnquotedDate(tokens),
+    findMisformattedDate(tokens),
+  ].flatMap((warning) => warning ?? []);
 }
 
 const unquotedDate = /^\d{4}[-/]\d\d?(?:[-/]\d\d?)?$/;
@@ -76,8 +84,7 @@ const apiTimestamps = new Set(
  * Finds timestamp columns in the API's format that a statement compares with `datetime()`, whose results have a
  * different format.
  */
-export function findDatetimeComparisons(sql: string): string[] {
-  const tokens = tokenize(sql);
+function findDatetimeComparisons(tokens: readonly string[]): string[] {
   const compared = tokens.flatMap((token, index) => {
     if (!/^datetime$/i.test(token) || tokens[index + 1] !== "(") return [];
     const left = leftOperand(tokens.slice(0, index));

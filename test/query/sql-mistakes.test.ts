@@ -185,9 +185,11 @@ test.each([
   expect(err).not.toContain("write dates as");
 });
 
-test("export --where warns about an unquoted date", async () => {
-  const where = "order_date > 2026-10-01";
+test.each([
+  ["order_date > 2026-10-01", "write `'2026-10-01'`"],
+  ["order_date > datetime('now', '-3 days')", "compare `datetime(order_date)`"],
+])("export --where warns about a date in the wrong format: %s", async (where, text) => {
   const { code, err } = await brandapi(["export", "orders", "--csv", "--where", where, "--db", mirror.path]);
   expect(code).toBe(0);
-  expect(err).toContain("write `'2026-10-01'`");
+  expect(err).toContain(text);
 });
