@@ -28,6 +28,7 @@ interface ReportFlags extends GlobalFlags {
 
 export const about =
   "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the period before it and, for a month, also with the same month a year earlier. " +
+  "If the mirror starts within the period, the report includes only complete days and names them. " +
   "Default: the month of the last complete day (UTC).";
 
 export const examples = {

@@ -81,14 +81,15 @@ export function describeProof({ error, unread_found_at, verified }: Proof): stri
   if (error !== null) return `Not proven: ${error}`;
   if (verified === null) return "Not proven: the orders have never been compared with the API's counts.";
   const { at, by, through, from } = verified;
-  const since =
-    from === null ? "" : ` from ${from.endsWith("T00:00:00.000Z") ? formatDay(from) : formatTime(from)}`;
+  const startsAtMidnight = from === null || from.endsWith("T00:00:00.000Z");
+  const format = startsAtMidnight && unread_found_at === null ? formatDay : formatTime;
+  const since = from === null ? "" : ` from ${format(from)}`;
   const how = by === "verify" ? "`verify`" : "the sync";
   const unread =
     unread_found_at === null
       ? ""
       : ` In \`verify\` of ${formatTime(unread_found_at)}, the API also had orders with dates that have not been read yet.`;
-  return `Orders${since} through ${formatDay(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.${unread}`;
+  return `Orders${since} through ${format(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.${unread}`;
 }
 
 /**

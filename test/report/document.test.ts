@@ -251,7 +251,12 @@ test("the report excludes an unfinished day from amounts, charts and comparisons
 
 test.each([
   ["2026-10-15", "2026-10-15", "15–31 Oct 2026 only", "Orders from 15 Oct 2026 through 24 Nov 2026 are"],
-  ["2026-10-15T23:25", "2026-10-16", "16–31 Oct 2026 only", "Orders from 15 Oct 2026, 23:25 UTC through"],
+  [
+    "2026-10-15T23:25",
+    "2026-10-16",
+    "16–31 Oct 2026 only",
+    "Orders from 15 Oct 2026, 23:25 UTC through 24 Nov 2026, 07:59 UTC are",
+  ],
 ])(
   "after `sync orders --since %s`, the report of October is partial and includes the days from %s",
   async (since, from, included, proof) => {
@@ -275,7 +280,7 @@ test("the report stays proven if `verify` finds only orders that are newer than 
   expect([is_proven, proof]).toEqual([
     true,
     expect.stringMatching(
-      /^Orders from 15 Oct 2026 .* In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders/,
+      /^Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven.* In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders/,
     ),
   ]);
   one.refund(one.mirrored("orders")[0] ?? "");
@@ -292,7 +297,7 @@ test("the report states that no day is complete if the mirror contains only part
     is_partial: true,
   });
   expect((await one.run("report --month 2026-11 --text")).out).toContain(
-    "None of these days has been read completely.",
+    "No day in this period has been read completely.",
   );
 });
 
