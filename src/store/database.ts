@@ -119,9 +119,9 @@ export type InfoName =
   // The error with which the API denied access to a resource in its last sync, as JSON.
   | `denied:${string}`
   // The ID of a `verify` run that found only problems that the API must correct.
+  | `unrepairable:${string}`
   // The ID of a `verify` run that found only records with dates that have not been read.
   | `unread_only:${string}`
-  | `unrepairable:${string}`
   // The last comparison of a resource's tables with its records, as JSON.
   | `tables:${string}`
   // A fingerprint of the columns of a resource's table. If the program computes a different one, the table is rebuilt.
