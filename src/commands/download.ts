@@ -7,7 +7,7 @@ import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type DownloadSummary, downloadFiles, selectFiles } from "../download/library-download.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
-import { findWrongDates } from "../query/wrong-dates.js";
+import { findWrongComparisons } from "../query/wrong-comparisons.js";
 import { formatBytes, formatCount, pluralize } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";
 import { readVersion } from "../version.js";
@@ -59,7 +59,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   await withMirrorSession(command, async (session) => {
     const { api, mirror, reporter } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
-    for (const warning of findWrongDates(flags.where ?? "")) reporter.warn(warning);
+    for (const warning of findWrongComparisons(flags.where ?? "")) reporter.warn(warning);
     const task = reporter.begin({ name: "download content" });
     const options = {
       ...deps,

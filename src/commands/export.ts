@@ -30,7 +30,7 @@ import { openRows, type RowSelection, type RowSource } from "../query/open-rows.
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
 import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
-import { findWrongDates } from "../query/wrong-dates.js";
+import { findWrongComparisons } from "../query/wrong-comparisons.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
@@ -237,7 +237,7 @@ function assignRanges(
 }
 
 /**
- * Checks the condition in `--where`. Warns about dates in the wrong format, and about tables that have never been read.
+ * Checks the condition in `--where`. Warns about wrong comparisons, and about tables that have never been read.
  * @returns the tables and views that the condition reads
  * @throws UsageError if SQLite rejects the condition, or if `--as-of` does not work with it
  */
@@ -253,7 +253,7 @@ function checkWhere(
     const reads = findReads(mirror.db, conditionSql(table, where));
     return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
   });
-  for (const warning of findWrongDates(where)) reporter.warn(warning);
+  for (const warning of findWrongComparisons(where)) reporter.warn(warning);
   warnAboutUnreadTables(session, new Set(names));
   return names;
 }

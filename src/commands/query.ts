@@ -20,7 +20,7 @@ import { type FormatName, tableFormats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
 import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
-import { findWrongDates } from "../query/wrong-dates.js";
+import { findWrongComparisons } from "../query/wrong-comparisons.js";
 import { readStream, readTextFile } from "../util/files.js";
 import { formatCount, quoteShellWord } from "../util/format-text.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
@@ -91,7 +91,7 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
 }
 
 /**
- * Compiles the statement, and warns about tables without data and about dates in the wrong format. If `asOf` is given,
+ * Compiles the statement, and warns about tables without data and about wrong comparisons. If `asOf` is given,
  * the statement reads the data as of that time.
  */
 function openStatement(
@@ -102,7 +102,7 @@ function openStatement(
   const statement = compileQuery(mirror, sql, param);
   const reads = findReads(mirror.db, sql, param);
   const names = asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
-  for (const warning of findWrongDates(sql)) reporter.warn(warning);
+  for (const warning of findWrongComparisons(sql)) reporter.warn(warning);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);
   if (asOf === undefined) return statement;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findWrongDates } from "../../src/query/wrong-dates.js";
+import { findWrongComparisons } from "../../src/query/wrong-comparisons.js";
 
 test.each([
   ["SELECT 1 FROM orders WHERE order_date >= datetime('now', '-7 days')", ["order_date"]],
@@ -9,11 +9,14 @@ test.each([
   ["SELECT 1 FROM orders WHERE day > '2026' AND \"ORDER_DATE\" <= DATETIME('now') -- AND", ["order_date"]],
   ["SELECT 1 FROM changes WHERE seen_changed_at > (datetime('now', '-1 day'))", ["seen_changed_at"]],
   ["SELECT 1 FROM roster WHERE synced_at < datetime('now')", ["synced_at"]],
-])("findWrongDates warns about timestamps that a statement compares with datetime(): %s", (sql, columns) => {
-  expect(findWrongDates(sql)).toEqual(
-    columns.map((column) => expect.stringContaining(`compare \`datetime(${column})\``)),
-  );
-});
+])(
+  "findWrongComparisons warns about timestamps that a statement compares with datetime(): %s",
+  (sql, columns) => {
+    expect(findWrongComparisons(sql)).toEqual(
+      columns.map((column) => expect.stringContaining(`compare \`datetime(${column})\``)),
+    );
+  },
+);
 
 test.each([
   [
@@ -37,15 +40,30 @@ test.each([
     "SELECT 1 FROM orders WHERE order_date > 'datetime(' OR id = 'order_date > datetime()'",
   ],
   ["a day compared with date()", "SELECT 1 FROM orders WHERE day >= date('now', '-7 days')"],
-])("findWrongDates does not warn about %s: %s", (_, sql) => {
-  expect(findWrongDates(sql)).toEqual([]);
+])("findWrongComparisons does not warn about %s: %s", (_, sql) => {
+  expect(findWrongComparisons(sql)).toEqual([]);
 });
 
 test.each(["day >= '31.10.2026'", "day BETWEEN '2026-10-01' AND '31.10.2026'"])(
-  "findWrongDates warns about a date that starts with the day: %s",
+  "findWrongComparisons warns about a date that starts with the day: %s",
   (condition) => {
-    expect(findWrongDates(condition)).toEqual([
+    expect(findWrongComparisons(condition)).toEqual([
       expect.stringContaining("`day` is compared with `'31.10.2026'`"),
     ]);
+  },
+);
+
+test.each([
+  ["is_cancelled = 'false'", "`is_cancelled` is 1 or 0, which never equals `'false'`: compare it with `0`"],
+  ["o.IS_REFUNDED IN ('TRUE')", "compare it with `1`"],
+  ["'true' <> on_roster", "compare it with `1`"],
+])("findWrongComparisons warns about a boolean that is compared with text: %s", (condition, text) => {
+  expect(findWrongComparisons(condition)).toEqual([expect.stringContaining(text)]);
+});
+
+test.each(["is_cancelled = false", "status = 'true'", "iif(is_cancelled, 'true', 'false') = 'true'"])(
+  "findWrongComparisons does not warn about a correct comparison of booleans or text: %s",
+  (condition) => {
+    expect(findWrongComparisons(condition)).toEqual([]);
   },
 );

@@ -7,11 +7,11 @@ const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
 const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
 /**
- * Finds dates without quotes, dates in a format other than ISO 8601, and timestamps that are compared with `datetime()`.
- * SQLite accepts all of them, but returns wrong results.
- * @returns a warning for each of these timestamps, and for the first date of each other kind
+ * Finds comparisons that SQLite accepts, but for which it returns wrong results: dates without quotes, dates in a format
+ * other than ISO 8601, timestamps that are compared with `datetime()`, and booleans that are compared with text.
+ * @returns a warning for each of these timestamps, and for the first comparison of each other kind
  */
-export function findWrongDates(sql: string): string[] {
+export function findWrongComparisons(sql: string): string[] {
   const tokens = tokenize(sql);
   return [
     ...findDatetimeComparisons(tokens).map(
@@ -20,6 +20,7 @@ export function findWrongDates(sql: string): string[] {
     ),
     findUnquotedDate(tokens),
     findMisformattedDate(tokens),
+    findBooleanText(tokens),
   ].flatMap((warning) => warning ?? []);
 }
 
@@ -69,6 +70,26 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
     const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
     const iso = year === undefined ? "'2026-10-01'" : `'${parts.join("-")}'`;
     return `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result: write dates as \`${iso}\``;
+  }
+  return undefined;
+}
+
+const booleanColumns = new Set(
+  [...catalog.values()].flatMap(({ declaredColumns }) =>
+    declaredColumns.flatMap(({ name, type }) => (type === "boolean" ? [name] : [])),
+  ),
+);
+
+/** Finds a boolean column that is compared with `'true'` or `'false'`, as exports write it. In SQL, it is 1 or 0. */
+function findBooleanText(tokens: readonly string[]): string | undefined {
+  for (const [index, written] of tokens.entries()) {
+    if (!/^'(?:true|false)'$/i.test(written)) continue;
+    const operands = [leftOperand(tokens.slice(0, index)), rightOperand(tokens.slice(index + 1))];
+    const columns = operands.flatMap(([column = "", ...others]) => (others.length === 0 ? column : []));
+    const column = columns.find((name) => booleanColumns.has(name.replace(/^.*\./, "").toLowerCase()));
+    if (column === undefined) continue;
+    const value = /true/i.test(written) ? 1 : 0;
+    return `\`${column}\` is 1 or 0, which never equals \`${written}\`: compare it with \`${value}\``;
   }
   return undefined;
 }
