@@ -28,7 +28,8 @@ import { createSingerWriter, readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
 import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
-import { findReads } from "../query/statement-reads.js";
+import { otherTablesHint } from "../query/sql-mistakes.js";
+import { findReads, readSchemaTables } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import { findWrongComparisons } from "../query/wrong-comparisons.js";
 import { acceptsDates } from "../resources/resource.js";
@@ -155,7 +156,7 @@ function openTables(names: readonly string[], filters: Filters, session: ReadSes
   const { asOf, columns, includeRemoved, limit, where } = filters;
   const { mirror } = session;
   const tables = findTables(names, mirror, includeRemoved);
-  for (const table of tables) checkColumns(table, columns ?? []);
+  for (const table of tables) checkColumns(mirror, table, columns ?? []);
   if (asOf !== undefined) checkHistory(names);
   const ranges = assignRanges(tables, filters);
   const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, session);
@@ -196,7 +197,7 @@ function findTables(names: readonly string[], mirror: Mirror, includeRemoved = f
   return tables.map((table) => (table.kind === "current" ? withRemovedRecords(table) : table));
 }
 
-function checkColumns(table: ReadableTable, names: readonly string[]): void {
+function checkColumns({ db }: Mirror, table: ReadableTable, names: readonly string[]): void {
   const columns = table.columns.map(({ name }) => name);
   const unknown = `Unknown column in \`${table.name}\``;
   for (const name of names) {
@@ -212,6 +213,8 @@ function checkColumns(table: ReadableTable, names: readonly string[]): void {
     const own = findOwnColumn(name, table.name, columns);
     if (own !== undefined)
       throw new UsageError(`${unknown}: \`${name}\`.`, { hint: `did you mean \`${own}\`?` });
+    const otherTables = otherTablesHint(name, readSchemaTables(db), [{ name: table.name, columns }]);
+    if (otherTables !== undefined) throw new UsageError(`${unknown}: \`${name}\`.`, { hint: otherTables });
     checkName(`column of \`${table.name}\``, name, columns);
   }
 }

@@ -181,12 +181,8 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     const own = scope.length === 1 && scope[0] && findOwnColumn(column, scope[0].name, scope[0].columns);
     if (own) return `did you mean \`${own}\`?`;
 
-    const holders = findTablesWithColumn(column, tables, scope);
-    if (holders.length > 0)
-      return [
-        `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
-        ...suggestNames(namesContaining(column, available)),
-      ].join("; ");
+    const otherTables = otherTablesHint(column, tables, scope);
+    if (otherTables !== undefined) return otherTables;
     const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
     const [meant] = suggestNames(similarNames(column, available));
     return meant ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``);
@@ -208,6 +204,24 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   } finally {
     db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table)}`);
   }
+}
+
+/**
+ * Returns a hint that names the tables with a column, or undefined if no table has it.
+ * @param scope the tables in which the column was looked for
+ */
+export function otherTablesHint(
+  column: string,
+  tables: readonly SchemaTable[],
+  scope: readonly SchemaTable[],
+): string | undefined {
+  const holders = findTablesWithColumn(column, tables, scope);
+  if (holders.length === 0) return undefined;
+  const available = new Set((scope.length > 0 ? scope : tables).flatMap(({ columns }) => columns));
+  return [
+    `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
+    ...suggestNames(namesContaining(column, available)),
+  ].join("; ");
 }
 
 /** Returns up to three tables that have the column. Tables that share columns with the tables in scope come first. */

@@ -80,7 +80,7 @@ function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, st
 
 /** Calls `work` while empty temporary tables shadow all tables and built-in views. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
-  const tables = schemaTables(db);
+  const tables = readSchemaTables(db);
   db.exec("SAVEPOINT empty_tables");
   try {
     for (const table of tables) db.exec(emptyTableSql(table));
@@ -91,7 +91,8 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
   }
 }
 
-function schemaTables(db: Database): SchemaTable[] {
+/** Returns the tables and built-in views in the mirror, with their columns. */
+export function readSchemaTables(db: Database): SchemaTable[] {
   const stored = db
     .prepare(
       "SELECT name, type FROM main.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",

@@ -200,7 +200,7 @@ test("an export explains why a --where condition fails while rows are being read
     }
 });
 
-test("export suggests the closest name for an unknown table or column, and lists the formats if no format is given", async () => {
+test("export suggests a name or command for an unknown table or column, and lists the formats if no format is given", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { whole: true });
   mirror.db.close();
@@ -208,6 +208,9 @@ test("export suggests the closest name for an unknown table or column, and lists
   expect(await refusal(mirror.path, "mirror_info", "--csv")).toContain("Unknown table");
   expect(await refusal(mirror.path, "orders", "--csv", "--columns", "id,curency")).toContain(
     "did you mean `currency`?",
+  );
+  expect(await refusal(mirror.path, "orders", "--csv", "--columns", "net_amount")).toContain(
+    "`net_amount` is a column of `orders_net`",
   );
   expect(await refusal(mirror.path, "orders")).toContain("add `--csv`, `--json`, `--ndjson`");
   expect(await refusal(mirror.path, "orders", "--csv", "--columns", "id total_amount")).toContain(
