@@ -11,6 +11,7 @@ import { syncingResource } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { hasBeenRead, hasCompletedSync } from "../store/runs.js";
+import { systemTables } from "../store/schema.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/timestamps.js";
 import { refuseCommas } from "./flags.js";
@@ -33,6 +34,10 @@ export function resolveTableName(typed: string, columns: readonly string[] = [])
       hint: `separate the columns with commas: \`--columns ${[...columns, typed].join(",")}\``,
     });
   refuseCommas("table", name, tableNames);
+  if (name in systemTables)
+    throw new UsageError(`\`${name}\` is a system table that only \`brandapi query\` can read.`, {
+      hint: `run \`brandapi query "SELECT * FROM ${name} LIMIT 10"\``,
+    });
   const closest = closestName(name, tableNames);
   throw new UsageError(`Unknown table: \`${typed}\`.`, {
     hint: closest ? `did you mean \`${closest}\`?` : "`brandapi tables` lists the tables and views",

@@ -206,6 +206,7 @@ test("export suggests a name or command for an unknown table or column, and list
   mirror.db.close();
   expect(await refusal(mirror.path, "oders", "--csv")).toContain("did you mean `orders`?");
   expect(await refusal(mirror.path, "mirror_info", "--csv")).toContain("Unknown table");
+  expect(await refusal(mirror.path, "records", "--csv")).toContain("only `brandapi query` can read");
   expect(await refusal(mirror.path, "orders", "--csv", "--columns", "id,curency")).toContain(
     "did you mean `currency`?",
   );
