@@ -13,8 +13,7 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
     const missing = /Cannot find package '([^']+)'/.exec(error.message)?.[1];
     if (missing)
       fail(`The installation is incomplete: ${missing} is missing.`, "run `npm ci` in the program's folder");
-    else
-      fail("This checkout has not been built yet.", "run `npm ci && npm run build` in the checkout's folder");
+    else fail("This checkout has not been built yet.", "run `npm ci && npm run build` in the checkout");
   }
 }
 

@@ -114,7 +114,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Returns dependencies that use the real machine. Standard input is opened on first use. */
+/** Returns the real dependencies: the machine's clock, network and streams. Standard input is opened on first use. */
 export function systemDeps(given: Pick<Deps, "signal" | "runGracefully" | "fetch">): Deps {
   return {
     ...given,

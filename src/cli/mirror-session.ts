@@ -43,7 +43,7 @@ interface MirrorCommand {
 interface WritingCommand extends MirrorCommand {
   /** True to fail if there is no mirror. By default, a mirror is created. */
   needsMirror?: boolean;
-  /** True to check the complete mirror file for damage. By default, a quicker check runs once a day. */
+  /** True to check the entire mirror file for damage. By default, a quicker check runs once a day. */
   checksFile?: boolean;
   /** True to apply the profile's list of omitted fields to the stored records. */
   appliesOmit?: boolean;

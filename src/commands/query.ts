@@ -31,7 +31,7 @@ type QueryFlags = GlobalFlags &
 /** The default for `--limit` in text output. Export formats have no limit by default. */
 const terminalLimit = 1_000;
 
-/** Help texts for the formats whose output differs between `query` and `export`. */
+/** Help text for the formats whose output differs between `query` and `export`. */
 const abouts: Partial<Record<FormatName, string>> = {
   json: "a JSON array with one object per row",
   ndjson: "newline-delimited JSON, with one object per row",

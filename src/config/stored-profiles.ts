@@ -102,7 +102,7 @@ export function unknownFieldHint(field: string): string {
   return meant === undefined ? "remove it" : `rename it to \`${meant}\``;
 }
 
-/** Maps patterns in the name of an unknown field to the field that the user probably meant. */
+/** Maps patterns that match the name of an unknown field to the field that the user probably meant. */
 const fieldWords: readonly [pattern: RegExp, meant: string][] = [
   [/^(?:api|access|secret|brand)?_?(?:key|token|secret)$/i, "key"],
   [/url|host|endpoint|server/i, "baseUrl"],

@@ -106,8 +106,8 @@ export function copyCoverageToRun(mirror: Mirror, runId: number, covered: readon
 }
 
 /**
- * Returns the time at which a date was last read completely (ISO 8601), or null if it never was. If `date` is null,
- * returns the time of the newest read of any date.
+ * Returns the time (ISO 8601) when a date was last read completely, or null if it never was. If `date` is null, returns
+ * the time of the latest read of any date.
  */
 export function findLastReadAt(covered: readonly CoveredRange[], date: number | null): string | null {
   if (covered.length === 0) return null;

@@ -165,7 +165,7 @@ const verifiedSql = "verified = 1";
  * `until` is null for resources that are not read by date, which are always read completely.
  */
 const upToDateSql = "(until IS NULL OR unixepoch(until) + 1 >= unixepoch(started_at))";
-/** True for a run that compared counts. `differing` is null if it did not. */
+/** True for a run that compared counts. For other runs, `differing` is null. */
 const comparedCountsSql = "differing IS NOT NULL";
 /** True for a run whose compared counts agreed, and for a run of a resource whose counts are never compared. */
 export const equalCountsSql = "(differing IS NULL OR differing = 0)";
@@ -189,7 +189,7 @@ export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   );
 }
 
-/** Returns the last sync that read everything up to the time at which it started, even if it could not verify it. */
+/** Returns the last sync that read everything up to its own start time, whether or not it could verify the data. */
 export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewestRun(mirror, resource, `${doneSyncSql} AND ${upToDateSql}`);
 }

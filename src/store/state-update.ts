@@ -34,7 +34,7 @@ export interface MirroredRecords {
 /** The effects of a read on the sync state. */
 export interface StateUpdate {
   dates: SyncedDates;
-  /** The records that are not missing, because the API returned them. */
+  /** The records that the API returned, and which are therefore not missing. */
   found: readonly number[];
   /** The records that the API did not return for their dates. */
   absent: readonly number[];
@@ -79,8 +79,8 @@ export function decideUpdate(
       const date = dateOf(id) ?? null;
       return date !== null && before.coverage.some((covered) => containsInstant(covered, date));
     };
-    // If the range was not read completely, the undated records of the replaced slices may still exist, and no other
-    // range contains them.
+    // If the range was not read completely, the undated records of the replaced slices may still exist. They are added
+    // to the new slice, because no other range contains them.
     const replaced = isComplete ? [] : before.faultySlices.filter((slice) => overlaps(slice, range));
     const kept = [...listFaultyIds(replaced)].filter(isUndated);
     const recordIds = [...new Set([...faulty.ids, ...kept])];

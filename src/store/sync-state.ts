@@ -115,8 +115,8 @@ export class SyncState {
   }
 
   /**
-   * Stores the API's totals for the days that overlap a range and that the run has read in full. The run may have read a
-   * day in several parts, so the other ranges that it has covered are taken into account.
+   * Stores the API's totals for the days in a range that the run has read in full. The run may have read a day in several
+   * parts, so the other ranges that it has covered are considered as well.
    */
   #storeTotals({ range, runId }: RangeReading, apiTotals: TotalsByDay): void {
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
@@ -256,7 +256,7 @@ class MissingRecords {
   }
 
   /**
-   * Adds records that the API did not return, with the time at which each was last returned.
+   * Marks records that the API did not return as missing, and stores when the API last returned each of them.
    * @param before the coverage before this read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {

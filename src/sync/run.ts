@@ -27,7 +27,7 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The length of the window before unread dates that every run re-reads. */
+  /** The length of the window: the period before unread dates that every run re-reads. */
   windowMs: number;
   acceptRemovals: boolean;
   /** The maximum number of requests to spend on re-reading dates whose totals or counts differ. */

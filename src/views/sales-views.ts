@@ -202,7 +202,7 @@ export const restatedOrders: View = {
   name: "restated_orders",
   about:
     "one row per order whose net has changed since its month was reported; " +
-    "an order that moved to a different month or currency has a row for the old and a row for the new one",
+    "an order that moved to a different month or currency has a row for one for the old and one for the new one",
   columns: [
     month,
     currency,

@@ -97,7 +97,7 @@ test.each(["mirror_info", "sqlite_schema"])(
   },
 );
 
-test("sync checks the mirror's file for damage once a day", async () => {
+test("sync checks the mirror file for damage once a day", async () => {
   const brand = await synced();
   const checkedOn = () => brand.sql("SELECT value FROM mirror_info WHERE name = 'checked_on'");
   expect(checkedOn()).toEqual([{ value: "2026-11-21" }]);

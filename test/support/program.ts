@@ -51,7 +51,7 @@ export function testDeps(options: ProgramOptions = {}) {
   } satisfies Deps;
 }
 
-/** Runs a command line in this process, such as `brandapi("export orders --csv", { home })`. */
+/** Runs a command line in this process, for example `brandapi("export orders --csv", { home })`. */
 export async function brandapi(command: string | readonly string[], options: ProgramOptions = {}) {
   const argv = typeof command === "string" ? command.split(/\s+/).filter(Boolean) : command;
   const deps = testDeps(options);

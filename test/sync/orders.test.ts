@@ -37,7 +37,7 @@ describe("the first sync", () => {
     });
   });
 
-  test("sync keeps no transaction open while it waits for a response", async () => {
+  test("sync does not hold a transaction open while it waits for a response", async () => {
     const brand = makeBrand({ orders });
     const other = new Sqlite(brand.db, { timeout: 0 });
     // Fails if another connection has an open transaction.
