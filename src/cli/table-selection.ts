@@ -77,13 +77,18 @@ export function useDataAsOf(
   names: readonly string[],
   at: number,
 ): void {
-  const { notYetRead, withoutHistory } = createAsOfTables(mirror, names, at);
+  const { notYetRead, withoutHistory, isRankingReplaced } = createAsOfTables(mirror, names, at);
   for (const { resource, firstReadAt } of notYetRead)
     warn(
       `${resource} was first read at ${firstReadAt}, so there is no data for an \`--as-of\` time before that`,
     );
   for (const name of withoutHistory)
     warn(`the mirror keeps no history of \`${name}\`, so rows read after ${formatInstant(at)} are omitted`);
+  if (isRankingReplaced)
+    warn(
+      "the host ranking was re-read later on the same day, and the mirror keeps only the last ranking of each day, " +
+        "so `hosts` contains an earlier day's ranking or none",
+    );
 }
 
 /** Warns about tables and views that are empty because none of their resources has been read. */

@@ -85,6 +85,8 @@ export interface AsOfLimits {
   notYetRead: { resource: string; firstReadAt: string }[];
   /** Tables without a history, in which rows that have changed since the requested time are missing. */
   withoutHistory: string[];
+  /** True if the host ranking of the requested time was replaced later on the same day. */
+  isRankingReplaced: boolean;
 }
 
 /**
@@ -114,14 +116,30 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
     db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${selectEarlierRows(name, `'${time}'`)}`);
   createTempViews(db, () => true);
 
-  const resources = new Set(withHistory.map(({ resource }) => resource.name));
+  const resources = new Set(
+    shapes
+      .filter(({ name, resource }) => resource.keepsHistory || name === rankingTable)
+      .map(({ resource }) => resource.name),
+  );
   return {
     notYetRead: [...resources].flatMap((resource) => {
       const firstReadAt = readFirstReadEnd(mirror, resource);
       return firstReadAt !== null && firstReadAt > time ? [{ resource, firstReadAt }] : [];
     }),
     withoutHistory: withoutHistory.filter((name) => name !== rankingTable),
+    isRankingReplaced: withoutHistory.includes(rankingTable) && isRankingReplaced(mirror, time),
   };
+}
+
+/**
+ * True if a host ranking was read before the given time (ISO 8601), and replaced by another one after that time on the
+ * same day. The ranking history contains only the last ranking of each day.
+ */
+function isRankingReplaced(mirror: Mirror, time: string): boolean {
+  const find = `SELECT 1 FROM main.analytics_hosts_days AS d WHERE d.date = @day AND d.synced_at > @time AND EXISTS (
+      SELECT 1 FROM main.sync_runs WHERE resource = 'analytics-hosts' AND rows_read > 0
+        AND finished_at BETWEEN @day AND @time)`;
+  return mirror.selectValue(find, { day: time.slice(0, 10), time }) === 1;
 }
 
 /**

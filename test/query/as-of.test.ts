@@ -135,6 +135,26 @@ test("export --as-of uses the last ranking snapshot before the given time, and w
   );
 });
 
+test("export --as-of warns if the host ranking was first read, or replaced on the same day, after the given time", async () => {
+  const { brand } = await syncTwice();
+  const earlier = at(brand.now());
+  brand.pass(60_000);
+  expect((await brand.run("sync analytics-hosts")).code).toBe(0);
+  const replaced = "re-read later on the same day";
+  expect((await exportRows(brand, "hosts", "--as-of", earlier)).err).toContain(replaced);
+  expect((await exportRows(brand, "hosts", "--as-of", at(brand.now()))).err).toBe("");
+  expect((await exportRows(brand, "hosts_by_month", "--as-of", earlier)).err).not.toContain(replaced);
+
+  const other = makeBrand({ orders: [orderAt("a", noon - day)] });
+  expect((await other.run("sync orders")).code).toBe(0);
+  const before = at(other.now());
+  other.pass(60_000);
+  expect((await other.run("sync analytics-hosts")).code).toBe(0);
+  const { err } = await exportRows(other, "hosts", "--as-of", before);
+  expect(err).toContain("analytics-hosts was first read at");
+  expect(err).not.toContain(replaced);
+});
+
 test("export --as-of omits a host that had left the ranking by the given time", async () => {
   const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
   const orders = ["h1", "h2"].map((id) => orderAt(id, noon - day, { host: host(id) }));
