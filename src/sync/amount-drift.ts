@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DatedStrategy } from "../resources/resource.js";
 import { openRecordComparison, recordKey } from "../store/records.js";
 import { countWrittenRows } from "../store/runs.js";
@@ -66,13 +67,13 @@ export async function confirmDrift(run: DatedRun, drift: AmountDrift, budget: Bu
   if (days.every((day) => contains(sample, dayRange(day)))) return false;
 
   const writtenBefore = countWrittenRows(mirror, runId);
-  const missingBefore = state.missing.all().length;
+  const missingBefore = state.missing.all();
   const unsettledBefore = run.unsettledSlices.length;
   const isFinished = await readRanges(run, sample, budget);
   const isComplete = isFinished && run.unsettledSlices.length === unsettledBefore;
   const hasWritten = countWrittenRows(mirror, runId) > writtenBefore;
-  const hasMissing = state.missing.all().length !== missingBefore;
-  return isComplete && !hasWritten && !hasMissing;
+  const isMissingSame = isDeepStrictEqual(state.missing.all(), missingBefore);
+  return isComplete && !hasWritten && isMissingSame;
 }
 
 /** True if the API and the mirror have the same records for a sample of the oldest drifting days. Writes nothing. */

@@ -3,6 +3,9 @@ import type { Resource } from "../resources/resource.js";
 import { pluralize } from "../util/format-text.js";
 import { errorReason } from "../util/system-errors.js";
 
+/** The hint for an incomplete run, unless there is a more specific one. */
+export const incompleteHint = "the data read so far is kept; run the same command again";
+
 interface Failure {
   resource: Resource;
   error: Error;
@@ -59,7 +62,8 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   const retry = "run the same command again; completed work is kept (see `brandapi status`)";
   const hints = failures.flatMap(({ error }) => {
     const denial = findForbidden(error);
-    return denial ? (denial.hint ?? []) : retry;
+    if (denial) return denial.hint ?? [];
+    return error instanceof Incomplete && error.hint !== incompleteHint ? (error.hint ?? retry) : retry;
   });
   throw new Incomplete(`${failures.length} of ${pluralize(total, "resource")} failed: ${texts.join(" ")}`, {
     hint: [...new Set(hints)].join("; "),

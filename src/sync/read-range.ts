@@ -188,8 +188,11 @@ async function arrivesSoon(page: Promise<unknown>, clock: Clock): Promise<boolea
 async function storePages(run: DatedRun, pages: readonly RequestedPage[]): Promise<void> {
   const complete = pages.filter((page) => page.kind === "complete");
   const copies = run.mirror.transaction(() => {
-    // Each page counts all of its records as read.
-    for (const { overlap } of pages) run.progress.addRows(-overlap);
+    for (const page of pages) {
+      // `readByPage` counts the records of dense and faulty pages.
+      const received = page.kind === "complete" ? page.records.length : 0;
+      run.progress.addRows(received - page.overlap);
+    }
     return complete.map((page) => storePage(run, page));
   });
   for (const [index, { requestedAt }] of complete.entries())
@@ -202,10 +205,9 @@ async function storePages(run: DatedRun, pages: readonly RequestedPage[]): Promi
  * @returns the copies of mirrored records, which are still to be resolved
  */
 function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
-  const { apiTotals, progress, runId, state, writer } = run;
+  const { apiTotals, runId, state, writer } = run;
   const { countInRange, range, records, requestedAt } = page;
   const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
-  progress.addRows(records.length);
   const from = countInRange < records.length ? range.from - 1_000 : range.from;
   const changed = addedOrChanged > 0 ? { from, to: range.to } : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);

@@ -10,7 +10,13 @@ import { silentReporter } from "../util/reporter.js";
 import { formatDuration, formatInstant, formatStart } from "../util/timestamps.js";
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
-import { createAccessDeniedError, forEachResource, throwIfFailed, toError } from "./each-resource.js";
+import {
+  createAccessDeniedError,
+  forEachResource,
+  incompleteHint,
+  throwIfFailed,
+  toError,
+} from "./each-resource.js";
 import { estimateList, readCompleteList, readRanking } from "./list-strategies.js";
 import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
@@ -189,7 +195,7 @@ function createIncompleteError({ name }: Resource, reasons: readonly IncompleteR
   // example, leaves nothing unread.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
-    hint: hint ?? "the data read so far is kept; run the same command again",
+    hint: hint ?? incompleteHint,
   });
 }
 
@@ -231,8 +237,11 @@ function formatRows({ resource, rows_read }: RunRow, { listRows }: Partial<SyncR
 
 function formatResult(run: RunRow, { comparesTotals = true, hasGaps = false }: Partial<SyncResult>): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
-  if (outcome === "stopped" || (outcome !== "done" && error === null)) return outcome;
-  if (outcome !== "done") return `${outcome}: ${error?.replace(`${resource} is incomplete: `, "")}`;
+  if (outcome !== "done") {
+    if (outcome === "stopped" || error === null) return outcome;
+    // The output line already starts with the resource and its outcome.
+    return `${outcome}: ${error.replace(new RegExp(`^${resource}(?: is incomplete)?: `), "")}`;
+  }
   if (!verified) return "not verified";
   const verifiedBy = comparesTotals ? "verified" : "verified by counts";
   if (from === null) return verifiedBy;

@@ -223,6 +223,14 @@ describe("implausible removals", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
+  test("a sync of several resources that holds back removals suggests --accept-removals", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders roster");
+    brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
+    const { code, err } = await brand.run("sync orders roster");
+    expect([code, err]).toEqual([8, expect.stringContaining("run `brandapi sync orders --accept-removals`")]);
+  });
+
   test("sync removes all orders in a short list only with --accept-removals", async () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
