@@ -113,6 +113,14 @@ test.each([
   expect(await confirmDrift(run, drift, new Budget(run.api))).toBe(false);
 });
 
+test("confirmDrift does not confirm a drift if a missing record has returned and another one is absent", async () => {
+  const { drift, run } = await makeDrift(6, withdrawFirst);
+  const returning = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
+  run.mirror.transaction(() => run.state.missing.add(returning));
+  expect(await confirmDrift(run, drift, new Budget(run.api))).toBe(false);
+  expect(run.state.missing.all()).toMatchObject([{ date: firstDay }]);
+});
+
 test("confirmDrift does not confirm a drift if the budget is too small for the sample", async () => {
   const { drift, run } = await makeDrift(6);
   expect(await confirmDrift(run, drift, new Budget(run.api, 2))).toBe(false);
