@@ -77,6 +77,16 @@ test("sync retries a failed ping once, prints a warning, and does not change its
   expect(ran.err).toMatch(/^warning: .*HTTP 500\n$/);
 });
 
+test("sync warns if the ping is redirected, because redirects are not followed", async () => {
+  const { brand, env } = await brandOf();
+  const { url } = await startSwitch(() => 302);
+  const { code, err } = await brandapi(["sync", "orders", "--quiet", "--ping", url], {
+    env,
+    home: brand.home,
+  });
+  expect([code, err]).toEqual([0, expect.stringContaining("HTTP 302")]);
+});
+
 test("sync does not print the password from the ping URL if the service is unreachable", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {

@@ -124,6 +124,7 @@ test("filters and --limit select the newest files that have not been downloaded 
   expect(await idsOf("--where id=0")).toEqual([]);
   expect(await idsOf("--where source='deliverable'--")).toEqual(["old"]);
   expect(await idsOf("--since 2026-11-21T09:30:00Z --until 2026-11-21T10:30:00Z")).toEqual(["mid"]);
+  expect(await idsOf("--limit 0")).toEqual([]);
   expect(await idsOf("--limit 1")).toEqual(["new"]);
   expect(await idsOf("--limit 1")).toEqual([]);
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { neutralizeFormulas, write } from "../../src/export/csv.js";
@@ -236,6 +238,9 @@ test("--decimal-comma writes numbers with a comma and separates cells with semic
   const text = 'order_number;total_amount;refund_amount;currency\n1.5;1234,5;0,25;"a;b"\nx,y;-7;;EUR\n';
   expect((await run("--decimal-comma")).out).toBe(text);
   expect((await run("--decimal-comma", "--excel")).out).toBe(`\ufeff${text.replaceAll("\n", "\r\n")}`);
+  const tsv = join(dirname(mirror.path), "orders.tsv");
+  await run("--decimal-comma", "-o", tsv);
+  expect(readFileSync(tsv, "utf8")).toContain("\n1.5\t1234,5\t0,25\ta;b\n");
   expect((await run("--decimal-comma", "--delimiter", "|")).out).toContain("\n1.5|1234,5|0,25|a;b\n");
   const sql = "SELECT total_amount / 4 AS quarter, 7 AS n FROM orders LIMIT 1";
   const query = await brandapi(["query", sql, "--decimal-comma", "--db", mirror.path]);
