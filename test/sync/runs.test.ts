@@ -331,6 +331,8 @@ test("sync --all-profiles continues after a failure, and exits with the worst co
   expect(bad.lines.find(({ profile, outcome }) => profile === "two" && outcome)).toMatchObject({
     outcome: "done",
   });
+  two.setKey({ scopes: [] });
+  expect((await one.run("sync --all-profiles --quiet", { env })).code).toBe(4);
 });
 
 describe("a sync with --until", () => {
