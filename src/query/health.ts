@@ -14,7 +14,7 @@ import {
   findNewestRunId,
   findUnresolvedVerify,
   hasBeenRead,
-  isUnrepairableRun,
+  hasVerifyFinding,
   type RunRow,
   readAccessDenial,
   readFailedCommand,
@@ -169,7 +169,7 @@ function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"]
   return {
     at,
     error: isIncluded ? (error ?? "") : `${tables.error}; ${error}`,
-    repairable: tables !== null || !isUnrepairableRun(mirror, resource, run_id),
+    repairable: tables !== null || !hasVerifyFinding(mirror, "unrepairable", { resource, run_id }),
   };
 }
 

@@ -6,8 +6,8 @@ import {
   completedVerify,
   findLastVerifiedRun,
   findUnresolvedVerify,
+  hasVerifyFinding,
   isCompletedVerify,
-  isUnreadOnlyRun,
   type RunRow,
 } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
@@ -36,7 +36,7 @@ export function readProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, underWay: runningCommand });
   const run = findLastVerifiedRun(mirror, "orders");
   const verify = findUnresolvedVerify(mirror, "orders");
-  const isUnreadOnly = run !== null && verify !== null && isUnreadOnlyRun(mirror, "orders", verify.run_id);
+  const isUnreadOnly = run !== null && verify !== null && hasVerifyFinding(mirror, "unread_only", verify);
   // The problems that `status` lists include those of a later check of the tables.
   const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
   const found = foundUnread ? null : (health?.found?.error ?? null);

@@ -296,29 +296,28 @@ export function readFailedCommand(mirror: Mirror): FailedCommand | null {
 }
 
 /**
- * Stores the `run_id` of a `verify` run that found only problems that need to be fixed in the API, such as unreadable
- * dates. Pass null to clear it.
+ * What the problems that a `verify` run found have in common.
+ * - unrepairable: All of them must be fixed in the API, such as unreadable dates.
+ * - unread_only: The dates that have been read do not differ. The API only has records with other dates.
  */
-export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
-  const name = `unrepairable:${resource}` as const;
+type VerifyFinding = "unrepairable" | "unread_only";
+
+/** Stores the `run_id` of the `verify` run to which a finding applies. Pass null to clear it. */
+export function writeVerifyFinding(
+  mirror: Mirror,
+  finding: VerifyFinding,
+  resource: string,
+  runId: number | null,
+): void {
+  const name = `${finding}:${resource}` as const;
   if (runId === null) deleteInfo(mirror, name);
   else writeInfo(mirror, name, String(runId));
 }
 
-/**
- * Stores the `run_id` of a `verify` run that found no difference in the dates that have been read, but records with other
- * dates. Pass null to clear it.
- */
-export function writeUnreadOnlyRun(mirror: Mirror, resource: string, runId: number | null): void {
-  const name = `unread_only:${resource}` as const;
-  if (runId === null) deleteInfo(mirror, name);
-  else writeInfo(mirror, name, String(runId));
-}
-
-export function isUnreadOnlyRun(mirror: Mirror, resource: string, runId: number): boolean {
-  return readInfo(mirror, `unread_only:${resource}`) === String(runId);
-}
-
-export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
-  return readInfo(mirror, `unrepairable:${resource}`) === String(runId);
+export function hasVerifyFinding(
+  mirror: Mirror,
+  finding: VerifyFinding,
+  { resource, run_id }: Pick<RunRow, "resource" | "run_id">,
+): boolean {
+  return readInfo(mirror, `${finding}:${resource}`) === String(run_id);
 }

@@ -99,6 +99,7 @@ export class SyncState {
     this.missing.add(absent, before.coverage);
     this.missing.add(misplaced);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
+    if (dates === before) return;
     writeCoverage(mirror, resource, dates.coverage);
     copyCoverageToRun(mirror, runId, dates.coverage);
     writeFaultySlices(mirror, resource, dates.faultySlices);

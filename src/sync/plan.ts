@@ -101,9 +101,8 @@ export function findFloor(
 
 /** True if the run skips dates that an interrupted run has just read, and reads older dates. */
 function isResumed(interrupted: readonly TimeRange[], due: readonly TimeRange[]): boolean {
-  const skipped = subtractRanges(interrupted, due);
-  const oldestSkipped = Math.min(...skipped.map(({ from }) => from));
-  return due.some(({ from }) => from < oldestSkipped) && skipped.length > 0;
+  const [oldestSkipped] = mergeRanges(subtractRanges(interrupted, due));
+  return oldestSkipped !== undefined && due.some(({ from }) => from < oldestSkipped.from);
 }
 
 /**

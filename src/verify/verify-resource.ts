@@ -1,7 +1,7 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { completedVerify, writeUnreadOnlyRun, writeUnrepairableRun } from "../store/runs.js";
+import { completedVerify, writeVerifyFinding } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -142,9 +142,9 @@ async function recordVerification(
       error: problems.length > 0 ? new Incomplete(text) : null,
       columns: { verified, api_total, mirror_total, differing },
     });
-    writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? run.runId : null);
+    writeVerifyFinding(mirror, "unrepairable", resource.name, needsApi(problems) ? run.runId : null);
     const isUnreadOnly = problems.length > 0 && problems.every(({ kind }) => kind === "unread");
-    writeUnreadOnlyRun(mirror, resource.name, isUnreadOnly ? run.runId : null);
+    writeVerifyFinding(mirror, "unread_only", resource.name, isUnreadOnly ? run.runId : null);
   });
   return result;
 }
