@@ -1,7 +1,7 @@
 import { ConfigurationError, UsageError } from "../errors.js";
 import { createAsOfTables } from "../query/as-of.js";
 import {
-  catalog,
+  declaredColumns,
   describeTable,
   findTypedTables,
   type ReadableTable,
@@ -26,9 +26,7 @@ import { parseInstant } from "./time-flags.js";
 export function resolveTableName(typed: string, columns: readonly string[] = []): string {
   const name = typed.replaceAll("-", "_").toLowerCase();
   if (tableNames.includes(name)) return name;
-  const isColumn = [...catalog.values()].some(({ declaredColumns }) =>
-    declaredColumns.some((column) => column.name === typed),
-  );
+  const isColumn = tableNames.flatMap(declaredColumns).some((column) => column.name === typed);
   if (isColumn && columns.length > 0)
     throw new UsageError(`\`${typed}\` is a column, not a table.`, {
       hint: `separate the columns with commas: \`--columns ${[...columns, typed].join(",")}\``,

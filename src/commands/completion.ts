@@ -3,7 +3,7 @@ import { scanCommandLine, withChoices } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
-import { catalog } from "../query/readable-tables.js";
+import { declaredColumns, mainTableNames, tableNames } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
 
 /**
@@ -81,8 +81,8 @@ async function findCandidates(program: Command, words: readonly string[], deps: 
  */
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
-  const tables = [...catalog].filter(([name]) => names.includes(name));
-  const columns = new Set(tables.flatMap(([_, table]) => table.declaredColumns.map(({ name }) => name)));
+  const tables = tableNames.filter((name) => names.includes(name));
+  const columns = new Set(tables.flatMap(declaredColumns).map(({ name }) => name));
   const typed = /^.*,/.exec(words.at(-1) ?? "")?.[0] ?? "";
   return [...columns].map((name) => typed + name);
 }
@@ -95,9 +95,7 @@ function listCandidateValues(target: Option | Argument, deps: Deps): readonly st
   if (target.argChoices) return target.argChoices;
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);
-  if (placeholder === "table") {
-    return [...catalog].filter(([_, { kind }]) => kind !== "removed").map(([name]) => name);
-  }
+  if (placeholder === "table") return mainTableNames;
   if (placeholder === "profile") return readProfilesWithKey(deps).map(([name]) => name);
   return [];
 }

@@ -40,63 +40,120 @@ export interface ReadableColumn extends Omit<Column, "type"> {
   type: ScalarType | "any";
 }
 
-/** The declaration of a table or view, which is available without a mirror. */
-interface CatalogEntry {
-  name: string;
-  kind: ReadableTable["kind"];
-  /** The declared columns. A mirror can contain additional columns, and system tables declare none. */
-  declaredColumns: readonly ReadableColumn[];
-  describe(mirror: Mirror): ReadableTable;
+/** Returns the declarations of all typed tables, which are built from the API's records. */
+export function typedTables(): readonly TableShape[] {
+  return allResources.flatMap((resource) => listTableShapes(resource));
 }
 
-/** All tables and views that commands can read, keyed by name. */
-export const catalog: ReadonlyMap<string, CatalogEntry> = new Map(
-  [
-    ...typedTables().map((shape) => typedTableEntry(shape, "current")),
-    systemTableEntry("changes", "seen_changed_at", ["change_id"]),
-    systemTableEntry("sync_runs", "started_at", ["run_id"]),
-    systemTableEntry("content_downloads", "downloaded_at", ["source", "id"]),
-    ...views.map(viewEntry),
-    ...typedTables().map((shape) => typedTableEntry(shape, "removed")),
-  ].map((entry) => [entry.name, entry]),
+/** The typed tables by name. Each declaration has one table for current records and one for removed records. */
+const typedTablesByName: ReadonlyMap<string, { shape: TableShape; state: RecordState }> = new Map(
+  recordStates.flatMap((state) =>
+    typedTables().map((shape) => [tableName(shape, state), { shape, state }] as const),
+  ),
 );
 
-export const tableNames: readonly string[] = [...catalog.keys()];
+const viewsByName: ReadonlyMap<string, View> = new Map(views.map((view) => [view.name, view]));
+
+/** The system tables that can be exported, with the date that `--since` and `--until` filter by and the primary key. */
+const exportedSystemTables: ReadonlyMap<string, { about: string; date: string; key: readonly string[] }> =
+  new Map([
+    ["changes", { about: systemTables.changes, date: "seen_changed_at", key: ["change_id"] }],
+    ["sync_runs", { about: systemTables.sync_runs, date: "started_at", key: ["run_id"] }],
+    [
+      "content_downloads",
+      { about: systemTables.content_downloads, date: "downloaded_at", key: ["source", "id"] },
+    ],
+  ]);
+
+/** The names of all tables and views that commands can read. */
+export const tableNames: readonly string[] = [
+  ...typedTables().map((shape) => tableName(shape, "current")),
+  ...exportedSystemTables.keys(),
+  ...viewsByName.keys(),
+  ...typedTables().map((shape) => tableName(shape, "removed")),
+];
 
 /** All tables and views except for helper views and tables for removed records. */
 export const mainTableNames: readonly string[] = tableNames.filter(
-  (name) =>
-    catalog.get(name)?.kind !== "removed" && !views.some((view) => view.isHelper && view.name === name),
+  (name) => typedTablesByName.get(name)?.state !== "removed" && !viewsByName.get(name)?.isHelper,
 );
+
+/**
+ * Returns the columns that a table or view has in every mirror. A typed table can have more columns in some mirrors, and
+ * the columns of system tables are known only to SQLite.
+ */
+export function declaredColumns(name: string): readonly ReadableColumn[] {
+  const typed = typedTablesByName.get(name);
+  if (typed) return [...typed.shape.columns, ...addedColumns(typed.shape, typed.state)];
+  const view = viewsByName.get(name);
+  return view ? viewColumns(view) : [];
+}
 
 /**
  * Describes a table or view in a mirror.
  * @param name one of `tableNames`
  */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
-  const entry = catalog.get(name);
-  if (!entry) throw new Error(`the mirror has no table named ${name}`);
-  return entry.describe(mirror);
+  const typed = typedTablesByName.get(name);
+  if (typed) return describeTypedTable(mirror, typed.shape, typed.state);
+  const view = viewsByName.get(name);
+  if (view) return describeView(view);
+  return describeSystemTable(mirror, name);
 }
 
-function typedTableEntry(shape: TableShape, state: RecordState): CatalogEntry {
+function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
   const name = tableName(shape, state);
-  const added = addedColumns(shape, state);
   return {
     name,
     kind: state,
-    declaredColumns: [...shape.columns, ...added],
-    describe: (mirror) => ({
-      name,
-      kind: state,
-      about: state === "removed" ? `removed records: ${shape.about}` : shape.about,
-      columns: [...readColumns(mirror, shape), ...added],
-      orderBy: [rowIdColumn(shape)],
-      shape,
-      date: findTableDate(shape),
-      fromClauses: [quote(name)],
-    }),
+    about: state === "removed" ? `removed records: ${shape.about}` : shape.about,
+    columns: [...readColumns(mirror, shape), ...addedColumns(shape, state)],
+    orderBy: [rowIdColumn(shape)],
+    shape,
+    date: findTableDate(shape),
+    fromClauses: [quote(name)],
   };
+}
+
+function describeView(view: View): ReadableTable {
+  const { about, columns, date, name, rowId } = view;
+  return {
+    name,
+    kind: "view",
+    about,
+    columns: viewColumns(view),
+    orderBy: rowId === undefined ? [] : [rowId],
+    shape: null,
+    date: findDateColumn(columns, date),
+    fromClauses: [quote(name)],
+  };
+}
+
+function viewColumns({ columns, rowId }: View): readonly Column[] {
+  return rowId === undefined ? columns : [...columns, keyColumns[rowId]];
+}
+
+function describeSystemTable(mirror: Mirror, name: string): ReadableTable {
+  const table = exportedSystemTables.get(name);
+  if (!table) throw new Error(`the mirror has no table named ${name}`);
+  return {
+    name,
+    kind: "system",
+    about: table.about,
+    columns: readSystemColumns(mirror, name),
+    orderBy: table.key,
+    shape: null,
+    date: { sql: quote(table.date), form: "iso" },
+    fromClauses: [quote(name)],
+  };
+}
+
+function readSystemColumns({ db }: Mirror, table: string): ReadableColumn[] {
+  const info = db.pragma(`table_info(${quote(table)})`) as { name: string; type: string }[];
+  return info.map(({ name, type }) => {
+    const isInteger = type.startsWith("INT");
+    return { name, type: name === "verified" ? "boolean" : isInteger ? "integer" : "text", about: "" };
+  });
 }
 
 /** Adds the removed records to a table of the kind `current`. Exports contain them after the current records. */
@@ -109,64 +166,9 @@ export function withRemovedRecords(table: ReadableTable): ReadableTable {
   };
 }
 
-function viewEntry({ name, about, columns: declared, date, rowId }: View): CatalogEntry {
-  const columns = rowId === undefined ? declared : [...declared, keyColumns[rowId]];
-  return {
-    name,
-    kind: "view",
-    declaredColumns: columns,
-    describe: () => ({
-      name,
-      kind: "view",
-      about,
-      columns,
-      orderBy: rowId === undefined ? [] : [rowId],
-      shape: null,
-      date: findDateColumn(declared, date),
-      fromClauses: [quote(name)],
-    }),
-  };
-}
-
-/** @param dateColumn the column that `--since` and `--until` filter by */
-function systemTableEntry(
-  name: keyof typeof systemTables,
-  dateColumn: string,
-  key: readonly string[],
-): CatalogEntry {
-  return {
-    name,
-    kind: "system",
-    declaredColumns: [],
-    describe: (mirror) => ({
-      name,
-      kind: "system",
-      about: systemTables[name],
-      columns: readSystemColumns(mirror, name),
-      orderBy: key,
-      shape: null,
-      date: { sql: quote(dateColumn), form: "iso" },
-      fromClauses: [quote(name)],
-    }),
-  };
-}
-
-function readSystemColumns({ db }: Mirror, table: string): ReadableColumn[] {
-  const info = db.pragma(`table_info(${quote(table)})`) as { name: string; type: string }[];
-  return info.map(({ name, type }) => {
-    const isInteger = type.startsWith("INT");
-    return { name, type: name === "verified" ? "boolean" : isInteger ? "integer" : "text", about: "" };
-  });
-}
-
-/** Returns the declarations of all typed tables, which are built from the API's records. */
-export function typedTables(): readonly TableShape[] {
-  return allResources.flatMap((resource) => listTableShapes(resource));
-}
-
 /** Returns the names of the tables that a view reads. For a table, returns only the table's name. */
 export function tablesReadBy(name: string): readonly string[] {
-  return views.find((view) => view.name === name)?.reads ?? [name];
+  return viewsByName.get(name)?.reads ?? [name];
 }
 
 /** Returns the declarations of the typed tables that a table or view reads. */

@@ -1,5 +1,5 @@
 import { isUtcTime } from "../views/view.js";
-import { catalog } from "./readable-tables.js";
+import { declaredColumns, tableNames } from "./readable-tables.js";
 import { tokenize } from "./sql-tokens.js";
 
 const comparison = /^(?:[<>]=?|={1,2}|!=|<>|is|not|between|in|like|glob)$/i;
@@ -74,11 +74,9 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
   return undefined;
 }
 
-const booleanColumns = new Set(
-  [...catalog.values()].flatMap(({ declaredColumns }) =>
-    declaredColumns.flatMap(({ name, type }) => (type === "boolean" ? [name] : [])),
-  ),
-);
+const allColumns = tableNames.flatMap(declaredColumns);
+
+const booleanColumns = new Set(allColumns.flatMap(({ name, type }) => (type === "boolean" ? [name] : [])));
 
 /** Finds a boolean column that is compared with `'true'` or `'false'`, as exports write it. In SQL, it is 1 or 0. */
 function findBooleanText(tokens: readonly string[]): string | undefined {
@@ -96,9 +94,7 @@ function findBooleanText(tokens: readonly string[]): string | undefined {
 
 /** The columns with timestamps in the API's format, which contains `T` and `Z`. */
 const apiTimestamps = new Set(
-  [...catalog.values()].flatMap(({ declaredColumns }) =>
-    declaredColumns.flatMap(({ name, type }) => (type === "timestamp" && !isUtcTime(name) ? [name] : [])),
-  ),
+  allColumns.flatMap(({ name, type }) => (type === "timestamp" && !isUtcTime(name) ? [name] : [])),
 );
 
 /**
