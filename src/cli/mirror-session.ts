@@ -78,10 +78,16 @@ export async function withMirrorSession(
     const { clock, signal } = deps;
     const lockOptions = { wait: flags.wait ?? false, clock, signal, onQueued: reporter.note };
     const lock = await deps.runGracefully(() => lockMirror(settings.dbPath, lockOptions), stopHint);
+    let session: MirrorSession | undefined;
     try {
-      const session = await openSession(command, api, reporter);
+      session = await openSession(command, api, reporter);
       await runWork(command, session, reporter, work);
+    } catch (error) {
+      // Other errors from `work` are recorded in `sync_runs`, with the resource that failed.
+      if (session === undefined || isKeyRejected(error)) await recordFailure(command, error);
+      throw error;
     } finally {
+      if (session) closeMirror(session.mirror);
       lock.release();
     }
   });
@@ -95,42 +101,35 @@ async function openSession(
 ): Promise<MirrorSession> {
   const { appliesOmit, checksFile = false, deps, flags, settings, stopHint } = command;
   const { dbPath } = settings;
-  let mirror: Mirror | undefined;
+  const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
+  // The path may contain a typo.
+  if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
+  const brands = { ofKey: identity.brand, ofProfile: settings.brand };
+  const mirror = await openMirror(dbPath, { brands, reporter });
   try {
-    const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
-    // The path may contain a typo.
-    if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
-    const brands = { ofKey: identity.brand, ofProfile: settings.brand };
-    mirror = await openMirror(dbPath, { brands, reporter });
     checkForDamage(mirror, deps.clock.now(), { complete: checksFile });
     writeFailedCommand(mirror, null);
     if (appliesOmit) applyOmit(mirror, command, reporter);
-    return createSession(command, { identity, mirror }, api, reporter);
   } catch (error) {
-    await recordFailure(command, error);
-    if (mirror) closeMirror(mirror);
+    closeMirror(mirror);
     throw error;
   }
+  return createSession(command, { identity, mirror }, api, reporter);
 }
 
+/** Calls `work`, and saves the command's progress in the mirror while it runs. */
 async function runWork(
-  command: WritingCommand,
+  { deps, name, stopHint }: WritingCommand,
   session: MirrorSession,
   reporter: TerminalReporter,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { deps, name, stopHint } = command;
   const { clock, mirror } = session;
   reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
   try {
     await deps.runGracefully(() => work(session), stopHint);
-  } catch (error) {
-    // Other errors are recorded in `sync_runs`, with the resource that failed.
-    if (isKeyRejected(error)) await recordFailure(command, error);
-    throw error;
   } finally {
     reporter.onProgress(null);
-    closeMirror(mirror);
   }
 }
 
