@@ -39,7 +39,7 @@ interface SyncFlags extends GlobalFlags {
   details?: SyncOptions["details"];
   wait?: boolean;
   allProfiles?: boolean;
-  ping?: string;
+  ping?: string | undefined;
   groupBy?: SyncOptions["groupBy"];
   host?: string[];
   perHost?: boolean;
@@ -117,16 +117,14 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     return await runForProfiles(flags, context, (profileFlags, profileContext) =>
       printPlan(chosen, options, profileFlags, profileContext),
     );
-
   const ping = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
-  const syncProfiles = (profilePing: string | undefined) =>
-    runForProfiles(flags, context, (profileFlags, profileContext) =>
-      syncProfile(chosen, options, profilePing, profileFlags, profileContext),
-    );
-  if (!flags.allProfiles) return await syncProfiles(ping);
-  // The URL from the flag or the variable is pinged once for all profiles. The URL in a profile is pinged for the sync
-  // of that profile.
-  return await withPings(ping, flags, deps, () => syncProfiles(undefined));
+  const sync = (profileFlags: SyncFlags, profileContext: Context) =>
+    syncProfile(chosen, options, profileFlags, profileContext);
+  if (!flags.allProfiles) return await runForProfiles({ ...flags, ping }, context, sync);
+  // The URL of the flag or the variable is pinged once for all profiles, in addition to the URL of each profile.
+  return await withPings(ping, flags, deps, () =>
+    runForProfiles({ ...flags, ping: undefined }, context, sync),
+  );
 }
 
 function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResources, flags: SyncFlags): void {
@@ -239,18 +237,16 @@ function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** @param ping the URL to ping; if undefined, the URL in the profile is used */
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
-  ping: string | undefined,
   flags: SyncFlags,
   { deps, profile }: Context,
 ): Promise<void> {
   // Read the settings only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings, options, appliesOmit: true, stopHint: resumeHint };
-  await withPings(ping ?? settings.ping, flags, deps, async () => {
+  await withPings(flags.ping ?? settings.ping, flags, deps, async () => {
     await withMirrorSession(command, async (session) => {
       await syncResources(session, selectAllowed(chosen, session), (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });
