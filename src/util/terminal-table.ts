@@ -47,7 +47,7 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
   const { lines, widths } = measure(titles, rows, nullText);
   if (wrappedColumn !== undefined && titles.at(-1) === wrappedColumn && widthOf(widths) > width)
     return renderWrapped(titles, rows, { ...options, width });
-  const path = titles.indexOf(pathColumn ?? "");
+  const path = pathColumn === undefined ? -1 : titles.indexOf(pathColumn);
   if (path >= 0 && widthOf(widths) > width) {
     const pathWidth = (widths[path] ?? 0) - (widthOf(widths) - width);
     if (pathWidth < minPathWidth)

@@ -27,7 +27,7 @@ async function mirrorWithChanges(): Promise<string> {
 test("brandapi changes lists each change with its interval, field, old value and new value, newest last", async () => {
   const path = await mirrorWithChanges();
   const run = await brandapi(["changes", "--db", path], { clock });
-  expect(run.code).toBe(0);
+  expect(run).toMatchObject({ code: 0, err: "" });
   expect(run.out).toBe(
     `orders 2026-10-20 02:00 to 2026-11-03 02:00 UTC
 record  what              was      is now              key
@@ -43,6 +43,26 @@ record  what     was    is now  key
 #3      removed                 order-3
 `,
   );
+});
+
+test("brandapi changes names a record without a label by its key, and omits other keys in a narrow terminal", async () => {
+  const mirror = await makeMirror();
+  for (const [day, currency] of ["EUR", "USD"].entries())
+    writeRead(mirror, "orders", [anOrder(1, { currency }), anOrder(2, { currency, order_number: null })], {
+      at: `2026-11-0${day + 3}T02:00:00.000Z`,
+    });
+  mirror.db.close();
+  const lines = async (columns: number) => {
+    const options = { clock, columns, tty: { stdout: true } };
+    const { out } = await brandapi(["changes", "--no-color", "--db", mirror.path], options);
+    return out.trimEnd().split("\n").slice(1);
+  };
+  expect(await lines(80)).toEqual([
+    "record   what      was     is now  key",
+    "#1       currency  EUR  →  USD     order-1",
+    "order-2  currency  EUR  →  USD",
+  ]);
+  expect((await lines(40))[1]).toBe("#1       currency  EUR  →  USD");
 });
 
 test("`changes` lists changes from the same interval under one heading", async () => {
@@ -104,9 +124,38 @@ test("brandapi changes --run lists only the changes that one run found, even if 
     const { code, out } = await brandapi(["changes", "--run", String(id), "--csv", "--db", path], { clock });
     return { code, fields: parse(out, { columns: true }).map((row) => (row as { field: string }).field) };
   };
+  expect(await run(2)).toEqual({ code: 0, fields: ["currency"] });
   expect(await run(3)).toEqual({ code: 0, fields: ["refund_amount", "financial_status"] });
   expect(await run(6)).toEqual({ code: 0, fields: [""] });
   expect((await brandapi(["changes", "--run", "7", "--db", path], { clock })).code).toBe(2);
+  const recent = await brandapi(["changes", "--run", "2", "--since", "7d", "--db", path], { clock });
+  expect(recent).toMatchObject({ code: 0, out: "", err: expect.stringContaining("Run 2 found no changes") });
+});
+
+test("brandapi changes lists changes found in the last 7 days by default", async () => {
+  const path = await mirrorWithChanges();
+  const found = Date.parse("2026-11-04T02:00:00.000Z");
+  const run = (age: number) =>
+    brandapi(["changes", "orders", "--db", path], { clock: { now: () => found + age } });
+  expect((await run(7 * 86_400_000)).out).toContain("removed");
+  expect(await run(7 * 86_400_000 + 1)).toMatchObject({
+    out: "",
+    err: expect.stringContaining("since 2026-11-04; use `--since`"),
+  });
+});
+
+test("brandapi changes prints at most 500 changes by default, and exports all of them", async () => {
+  const mirror = await makeMirror();
+  const orders = (amount: number) =>
+    Array.from({ length: 501 }, (_, n) => anOrder(n, { total_amount: amount }));
+  writeRead(mirror, "orders", orders(1), { at: "2026-11-03T02:00:00.000Z" });
+  writeRead(mirror, "orders", orders(2), { at: "2026-11-04T02:00:00.000Z" });
+  mirror.db.close();
+  const printed = await brandapi(["changes", "--db", mirror.path], { clock });
+  const lines = printed.out.trimEnd().split("\n");
+  expect([lines.length - 2, printed.err]).toEqual([500, expect.stringContaining("newest 500 of 501 changes")]);
+  const csv = await brandapi(["changes", "--csv", "--db", mirror.path], { clock });
+  expect([csv.out.trimEnd().split("\n").length - 1, csv.err]).toEqual([501, ""]);
 });
 
 test("brandapi changes prints a note if there are no changes, and rejects an unknown resource", async () => {

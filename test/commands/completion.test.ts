@@ -18,14 +18,18 @@ test.each([
   ["sync orders ana", "analytics-clicks analytics-hosts"],
   ["--db x sync --dry", "--dry-run"],
   ["status --prof", "--profile"],
+  ["sync --full or", "orders"],
+  ["export orders -o ", "nothing"],
+  ["whoami or", "nothing"],
   ["status ro", "roster"],
   ["cron --db login ro", "roster"],
   ["--db export sync ro", "roster"],
   ["sync --details ch", "changed"],
   ["export order_l", "order_line_items"],
+  ["export content_", "content_downloads content_by_host"],
   ["export orders --columns curr", "currency"],
   ["export orders --columns synced", "synced_at"],
-  ["export sales-by-month --columns month,net_b", "month,net_before"],
+  ["export sales-by-month --columns month,currency,net_b", "month,currency,net_before"],
   ["completion z", "zsh"],
   ["export orders --out ", "nothing"],
   ["nonsense --flag x", "nothing"],
@@ -44,6 +48,14 @@ test("completion for --profile suggests this machine's profiles, or nothing if t
   writeFileSync(config, "{");
   const unreadable = await brandapi(["__complete", "sync", "--profile", ""], { env });
   expect(unreadable).toMatchObject({ code: 0, out: "", err: "" });
+});
+
+test("the completion script for bash completes the words up to the cursor", async () => {
+  const { out } = await brandapi("completion bash");
+  const words = `COMP_WORDS=(brandapi export "or" after); COMP_CWORD=2; _brandapi`;
+  const script = `${out}\nbrandapi() { printf '%s\\n' "$@" "two words"; }; ${words}; printf '<%s>' "\${COMPREPLY[@]}"`;
+  const { error, stdout } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+  if (error === undefined) expect(stdout).toBe("<__complete><export><or><two words>");
 });
 
 test.each(["bash", "zsh", "fish"])(
