@@ -114,5 +114,5 @@ function formatChangeRow({ label, key, field, kind, old, new: current }: Change)
 }
 
 function formatInterval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
-  return `${since === null ? "before" : `${formatMinute(since)} to`} ${formatMinute(seen_changed_at)} UTC`;
+  return `${formatMinute(since)} to ${formatMinute(seen_changed_at)} UTC`;
 }

@@ -40,7 +40,7 @@ export function define(command: Command): void {
 export async function run(flags: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {
   chooseResources(names);
   const { node, script, name: machineName } = deps.machine;
-  if (/[\\/]_npx[\\/]/.test(script))
+  if (script.includes("/_npx/"))
     throw new ConfigurationError(
       "brandapi is running from npm's cache, which npm may clear before the next run.",
       {
@@ -111,10 +111,12 @@ function createBrandArguments(flags: CronFlags, deps: Deps): string[] {
     "--db": path(db),
     "--base-url": baseUrl,
     "--key-file": path(keyFile),
-    "--rate-limit": rateLimit && String(rateLimit),
-    "--max-wait": maxWait && `${maxWait / 1_000}s`,
+    "--rate-limit": rateLimit,
+    "--max-wait": maxWait === undefined ? undefined : `${maxWait / 1_000}s`,
   };
-  const given = Object.entries(values).flatMap(([flag, value]) => (value ? [flag, value] : []));
+  const given = Object.entries(values).flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag, String(value)],
+  );
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 

@@ -8,7 +8,7 @@ export interface Change {
   field: string | null;
   old: string | null;
   new: string | null;
-  last_seen_unchanged_at: string | null;
+  last_seen_unchanged_at: string;
   seen_changed_at: string;
   run_id: number;
   /** A label for the record: its order number, handle or title. */

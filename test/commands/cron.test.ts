@@ -91,15 +91,23 @@ test("cron copies options and environment variables into the lines, with absolut
     BRANDAPI_DB: "acme@eu.sqlite",
     BRANDAPI_CONFIG_DIR: "~/settings",
     BRANDAPI_RATE_LIMIT: "30",
+    BRANDAPI_PING: "",
+    XDG_CONFIG_HOME: "/var/config",
+    XDG_DATA_HOME: "/var/data",
     XDG_STATE_HOME: "/var/state",
+    XDG_CACHE_HOME: "/var/cache",
+    NODE_EXTRA_CA_CERTS: "ca.pem",
     NO_PROXY: "localhost",
+    https_proxy: "http://proxy:8080",
     HTTPS_PROXY: "http://ada:secret@proxy:8080",
   };
   const base = "https://platform.example/api/brand/v1";
   const { out, err } = await brandapi(`cron --base-url ${base} --key-file key`, { home, env });
   const flags = `--base-url ${base} --key-file ${home}/key`;
   const brand = `BRANDAPI_PROFILE=acme BRANDAPI_DB=${home}/acme@eu.sqlite BRANDAPI_CONFIG_DIR=${home}/settings`;
-  const set = `HOME=${home} ${brand} BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
+  const folders = "XDG_CONFIG_HOME=/var/config XDG_DATA_HOME=/var/data XDG_STATE_HOME=/var/state";
+  const network = `NODE_EXTRA_CA_CERTS=${home}/ca.pem NO_PROXY=localhost https_proxy=http://proxy:8080`;
+  const set = `HOME=${home} ${brand} BRANDAPI_RATE_LIMIT=30 ${folders} ${network}`;
   const program = `${process.execPath} ${binPath}`;
   expect(commandsOf(out)).toEqual([
     `mkdir -pm 700 /var/state/brandapi && { date -u; ${set} ${program} sync ${flags}; } >> /var/state/brandapi/acme.log 2>&1`,
@@ -108,6 +116,31 @@ test("cron copies options and environment variables into the lines, with absolut
   expect(out).toContain(`(crontab -l 2>/dev/null; ${brand} BRANDAPI_RATE_LIMIT=30 brandapi cron `);
   expect(out).not.toMatch(/brk_|secret/);
   expect(err).toMatch(/^warning: HTTPS_PROXY contains a password, .*\n$/);
+});
+
+test.each([
+  ["--profile acme", "--profile acme"],
+  ["--db acme.sqlite --rate-limit none", "--db HOME/acme.sqlite --rate-limit none"],
+  ["--max-wait 5m --rate-limit 30", "--rate-limit 30 --max-wait 300s"],
+  ["--max-wait 0s", "--max-wait 0s"],
+  ["--max-wait 5m --all-profiles", "--all-profiles --max-wait 300s"],
+])("cron copies the options `%s` into both lines", async (flags, copied) => {
+  const home = makeHome();
+  const [sync, check] = commandsOf((await brandapi(`cron ${flags}`, { home })).out);
+  expect(sync).toContain(`${binPath} sync ${copied.replace("HOME", home)}; }`);
+  expect(check).toContain(`${binPath} status ${copied.replace("HOME", home)} --max-age 26h --quiet`);
+});
+
+test("cron chooses a minute from 1 to 59 that depends on the machine and the profile", async () => {
+  const minuteOn = async (name: string, profile = "acme") => {
+    const { machine } = testDeps();
+    const { out } = await brandapi(`cron --profile ${profile}`, { machine: { ...machine, name } });
+    return Number(/^(\d+) 4 /m.exec(out)?.[1]);
+  };
+  const machines = Array.from({ length: 59 }, (_, n) => String.fromCharCode(60 + n));
+  const minutes = await Promise.all(machines.map((machine) => minuteOn(machine)));
+  expect(minutes.sort((a, b) => a - b)).toEqual(Array.from({ length: 59 }, (_, n) => n + 1));
+  expect(await minuteOn("mill", "basalt")).not.toBe(await minuteOn("mill", "acme"));
 });
 
 test("cron includes the named resources in both lines, and in the command that adds the lines to the crontab", async () => {
@@ -133,6 +166,13 @@ test("cron warns if the key is set only in the environment", async () => {
   expect(out + err).not.toContain("brk_");
 });
 
+test("cron warns if there is no base URL", async () => {
+  const home = makeHome();
+  writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
+  const { code, err } = await brandapi("cron --key-file key", { home });
+  expect([code, err]).toEqual([0, expect.stringMatching(/^warning: The profile `default` has no base URL, /)]);
+});
+
 test("cron --all-profiles prints lines for all brands, and rejects options for a single brand", async () => {
   const brand = makeBrand();
   const noVariables = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_DB: "" };
@@ -141,6 +181,7 @@ test("cron --all-profiles prints lines for all brands, and rejects options for a
   expect(login.code, login.err).toBe(0);
   const { out, err } = await run("cron --all-profiles");
   expect(err).toBe("");
+  expect(out).toContain("/brandapi/all-profiles.log 2>&1\n");
   expect(commandsOf(out).map((line) => / (sync|status) --all-profiles/.test(line))).toEqual([true, true]);
   expect((await run("cron --all-profiles --db x.sqlite")).code).toBe(2);
   expect((await run("cron --systemd --launchd")).code).toBe(2);
