@@ -153,7 +153,10 @@ test("brandapi changes prints at most 500 changes by default, and exports all of
   mirror.db.close();
   const printed = await brandapi(["changes", "--db", mirror.path], { clock });
   const lines = printed.out.trimEnd().split("\n");
-  expect([lines.length - 2, printed.err]).toEqual([500, expect.stringContaining("newest 500 of 501 changes")]);
+  expect([lines.length - 2, printed.err]).toEqual([
+    500,
+    expect.stringContaining("newest 500 of 501 changes"),
+  ]);
   const csv = await brandapi(["changes", "--csv", "--db", mirror.path], { clock });
   expect([csv.out.trimEnd().split("\n").length - 1, csv.err]).toEqual([501, ""]);
 });

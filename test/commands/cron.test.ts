@@ -170,7 +170,10 @@ test("cron warns if there is no base URL", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
   const { code, err } = await brandapi("cron --key-file key", { home });
-  expect([code, err]).toEqual([0, expect.stringMatching(/^warning: The profile `default` has no base URL, /)]);
+  expect([code, err]).toEqual([
+    0,
+    expect.stringMatching(/^warning: The profile `default` has no base URL, /),
+  ]);
 });
 
 test("cron --all-profiles prints lines for all brands, and rejects options for a single brand", async () => {

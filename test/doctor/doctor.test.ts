@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { checkFreeSpace } from "../../src/commands/doctor.js";
@@ -7,6 +7,7 @@ import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
+import { day } from "../support/records.js";
 
 /** An API that responds to `/me` with the given status and date. */
 function apiOf({ status = 200, behindMs = 0 } = {}): NonNullable<ProgramOptions["fetch"]> {
@@ -39,6 +40,7 @@ interface Line {
   check: string;
   state: string;
   text: string;
+  exit_code: number;
   hint: string | null;
 }
 
@@ -75,6 +77,12 @@ test("doctor prints one line per check, and doctor --quiet prints only problems"
   const all = await brandapi("doctor", { home, env, fetch: apiOf() });
   expect(all.out).toMatch(/^ok node: Node .*\nok settings: profile `default`, http:\/\/127.*\nok mirror: /);
   expect((await brandapi("doctor --quiet", { home, env, fetch: apiOf() })).out).toBe("");
+  const fetch = apiOf({ status: 401, behindMs: 600_000 });
+  const options = { home: makeHome(), env: { ...access, BRANDAPI_DB: "m.sqlite" }, fetch };
+  const problems = await brandapi("doctor --quiet --db missing.sqlite", options);
+  expect(problems.out).toMatch(
+    /^! {2}mirror: There is no mirror yet: .*\n {5}run `brandapi sync --db missing\.sqlite` .*\n! {2}key: .*\n {5}.*\n$/,
+  );
 });
 
 test.each([
@@ -93,12 +101,15 @@ test.each([
 );
 
 test("doctor warns about a missing mirror, and about a clock that is ten minutes off", async () => {
-  const { code, of } = await doctor({
+  const { code, lines, of } = await doctor({
     home: makeHome(),
     env: { BRANDAPI_DB: "" },
     fetch: apiOf({ behindMs: 600_000 }),
   });
   expect(code).toBe(0);
+  expect(lines.map(({ check }) => check)).toEqual([
+    ...["node", "settings", "mirror", "old", "disk", "key", "clock"],
+  ]);
   expect(of("mirror")).toMatchObject({ state: "warning", hint: expect.stringContaining("`brandapi sync`") });
   expect(of("clock")).toMatchObject({ state: "warning", text: expect.stringContaining("10m behind") });
 });
@@ -114,13 +125,123 @@ test("doctor exits with code 3 for a file that is not a mirror, and with code 8 
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.exec("UPDATE orders SET total_amount = 1e6");
   mirror.db.close();
-  const differing = await doctor({ home: other, env: { BRANDAPI_DB: join(other, "mirror.sqlite") } });
-  expect(differing.code).toBe(8);
+  const fetch = apiOf({ status: 401 });
+  const differing = await doctor({ home: other, env: { BRANDAPI_DB: join(other, "mirror.sqlite") }, fetch });
+  expect(differing.code, "the first failed check determines the exit code").toBe(8);
   expect(differing.of("tables")).toMatchObject({
     state: "failed",
+    exit_code: 8,
     hint: "run `brandapi verify --repair`",
   });
+  expect([differing.of("columns")?.exit_code, differing.of("key")?.exit_code]).toEqual([0, 4]);
 });
+
+test.each([
+  ["has an older schema", "PRAGMA user_version = 1"],
+  ["has tables with outdated columns", "DELETE FROM mirror_info WHERE name = 'shape:orders'"],
+])("doctor warns about a mirror that %s, and skips the checks of its contents", async (_, change) => {
+  const mirror = await makeMirror();
+  mirror.db.exec(change);
+  mirror.db.close();
+  const { code, lines, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
+  expect([code, of("mirror")]).toMatchObject([
+    0,
+    { state: "warning", hint: expect.stringContaining("status") },
+  ]);
+  expect(lines.slice(2).map(({ check }) => check)).toEqual(["mirror", "old", "disk", "key", "clock"]);
+});
+
+test("doctor exits with code 3 for a mirror with a damaged index", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.db.unsafeMode().pragma("writable_schema = 1");
+  mirror.db.exec(
+    "UPDATE sqlite_master SET sql = replace(sql, 'key)', 'since_at)') WHERE name = 'records_key'",
+  );
+  mirror.db.close();
+  const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
+  expect([code, of("mirror"), of("tables")]).toMatchObject([
+    3,
+    {
+      state: "failed",
+      text: expect.stringContaining("The mirror is damaged ("),
+      hint: expect.stringContaining("sync --full"),
+    },
+    undefined,
+  ]);
+});
+
+test("doctor lists columns with values of an unexpected type", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1, { total_amount: "many", is_cancelled: "maybe" })]);
+  mirror.db.close();
+  const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
+  expect([code, of("columns")]).toMatchObject([
+    0,
+    { state: "warning", text: expect.stringMatching(/is_cancelled.*, .*total_amount/) },
+  ]);
+  expect(of("columns")?.hint).toContain("`brandapi export orders --ndjson");
+});
+
+test.each([
+  ["a misspelled variable", { BRANDAPI_PROFLE: "acme" }, {}, "did you mean BRANDAPI_PROFILE?"],
+  ["an unknown field in the profile", {}, { pign: "https://hc.example" }, "config.json"],
+])("doctor warns about %s", async (_, env, fields, hint) => {
+  const folder = makeHome();
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ profiles: { default: fields } }), {
+    mode: 0o600,
+  });
+  const { code, of } = await doctor({ env: { ...env, BRANDAPI_CONFIG_DIR: folder } });
+  expect([code, of("settings")]).toMatchObject([
+    0,
+    { state: "warning", hint: expect.stringContaining(hint) },
+  ]);
+});
+
+test("doctor exits with code 3 if the key and the profile belong to different brands", async () => {
+  const folder = makeHome();
+  const profile = { brandId: "b2", brandName: "Basalt" };
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ profiles: { default: profile } }), {
+    mode: 0o600,
+  });
+  const { code, of } = await doctor({ home: folder, env: { BRANDAPI_CONFIG_DIR: folder, BRANDAPI_DB: "" } });
+  expect([code, of("key")?.text]).toEqual([3, expect.stringContaining("another brand, Basalt (b2)")]);
+});
+
+test("doctor hides the key in the text of an error", async () => {
+  const fetch = () => Promise.reject(new Error("invalid header: Bearer brk_test"));
+  const { code, of } = await doctor({ fetch });
+  expect([code, of("key")?.text]).toEqual([1, expect.stringContaining("Bearer [key hidden]")]);
+});
+
+test("doctor gives up on an unreachable API after 15 seconds", async () => {
+  const brand = makeBrand();
+  const start = brand.now();
+  brand.before = () => "reset";
+  expect((await brand.run("doctor")).code).toBe(6);
+  expect(brand.now() - start).toBeLessThanOrEqual(15_000);
+});
+
+test.each([
+  ["a backup", 14 * day, "ok"],
+  ["a backup", 14 * day + 1, "warning"],
+  ["a first read", 14 * day, "ok"],
+  ["a first read", 14 * day + 1, "warning"],
+])(
+  "doctor checks the age of the last backup or, if there is none, of the mirror: %s %d ms ago: %s",
+  async (what, age, state) => {
+    const mirror = await makeMirror();
+    const at = "2026-11-01T00:00:00.000Z";
+    writeRead(mirror, "orders", [anOrder(1)], { at: what === "a backup" ? "2026-09-01T00:00:00.000Z" : at });
+    const backup = { at, path: mirror.path };
+    if (what === "a backup") mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
+    mirror.db.close();
+    const clock = { now: () => Date.parse(at) + age };
+    expect((await doctor({ clock, env: { BRANDAPI_DB: mirror.path } })).of("backup")).toMatchObject({
+      state,
+    });
+  },
+);
 
 test("doctor exits with code 3 if the key and the mirror belong to different brands", async () => {
   const brand = makeBrand({ history: 20, listLimit: 10 });
@@ -131,27 +252,34 @@ test("doctor exits with code 3 if the key and the mirror belong to different bra
 });
 
 test("doctor lists mirrors that a restore replaced, with the command that deletes them", async () => {
-  const folder = makeHome();
-  const mirror = await makeMirror(folder);
+  const mirror = await makeMirror();
   mirror.db.close();
-  const old = join(folder, "mirror.sqlite.before-1764000000000");
-  writeFileSync(old, "x");
-  const { code, of } = await doctor({ home: folder, env: { BRANDAPI_DB: mirror.path } });
-  expect([code, of("old")]).toEqual([
-    0,
-    expect.objectContaining({
-      state: "warning",
-      text: expect.stringContaining(old),
-      hint: expect.stringContaining(`\`rm ${old}\``),
-    }),
-  ]);
+  const old = ["1764000000000", "1763000000000"].map((time) => `${mirror.path}.before-${time}`);
+  for (const path of [...old, `${mirror.path}-before`]) writeFileSync(path, "x");
+  const link = join(makeHome(), "link.sqlite");
+  symlinkSync(mirror.path, link);
+  const sorted = old.toReversed();
+  for (const db of [mirror.path, link]) {
+    const { code, of } = await doctor({ env: { BRANDAPI_DB: db } });
+    expect([code, of("old")]).toMatchObject([
+      0,
+      {
+        state: "warning",
+        text: expect.stringContaining(`: ${sorted.join(", ")}`),
+        hint: expect.stringContaining(`\`rm ${sorted.join(" ")}\``),
+      },
+    ]);
+  }
 });
 
 test.each([
   ["enough", 500e6, 50e6],
   ["too little", 150e6, 1e6],
   ["too little", 3e9, 2e9],
-  ["enough", 5e9, 2e9],
+  ["enough", 4e9, 2e9],
+  ["too little", 4e9 - 1, 2e9],
+  ["enough", 209_715_200, 0],
+  ["too little", 209_715_199, 0],
 ] as const)(
   "doctor reports %s space with %d bytes free and a mirror of %d bytes",
   (space, freeBytes, mirrorBytes) => {
