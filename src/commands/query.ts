@@ -150,8 +150,8 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
  * string as equal.
  */
 function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {
-  const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined)
+  const [, name, value = ""] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
+  if (name === undefined)
     throw new UsageError(`\`--param\` is not \`name=value\`: \`${text}\`.`, {
       hint: "use `-p name=value`, and `:name` in the statement; to choose a profile, use `--profile`",
     });

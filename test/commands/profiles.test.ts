@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand, testBaseUrl } from "../support/brand.js";
 
@@ -79,6 +79,42 @@ test("if several brands have the same name, profiles prints each brand's ID and 
   const { out } = await brands.run("profiles");
   for (const { data } of [brands.fjell, brands.basalt])
     expect(out).toContain(`Fjell & Fern (${data.id.slice(0, 8)}, brand.test)`);
+});
+
+test("profiles lists brands whose profile lacks the name, the ID or a valid base URL", async () => {
+  const { fjell, run } = makeProfiles();
+  const config = join(fjell.home, ".config/brandapi/config.json");
+  mkdirSync(dirname(config), { recursive: true });
+  const named = { key: "brk_x", brandId: "0123456789", brandName: "Fern" };
+  const profiles = {
+    a: { key: "brk_x" },
+    b: { key: "brk_x" },
+    c: named,
+    d: { ...named, baseUrl: "fern.example" },
+    e: { ...named, keyExpiresAt: "2026-11-20T23:59:00Z" },
+  };
+  writeFileSync(config, JSON.stringify({ profiles }), { mode: 0o600 });
+  const { code, out } = await run("profiles");
+  expect(code).toBe(0);
+  const columns = out.split("\n").map((line) => line.split(/ {2,}/));
+  expect(columns.slice(1, -1).map(([profile, name, , age, key]) => [profile, name, age, key])).toEqual([
+    ["a", "unknown", "none", "unknown"],
+    ["b", "unknown", "none", "unknown"],
+    ["c", "Fern (01234567)", "none", "unknown"],
+    ["d", "Fern (01234567)", "none", "unknown"],
+    ["e", "Fern (01234567)", "none", "expired"],
+  ]);
+});
+
+test("profiles shortens the mirror's path in a narrow terminal, and omits the path and the brand in a very narrow one", async () => {
+  const brands = makeProfiles();
+  await brands.login("default", brands.fjell.key);
+  const list = async (columns: number) =>
+    (await brands.run("profiles --no-color", { tty: true, columns })).out;
+  expect(await list(70)).toMatch(
+    /^default {2}Fjell & Fern {2}….*\/default\.sqlite {2}none {2}1,094 days left$/m,
+  );
+  expect(await list(40)).toBe("profile  age   key\ndefault  none  1,094 days left\n");
 });
 
 test("brandapi profiles lists only brands with a stored key", async () => {

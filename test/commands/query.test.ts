@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
+import { Stopped } from "../../src/errors.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
@@ -56,10 +57,13 @@ test("query escapes control characters on a terminal", async () => {
 
 test("query prints a note if it omits rows beyond the limit", async () => {
   const path = await mirrorOfOrders(1_200);
-  expect((await ask(path, "SELECT id FROM orders", "--limit", "2")).out.split("\n")).toHaveLength(4);
+  const limited = await ask(path, "SELECT id FROM orders", "--limit", "2");
+  expect([limited.out.split("\n").length, limited.err]).toEqual([4, ""]);
+  expect((await ask(path, "SELECT id FROM orders", "--limit", "2", "--csv")).out.split("\n")).toHaveLength(4);
   const cut = await ask(path, "SELECT id FROM orders");
   expect(cut.out.split("\n")).toHaveLength(1_002);
   expect(cut.err).toContain("first 1,000 rows");
+  expect((await ask(path, "SELECT id FROM orders LIMIT 1000")).err).toBe("");
   const all = await ask(path, "SELECT id FROM orders", "--csv");
   expect(all.out.split("\n")).toHaveLength(1_202);
   expect(all.err).toBe("");
@@ -113,6 +117,9 @@ test("query reads the statement from a file or from stdin", async () => {
   expect((await from(["SELECT 1", "-f", "one.sql"])).code).toBe(2);
   const typed = await brandapi(["query", "--db", path], { tty: true });
   expect(typed).toMatchObject({ code: 2, err: expect.stringContaining("No SQL statement was given.") });
+  const signal = AbortSignal.abort(new Stopped("SIGINT"));
+  const waiting = await brandapi(["query", "-f", "-", "--db", path], { tty: true, signal });
+  expect(waiting.code).toBe(130);
 });
 
 test.each([
@@ -145,9 +152,32 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
   const typeOf = async (value: string) =>
     (await ask(path, "SELECT typeof(:v) || ' ' || :v", "-p", `v=${value}`, "--csv")).out.split("\n")[1];
   const told = async (values: string[]) => await Promise.all(values.map(typeOf));
-  expect(await told(["0", "-12", "0.10"])).toEqual(["integer 0", "integer -12", "real 0.1"]);
-  const texts = ["007", "+49151234567", "00.5", "0x10", "1e", "--5", "1234567890123456789", "1_000"];
+  expect(await told(["0", "-12", "999999999999999999"])).toEqual([
+    "integer 0",
+    "integer -12",
+    "integer 999999999999999999",
+  ]);
+  expect(await told(["0.10", "-12.5", "123456789012345.0", "0.123456789012345"])).toEqual([
+    "real 0.1",
+    "real -12.5",
+    "real 123456789012345.0",
+    "real 0.123456789012345",
+  ]);
+  const texts = [
+    "007",
+    "+49151234567",
+    "00.5",
+    "0x10",
+    "1e",
+    "--5",
+    "1_000",
+    "1.5.2",
+    "1.5 kg",
+    "a=b",
+  ].concat(["1234567890123456789", "1234567890123456.5", "0.1234567890123456"]);
   expect(await told(texts)).toEqual(texts.map((text) => `text ${text}`));
+  const last = await ask(path, "SELECT :v", "-p", "v=1", "-p", ":v=two words\nand a line", "--json");
+  expect(JSON.parse(last.out)).toEqual([{ ":v": "two words\nand a line" }]);
   const find =
     "SELECT id FROM orders WHERE external_order_id = :n AND total_amount > :low ORDER BY id LIMIT :m";
   const found = await ask(path, find, "-p", "n=9003", "-p", "low=3", "-p", "m=9", "--csv");
@@ -156,7 +186,8 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
   expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("add `-p m=VALUE`") });
   const unknown = await ask(path, "SELECT :since", "-p", "sinec=1");
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("no parameter `:sinec`") });
-  expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("is not `name=value`: `x`");
+  for (const wrong of ["x", "1x=2", "a b=2"])
+    expect((await ask(path, "SELECT 1", "-p", wrong)).err).toContain(`is not \`name=value\`: \`${wrong}\``);
 });
 
 test("the error from query -f names the path if it is a folder or a binary file", async () => {
@@ -251,6 +282,27 @@ test("query reports SQLite's runtime errors with exit code 2", async () => {
 test("query reports a value that is too large for SQLite with exit code 2", async () => {
   const blob = await ask(await mirrorOfOrders(), "SELECT zeroblob(2000000000)", "--csv");
   expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
+});
+
+test("query rejects a folder as its output, and suggests a file in the folder", async () => {
+  const { code, err } = await ask(await mirrorOfOrders(), "SELECT 1", "-o", "new folder/", "--csv");
+  expect([code, err]).toEqual([2, expect.stringContaining("-o 'new folder/result.csv'")]);
+});
+
+test("query --as-of reads the data as of the end of the given day, and rejects statements without a history", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T10:00:00.000Z", whole: true });
+  writeRead(mirror, "orders", [], { at: "2026-11-02T10:00:00.000Z", remove: ["order-1"], whole: true });
+  mirror.db.close();
+  const count = async (...flags: string[]) =>
+    (await ask(mirror.path, "SELECT count(*) FROM orders", "--csv", ...flags)).out.split("\n")[1];
+  expect(await count("--as-of", "2026-11-01")).toBe("2");
+  expect(await count("--as-of", "2026-11-02")).toBe("1");
+  expect(await count()).toBe("1");
+  const indexed = "SELECT id FROM orders NOT INDEXED";
+  expect((await ask(mirror.path, `EXPLAIN ${indexed}`, "--csv")).code).toBe(0);
+  const rejected = await ask(mirror.path, `EXPLAIN ${indexed}`, "--csv", "--as-of", "2026-11-01");
+  expect([rejected.code, rejected.err]).toEqual([2, expect.stringContaining("`--as-of` does not work with")]);
 });
 
 test("query suggests only formats that it supports", async () => {

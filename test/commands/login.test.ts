@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand, testBaseUrl } from "../support/brand.js";
+import { minute } from "../support/records.js";
 
 const storedBrand = {
   brandId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -22,6 +23,11 @@ function brandWithoutSettings(): TestBrand {
   const brand = makeBrand({ history: 20, createsMirror: true });
   brand.env = {};
   return brand;
+}
+
+function storeProfiles(brand: TestBrand, profiles: Record<string, Record<string, string>>): void {
+  mkdirSync(join(configOf(brand), ".."), { recursive: true });
+  writeFileSync(configOf(brand), JSON.stringify({ profiles }), { mode: 0o600 });
 }
 
 function otherBrand(brand: TestBrand): TestBrand {
@@ -280,18 +286,38 @@ test("login --ping without other flags keeps the stored base URL and key", async
 
 test("logout removes the key and the base URL, and reports that it keeps the mirror", async () => {
   const brand = brandWithoutSettings();
-  await brand.run(`login --base-url ${testBaseUrl}`, { stdin: brand.key });
   const mirror = join(brand.home, "mine.sqlite");
+  const before = await brand.run(`logout --json --db ${mirror}`);
+  expect(JSON.parse(before.out)).toEqual({ profile: "default", removed: false, mirror: null });
+  expect(before.err).toBe("Nothing was stored for the profile `default`.\n");
+  expect(existsSync(configOf(brand))).toBe(false);
+  await brand.run(`login --base-url ${testBaseUrl}`, { stdin: brand.key });
   writeFileSync(mirror, "");
   const logout = await brand.run(`logout --db ${mirror}`);
-  expect(logout.code).toBe(0);
+  expect([logout.code, logout.out]).toEqual([0, ""]);
   expect(logout.err).toContain(`The mirror has been kept: ${mirror}`);
+  expect(logout.err).not.toContain("BRANDAPI_KEY");
   expect(existsSync(mirror)).toBe(true);
   expect(JSON.parse(readFileSync(configOf(brand), "utf8"))).toEqual({ profiles: {} });
   expect(statSync(configOf(brand)).mode & 0o777).toBe(0o600);
-  const again = await brand.run("logout --json");
-  expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false, mirror: null });
 });
+
+test.each([
+  ["only a key", { key: "brk_x" }, []],
+  ["only a base URL", { baseUrl: testBaseUrl }, []],
+  ["a mirror and a ping URL", { key: "brk_x", db: "a.sqlite", ping: "https://hc.example/x" }, ["db", "ping"]],
+])(
+  "logout of a profile with %s removes the key and the base URL, and keeps other settings",
+  async (_, stored, kept) => {
+    const brand = brandWithoutSettings();
+    storeProfiles(brand, { default: stored });
+    const { out, err } = await brand.run("logout --json", { env: { BRANDAPI_KEY: "brk_other" } });
+    expect(JSON.parse(out)).toMatchObject({ removed: true, mirror: null });
+    expect(err).toContain("BRANDAPI_KEY is still set in the environment.");
+    const { profiles } = JSON.parse(readFileSync(configOf(brand), "utf8"));
+    expect(Object.keys(profiles.default ?? {})).toEqual(kept);
+  },
+);
 
 test("whoami warns about a key that expires in 3 days, and exits with different codes for rejected and blocked keys", async () => {
   const brand = brandWithoutSettings();
@@ -309,4 +335,25 @@ test("whoami warns about a key that expires in 3 days, and exits with different 
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
   expect((await whoami(brand.secretOf("expired"))).code).toBe(4);
   expect((await whoami(brand.secretOf("ip-blocked"))).code).toBe(5);
+});
+
+test("whoami warns about a wrong clock and notes a misspelled variable", async () => {
+  const brand = makeBrand();
+  const whoami = async (skew: number) =>
+    await brand.run("whoami", {
+      clock: { ...brand.clock, now: () => brand.now() + skew },
+      env: { BRANDAPI_PROFIL: "acme" },
+    });
+  const { code, err } = await whoami(6 * minute);
+  expect([code, err]).toEqual([0, expect.stringContaining("warning: This machine's clock is 6m ahead")]);
+  expect(err).toContain("did you mean `BRANDAPI_PROFILE`?");
+  expect((await whoami(4 * minute)).err).not.toContain("clock");
+});
+
+test.each(["whoami", "login"])("%s gives up after 15 seconds if the API is unavailable", async (command) => {
+  const brand = makeBrand();
+  brand.before = () => ({ status: 503 });
+  const start = brand.now();
+  const { code } = await brand.run(command, { stdin: brand.key });
+  expect([code, brand.now() - start < 20_000]).toEqual([6, true]);
 });
