@@ -2,12 +2,14 @@ import { once } from "node:events";
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -18,6 +20,7 @@ import { scanCommandLine } from "../../src/cli/flags.js";
 import { Stopped } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
+import { createEmptyMirror } from "../support/mirror.js";
 import { spawnBrandapi, until } from "../support/process.js";
 import { testDeps } from "../support/program.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
@@ -112,6 +115,34 @@ test("backup --keep N keeps the newest N backups, and never removes other files"
   );
 });
 
+test("backup keeps 7 copies by default, all copies with --keep 0, and each damaged copy", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const folder = dirname(path);
+  const older = Array.from({ length: 8 }, (_, n) => join(folder, `brand-1-2026010${n}T000000000Z.sqlite`));
+  for (const copy of older) copyFileSync(path, copy);
+  const damaged = join(folder, "brand-1-20250101T000000000Z.sqlite");
+  writeFileSync(damaged, "damaged");
+  brand.pass(day);
+  expect((await backUp(brand, "--keep 0")).removed).toEqual([]);
+  brand.pass(day);
+  const { code, out } = await brand.run("backup");
+  const removed = older.slice(0, 4);
+  expect([code, out.split(/\n */).slice(1)]).toEqual([0, [...removed.map((old) => `removed: ${old}`), ""]]);
+  expect(backups(brand)).toHaveLength(7 + 1);
+  expect([existsSync(damaged), ...removed.map(existsSync)]).toEqual([true, false, false, false, false]);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test("backup --keep of a mirror that has never been synced removes no other file", async () => {
+  const brand = makeBrand();
+  await createEmptyMirror(brand.db);
+  mkdirSync(join(brand.home, "backups"));
+  writeFileSync(join(brand.home, "backups", "brand-1-20250101T000000000Z.sqlite"), "damaged");
+  expect(await backUp(brand, "--keep 1")).toMatchObject({ records: 0, removed: [] });
+  expect(await brand.run("backup --keep 1 --quiet")).toMatchObject({ code: 0, out: "" });
+});
+
 test("backup copies a consistent snapshot while a sync is writing", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 2_000, 60_000) });
   let finishSync = () => {};
@@ -187,7 +218,10 @@ test("backup --restore keeps the replaced mirror, and the next sync continues fr
   await brand.run("sync orders");
   expect(brand.mirrored("orders")).toHaveLength(51);
   const ran = await brand.run(["backup", "--restore", path, "--json"]);
-  const { kept } = JSON.parse(ran.out);
+  const kept = `${brand.db}.before-${brand.now()}`;
+  expect(JSON.parse(ran.out)).toEqual({ db: brand.db, restored: path, kept });
+  expect(ran.err).toContain(`To undo, run \`brandapi backup --restore ${kept}\`.`);
+  expect(ran.err).not.toContain("warning");
   expect(brand.mirrored("orders")).toHaveLength(50);
   expect(read(kept, "SELECT count(*) FROM orders")).toBe(51);
   expect((await brand.run("sync orders")).code).toBe(0);
@@ -258,7 +292,7 @@ test("if the file does not exist, the error from backup --restore names the last
 test("backup --restore warns about a backup from a different mirror of the same brand", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  expect((await brand.run(["backup", "--restore", path])).err).not.toContain("another mirror");
+  expect((await brand.run(["backup", "--restore", path])).err).not.toContain("different mirror");
   brand.pass(day);
   const other = { env: { BRANDAPI_DB: join(brand.home, "other.sqlite") } };
   await brand.run("sync orders", other);
@@ -352,6 +386,36 @@ test("backup --restore asks the user to run forget again if the IDs of forgotten
   expect((await brand.run("sync orders")).code).toBe(0);
 });
 
+test("backup --restore keeps the redaction rules of a mirror whose runs are damaged", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  await brand.run("forget --host h1 --yes");
+  damage(brand.db, "sync_runs");
+  const { code, err } = await brand.run(["backup", "--restore", path]);
+  expect([code, err]).toEqual([0, expect.not.stringContaining("warning")]);
+  expect(brand.sql("SELECT DISTINCT host_id, host_username FROM orders")).toEqual([
+    { host_id: "h1", host_username: null },
+  ]);
+});
+
+test("backup --restore requires the brand of the mirror or, if there is no mirror, of the profile", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const profile = { db: brand.db, brandId: "b2", brandName: "Basalt" };
+  const folder = join(brand.home, "config");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ profiles: { default: profile } }), {
+    mode: 0o600,
+  });
+  const restore = () =>
+    brand.run(["backup", "--restore", path], { env: { BRANDAPI_DB: "", BRANDAPI_CONFIG_DIR: folder } });
+  expect((await restore()).code).toBe(0);
+  rmSync(brand.db);
+  const refused = await restore();
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("belongs to another brand, ")]);
+  expect(existsSync(brand.db)).toBe(false);
+});
+
 test("backup --restore exits with code 3 for a file that is not a backup", async () => {
   const brand = await mirrored();
   const file = join(brand.home, "file");
@@ -361,7 +425,7 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
     return [ran.code, ran.err.split("\n")[0]];
   };
   writeFileSync(file, "");
-  expect(await restored()).toEqual([3, expect.stringContaining("it is empty")]);
+  expect(await restored()).toEqual([3, expect.stringContaining("The backup cannot be copied (it is empty)")]);
   new Sqlite(file).exec("CREATE TABLE notes (text)").close();
   expect(await restored()).toEqual([3, expect.stringContaining("Not a brandapi mirror")]);
   writeFileSync(file, "notes".repeat(1_000));
@@ -419,9 +483,10 @@ test("backup --restore exits with code 3 for a missing file and for a folder", a
   expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });
 
-test("backup --restore cannot be combined with --keep or a folder", async () => {
+test("backup rejects an empty folder, and --restore with --keep or a folder", async () => {
   const brand = await mirrored();
   expect((await brand.run("backup here --restore file")).code).toBe(2);
+  expect((await brand.run(["backup", ""])).code).toBe(2);
   expect((await brand.run("backup --keep 3 --restore file")).code).toBe(2);
 });
 
@@ -572,5 +637,7 @@ test("backup leaves no incomplete copy when it is interrupted", async () => {
   backup.child.kill("SIGINT");
   const { err } = await backup.ended;
   expect(err).not.toContain("read so far is kept");
-  expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual([]);
+  const names = readdirSync(folder);
+  expect(names.filter((name) => name.endsWith(".part"))).toEqual([]);
+  if (names.length === 0) expect(err).not.toContain("the backup is complete");
 });
