@@ -68,7 +68,7 @@ export function configureHelp(program: Command, deps: Deps): void {
         [command.summary(), command.description()].filter((text) => text !== "").join("\n\n"),
       styleUsage: (usage) => wrap(usage, width - "Usage: ".length).replaceAll("\n", "\n       "),
       formatItem(term, termWidth, description, help) {
-        if (description === "" || width - termWidth - 4 >= minDescriptionWidth)
+        if (width - termWidth - 4 >= minDescriptionWidth)
           return new Help().formatItem.call(help, term, termWidth, description, help);
         return `  ${term}\n${indent(wrap(description, width - indentation))}`;
       },

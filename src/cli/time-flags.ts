@@ -32,7 +32,7 @@ export function parseWindow(text: string, option: string): number {
 }
 
 function durationMs(text: string): number | undefined {
-  const match = /^(\d{1,9})([smhdw])$/.exec(text.trim());
+  const match = /^(\d{1,9})([smhdw])$/.exec(text);
   if (!match) return undefined;
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
@@ -50,7 +50,7 @@ export function parseInstant(text: string, option: string, edge: "start" | "end"
   if (age !== undefined && now - age >= minTimestampMs) return now - age;
   const period = parsePeriod(text, now);
   if (period) return edge === "start" ? period.from : period.to;
-  const ms = parseTimestamp(text.trim());
+  const ms = parseTimestamp(text);
   if (ms === undefined)
     throw new UsageError(`\`${option}\` is not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
   // A range includes all of its last millisecond, so microseconds are not needed.

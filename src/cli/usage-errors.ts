@@ -40,15 +40,14 @@ export function toUsageError(
     case "commander.conflictingOption":
       return fail(extractSentence(cause), "omit one of them");
     case "commander.missingMandatoryOptionValue":
-      return fail(extractSentence(cause), name === "forget" ? hostHint(argv) : undefined);
+      return fail(extractSentence(cause), hostHint(argv));
     case "commander.excessArguments":
-      if (name === "login" && argv.some((word) => /^https?:|\/api\/brand\//.test(word)))
-        return fail(
-          "`login` does not take the address as an argument.",
-          "use `--base-url`: `brandapi login --base-url URL`",
-        );
-      if (name === "login") return fail(keyAsArgument, loginHint);
-      return fail(extractSentence(cause), excessArgumentHint(name, argv));
+      if (name !== "login") return fail(extractSentence(cause), excessArgumentHint(name, argv));
+      if (!argv.some((word) => /^https?:|\/api\/brand\//.test(word))) return fail(keyAsArgument, loginHint);
+      return fail(
+        "`login` does not take the address as an argument.",
+        "use `--base-url`: `brandapi login --base-url URL`",
+      );
     default:
       return fail(extractSentence(cause));
   }
@@ -107,13 +106,14 @@ function suggestOption(option: string, command: string, names: readonly string[]
 function missingArgumentHint(command: Command): string | undefined {
   const [argument] = command.registeredArguments;
   if (argument?.argChoices) return suggestName("", argument.argChoices);
-  return argument?.name() === "table" ? "name a table or view; `brandapi tables` lists them" : undefined;
+  return "name a table or view; `brandapi tables` lists them";
 }
 
-/** Returns a hint for an argument that names a host. */
+/** Returns a hint for `forget` with an argument that names a host. */
 function hostHint(argv: readonly string[]): string | undefined {
-  const host = argv.at(-1) ?? "";
-  return argv.at(-2) === "forget" ? `use \`brandapi forget --host ${quoteShellWord(host)}\`` : undefined;
+  const host = argv[argv.indexOf("forget") + 1];
+  if (host === undefined || host.startsWith("-")) return undefined;
+  return `use \`brandapi forget --host ${quoteShellWord(host)}\``;
 }
 
 function excessArgumentHint(command: string, argv: readonly string[]): string | undefined {

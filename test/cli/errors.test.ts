@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { asBrandapiError, completeCommands, reportError } from "../../src/cli/error-output.js";
 import { scanCommandLine } from "../../src/cli/flags.js";
-import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
+import { BrandapiError, ConfigurationError, Stopped, UsageError } from "../../src/errors.js";
 import { errorReason, writeHint } from "../../src/util/system-errors.js";
 import { brandapi, testDeps } from "../support/program.js";
 
@@ -123,6 +123,29 @@ test("--json prints an error to stdout as one line of JSON, whether or not the e
   expect(deps.stdout.text).toBe('{"error":{"code":"defect","message":"x","hint":null}}\n');
 });
 
+test("for a command that runs for all profiles, an error names the profile, and so do the suggested commands", () => {
+  const deps = testDeps();
+  const error = new BrandapiError("x", { hint: "run `brandapi sync`" });
+  reportError(error, scanCommandLine(["sync", "--json"]), deps, "acme");
+  const hint = "run `brandapi sync --profile acme`";
+  expect(JSON.parse(deps.stdout.text)).toEqual({
+    profile: "acme",
+    error: { code: "defect", message: "x", hint },
+  });
+  expect(deps.stderr.text).toBe(`brandapi: acme: x\n  hint: ${hint}\n`);
+});
+
+test("a long argument is abbreviated only in usage errors, because other errors name files", () => {
+  const long = "x".repeat(50);
+  const report = (error: BrandapiError) => {
+    const deps = testDeps();
+    reportError(error, scanCommandLine(["status", "--db", long]), deps);
+    return deps.stderr.text;
+  };
+  expect(report(new UsageError(`Unknown: ${long}`))).toBe("brandapi: Unknown: xxxxxxxx… (50 characters)\n");
+  expect(report(new ConfigurationError(`No mirror: ${long}`))).toBe(`brandapi: No mirror: ${long}\n`);
+});
+
 test("an argument `--json` after `--` does not enable JSON errors", () => {
   const deps = testDeps();
   reportError(new BrandapiError("x"), scanCommandLine(["query", "--", "--json"]), deps);
@@ -147,11 +170,28 @@ test("stack traces, including causes, are printed only with --verbose", () => {
   );
 });
 
+test("in messages, hints and stack traces, control characters are escaped, and keys are redacted", () => {
+  const deps = testDeps();
+  deps.keys.add("brk_secret");
+  const text = "brk_secret \u001b[2J";
+  reportError(
+    new ConfigurationError(text, { hint: text, cause: new Error(text) }),
+    scanCommandLine(["status", "--verbose"]),
+    deps,
+  );
+  expect(deps.stderr.text).not.toContain("brk_secret");
+  expect(deps.stderr.text).not.toContain("\u001b");
+  expect(deps.stderr.text.match(/\[key hidden\] \\u001b\[2J/g)).toHaveLength(4);
+});
+
 test("a command interrupted by a signal is reported as stopped, and exits with the exit code for that signal", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
+  const aborted = new DOMException("aborted", "AbortError");
+  expect(reportError(aborted, scanCommandLine([]), testDeps({ signal: stop.signal }))).toBe(1);
   stop.abort(new Stopped("SIGTERM"));
-  expect(reportError(new DOMException("aborted", "AbortError"), scanCommandLine([]), deps)).toBe(143);
+  expect(reportError(new UsageError("x"), scanCommandLine([]), testDeps({ signal: stop.signal }))).toBe(2);
+  expect(reportError(aborted, scanCommandLine([]), deps)).toBe(143);
   expect(deps.stderr.text).toMatch(/^brandapi: Stopped/);
 });
 
@@ -187,6 +227,12 @@ test.each([
     "run `brandapi login --profile acme`, then `brandapi sync`",
     "run `brandapi login --profile acme`, then `brandapi sync --profile acme`",
   ],
+  [
+    { profile: "acme", db: "b.sqlite" },
+    "`brandapi completion zsh`, `brandapi demo`, `brandapi help`, `brandapi profiles`, `brandapi sandbox`",
+    "`brandapi completion zsh`, `brandapi demo`, `brandapi help`, `brandapi profiles`, `brandapi sandbox`",
+  ],
+  [{ db: "b.sqlite" }, "run `brandapi status --db a.sqlite`", "run `brandapi status --db a.sqlite`"],
   [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
 ])("with the flags %j, the message %j is completed to %j", (flags, text, expected) => {
   expect(completeCommands(text, flags)).toBe(expected);

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
+import { formatExamples } from "../../src/cli/help.js";
 import { durationFormats, timeFormats } from "../../src/cli/time-flags.js";
+import { Stopped } from "../../src/errors.js";
 import { commands, examplesOf } from "../support/commands.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 
 test("brandapi --help lists every command under its group's heading", async () => {
   const { out, code, err } = await brandapi("--help");
   expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toMatch(/^Usage: brandapi <command> \[options\]\n\nKeeps /);
   const headings = ["Options:", ...new Set(commands.map((command) => command.helpGroup())), "Help:"];
   const positions = headings.map((heading) => out.indexOf(`${heading}\n`));
   expect(positions).not.toContain(-1);
@@ -71,6 +74,28 @@ test.each(commands.map((command) => command.name()))(
   },
 );
 
+test.each<[string, ProgramOptions, number]>([
+  ["the terminal's width", { tty: true, columns: 60, env: { COLUMNS: "90" } }, 60],
+  ["at most 100 columns", { tty: true, columns: 200 }, 100],
+  ["COLUMNS if stdout is not a terminal", { env: { COLUMNS: "70" } }, 70],
+  ["80 columns if the width is unknown", {}, 80],
+])("help is wrapped to %s", async (_, options, width) => {
+  const { out } = await brandapi("--help", options);
+  const longest = Math.max(...out.split("\n").map((line) => line.length));
+  expect(longest).toBeLessThanOrEqual(width);
+  expect(longest).toBeGreaterThan(width - 5);
+});
+
+test("an example is wrapped only if it is too long, and a backslash is added only outside quotes", () => {
+  const example = (line: string, columns: number) =>
+    formatExamples({ [line]: "purpose" }, testDeps({ tty: true, columns }));
+  const line = "brandapi query 'SELECT one FROM two' --csv --out three.csv";
+  expect(example(line, line.length + 4)).toBe(`\nExamples:\n  $ ${line}\n      purpose`);
+  const wrapped = "  $ brandapi query 'SELECT one\n      FROM two' --csv --out \\\n      three.csv\n";
+  expect(example(line, 33)).toContain(wrapped);
+  expect(example(line.replaceAll("'", '"'), 33)).toContain(wrapped.replaceAll("'", '"'));
+});
+
 test("help wraps examples so that they can be pasted into a shell", async () => {
   const { out } = await brandapi("help query", { env: { COLUMNS: "40" } });
   expect(out).toContain('  $ brandapi query "SELECT host_label,\n      orders, net_by_currency FROM\n');
@@ -83,7 +108,7 @@ test("a command's help explains the formats of times and durations only if one o
   const help = async (name: string) => (await brandapi(`${name} --help`)).out.replace(/\s+/g, " ");
   expect(await help("changes")).toContain(timeFormats);
   expect(await help("changes")).not.toContain(durationFormats);
-  expect(await help("status")).toContain(durationFormats);
+  for (const name of ["status", "sync"]) expect(await help(name)).toContain(durationFormats);
   expect(await help("logout")).not.toContain("UTC");
 });
 
@@ -98,12 +123,20 @@ test.each([
   ["orders", "Unknown command: `orders`.", "`brandapi sync orders` reads the resource"],
   ["sql", "Unknown command: `sql`.", "use `brandapi query`"],
   ["ls", "Unknown command: `ls`.", "use `brandapi tables`"],
+  ["list", "Unknown command: `list`.", "use `brandapi tables`"],
+  ["pull", "Unknown command: `pull`.", "use `brandapi sync`"],
+  ["update", "Unknown command: `update`.", "use `brandapi sync`"],
+  ["repair", "Unknown command: `repair`.", "use `brandapi verify --repair`"],
   ["version", "Unknown command: `version`.", "use `brandapi --version`"],
   ["sync -all", "Unknown option: `-all`.", "did you mean `--all-profiles`?"],
+  ["sync --all", "Unknown option: `--all`.", "did you mean `--all-profiles`?"],
+  ["--full sync", "Unknown option: `--full`.", "see `brandapi sync --help`"],
   ["export order_lines --csv", "Unknown table: `order_lines`.", "did you mean `order_line_items`?"],
   ["-v", "Unknown option: `-v`.", "use `--verbose` for more output, or `-V` to print the version"],
   ["export orders --colunms=id", "Unknown option: `--colunms=id`.", "did you mean `--columns`?"],
   ["query --format csv", "Unknown option: `--format`.", "use the format's option, such as `--csv`"],
+  ["status --format json", "Unknown option: `--format`.", "use `--json`"],
+  ["sync orders,rooster", "Unknown resource: `orders,rooster`.", "use one of `orders`"],
   [
     "sync orders,roster",
     "Unknown resource: `orders,roster`.",
@@ -122,7 +155,7 @@ test.each([
     "use `-p name=value`, and `:name` in the statement; to choose a profile",
   ],
   ["tables --rate-limit 5", "`brandapi tables` sends no requests to the API", "omit `--rate-limit`"],
-  ["query --max-wait 5m", "`brandapi query` sends no requests to the API", "omit `--max-wait`"],
+  ["query --max-wait 0s", "`brandapi query` sends no requests to the API", "omit `--max-wait`"],
   [
     "export orders --csv --columns id order_number",
     "`order_number` is a column, not a table.",
@@ -139,6 +172,7 @@ test.each([
     "did you mean `none`? Use one of `all`, `changed`, `none`",
   ],
   ["query “SELECT 1”", "Too many arguments for `query`", "put the statement in straight quotes"],
+  ["query ‘SELECT 1’", "Too many arguments for `query`", "put the statement in straight quotes"],
   ["sync --details chnged", "Unknown value of `--details`: `chnged`.", "did you mean `changed`?"],
   ["sync rooster", "Unknown resource: `rooster`.", "did you mean `roster`?"],
   ["sync --omit socials", "Unknown option: `--omit`.", "use `brandapi login --omit FIELD`"],
@@ -148,6 +182,8 @@ test.each([
   ["export --table roster", "Unknown option: `--table`.", "omit `--table`, as in `brandapi export roster"],
   ["sync -q", "Unknown option: `-q`.", "use `--quiet`"],
   ["login https://a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
+  ["login a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
+  ["whoami https://a.example", "Too many arguments for `whoami`", "see `brandapi whoami --help`"],
   ["report --month 2999-05", "`--month 2999-05` is in the future.", "choose an earlier month"],
   [
     "export roster -o roster.xls",
@@ -168,18 +204,33 @@ test.each([
   ["whoami --profile", "Option `--profile <profile>` argument missing."],
   ["completion", "Missing required argument `shell`."],
   ["forget", "Required option `--host <id>` not specified."],
+  ["whoami extra", "Too many arguments for `whoami`. Expected 0 arguments but got 1."],
   ["tables --all --delta x", "Option `--delta <folder>` cannot be used with option `--all`."],
   ["status --quiet --verbose", "Option `--quiet` cannot be used with option `--verbose`."],
   ["--db x status --all-profiles", "Option `--all-profiles` cannot be used with option `--db <path>`."],
+  [
+    "sync --all-profiles --profile x",
+    "Option `--all-profiles` cannot be used with option `--profile <profile>`.",
+  ],
+  [
+    "sync --all-profiles --base-url x",
+    "Option `--all-profiles` cannot be used with option `--base-url <url>`.",
+  ],
+  [
+    "sync --all-profiles --key-file x",
+    "Option `--all-profiles` cannot be used with option `--key-file <path>`.",
+  ],
   ["login --key-stdin --key-file k", "Option `--key-stdin` cannot be used with option `--key-file <path>`."],
-  [
+  ...[
     "login brk_a",
-    "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.",
-  ],
-  [
     "whoami --api-key=brk_a",
+    "whoami --apikey brk_a",
+    "sync --KEY brk_a",
+    "sync -token brk_a",
+  ].map((command) => [
+    command,
     "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.",
-  ],
+  ]),
   ["--quiet", "No command was specified."],
 ])("`brandapi %s` exits with code 2 and reports %j", async (command, message) => {
   const { code, out, err } = await brandapi(command);
@@ -196,18 +247,26 @@ test.each([
   ["query --file=", "`--file` is empty", "pass a value"],
   ["whoami --key-file=", "`--key-file` is empty", "pass a value"],
   ["backup --restore=", "`--restore` is empty", "pass a value"],
+  ["demo --out=", "`--out` is empty", "pass a value"],
   ["export orders --delta=", "`--delta` is empty", "pass a value"],
   ["sync --since=", "`--since` is empty", "pass a value"],
   ["query --limit=", "`--limit` is empty", "pass a value"],
   ["query --limit abc", "`--limit` is not a whole number", "from 0"],
+  ["sandbox --orders 250001", "`--orders` is not a whole number", "from 0 to 250000"],
   ["sync --window soon", "`--window` is not a duration: `soon`", "`30d`"],
   ["status --max-age 1x", "`--max-age` is not a duration", "`26h`"],
   ["sync --until later", "`--until` is not a time: `later`", "2026-01-31"],
   ["query --as-of later", "`--as-of` is not a time: `later`", "2026-01-31"],
   ["export orders --csv --columns ,", "`--columns` is not a comma-separated list", "commas"],
   ["forget ada", "`--host <id>`", "`brandapi forget --host ada`"],
+  ["forget ada --yes", "`--host <id>`", "`brandapi forget --host ada`"],
+  ["forget --yes", "`--host <id>`", "`brandapi forget --help`"],
   ["report october", "Too many arguments", "`brandapi report --month 2026-10`"],
   ["report last-month", "Too many arguments", "`brandapi report --month last-month`"],
+  ["report this-month", "Too many arguments", "`brandapi report --month this-month`"],
+  ["report 2026-09", "Too many arguments", "`brandapi report --month 2026-09`"],
+  ["sync --since 2026-05 --until 2026-04", "`--since` is later than `--until`", "an earlier `--since`"],
+  ["sync --since 2999-01-01", "`--since 2999-01-01` is in the future", "in the past"],
   ["export --all --csv", "`--all`", "name each table"],
   ["verify --accept-removals", "`--accept-removals`", "`--repair`"],
   ["export orders --retain 30d", "`--retain`", "`--delta FOLDER`"],
@@ -250,10 +309,42 @@ test.each(["demo", "demo --challenge", "completion bash"])(
   },
 );
 
+const requestCommands = "login whoami doctor sync verify status download cron sandbox".split(" ");
+
+test.each(commands.map((command) => [command.name(), command] as const))(
+  "`brandapi %s` accepts --rate-limit and --max-wait only if it has a use for them",
+  async (name, { options, registeredArguments }) => {
+    const argv = [name, "--rate-limit", "none", "--max-wait", "1s"];
+    for (const { argChoices, required } of registeredArguments)
+      if (required) argv.push(argChoices?.[0] ?? "orders");
+    for (const { long, mandatory } of options) if (mandatory) argv.push(long ?? "", "x");
+    const { err } = await brandapi(argv, { signal: AbortSignal.abort(new Stopped("SIGINT")) });
+    expect(err.includes("sends no requests to the API"), err).toBe(!requestCommands.includes(name));
+  },
+);
+
+test.each([
+  ["-- a comment\nSELECT 1", 3, "No mirror yet"],
+  ["--a comment\nSELECT 1", 3, "No mirror yet"],
+  ["--fiel=a\nb", 2, "Unknown option"],
+])(
+  "`brandapi query %j` exits with code %i, because only an SQL comment can begin with dashes",
+  async (...row) => {
+    const [argument, code, message] = row;
+    expect(await brandapi(["query", argument])).toMatchObject({
+      code,
+      err: expect.stringContaining(message),
+    });
+  },
+);
+
 test("global options work before and after the command's name, and the last value applies", async () => {
   const before = await brandapi("--profile acme whoami");
   expect(before.err).toContain("`acme`");
   expect((await brandapi("whoami --profile acme")).err).toBe(before.err);
   expect((await brandapi("--profile other whoami --profile acme")).err).toBe(before.err);
   expect(JSON.parse((await brandapi("--json whoami")).out).error.code).toBe("configuration");
+  expect((await brandapi("--json report --open")).err).toContain(
+    "`--json` cannot be used with option `--open`",
+  );
 });

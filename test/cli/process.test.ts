@@ -4,7 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { continuesWithoutReader } from "../../src/program.js";
 import { makeBrand } from "../support/brand.js";
+import { commands } from "../support/commands.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 
@@ -89,6 +91,12 @@ test("sync --json finishes even if the reader closes the pipe", async () => {
   expect((await program.ended).code).toBe(0);
   const finished = brand.sql<{ resource: string }>("SELECT resource FROM sync_runs WHERE outcome = 'done'");
   expect(finished.map(({ resource }) => resource).sort()).toEqual(["codes", "gifts", "roster"]);
+});
+
+test("commands whose work or exit code matters more than their output continue without a reader", () => {
+  const names = commands.map((command) => command.name()).filter(continuesWithoutReader);
+  expect(names.sort()).toEqual(["doctor", "download", "status", "sync", "verify"]);
+  expect(continuesWithoutReader(undefined)).toBe(false);
 });
 
 const onLinux = test.runIf(process.platform === "linux");

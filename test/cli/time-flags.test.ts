@@ -89,6 +89,7 @@ test.each([
   "tomorrow",
   "2026-01-01T25:00:00Z",
   "2026-01-01T12:00:00+2",
+  "999999999w",
   "",
 ])("parseInstant rejects %j and names the valid formats", (text) => {
   expect(() => parseInstant(text, "--since", "start", now)).toThrow(
