@@ -73,8 +73,8 @@ export class ApiClient {
     private readonly events: ApiEvents = {},
   ) {
     const { baseUrl, key, maxWaitMs, userAgent } = settings;
-    // `new URL` would drop the last path segment of a base URL without a trailing slash.
-    this.#baseUrl = new URL(baseUrl.replace(/\/*$/, "/"));
+    // Without the trailing slash, relative URLs would replace the last path segment.
+    this.#baseUrl = new URL(`${baseUrl}/`);
     this.#headers = {
       authorization: `Bearer ${key}`,
       accept: "application/json",
@@ -107,8 +107,7 @@ export class ApiClient {
       if (failure.kind === "rejected") {
         this.#outage.recordResponse();
         const keyScopes = failure.status === 403 ? await this.#readKeyScopes(path) : null;
-        const baseUrl = this.#baseUrl.href.replace(/\/$/, "");
-        const { rejectedKeyHint } = this.settings;
+        const { baseUrl, rejectedKeyHint } = this.settings;
         throw createRejectionError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
       }
 
@@ -309,7 +308,7 @@ export function retryDelay(
   if (failure.kind === "invalid-body" && attempt > maxInvalidBodyRetries) return null;
   const retryAfterMs = failure.kind === "unavailable" ? failure.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
-  const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(attempt - 1, 10));
+  const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** (attempt - 1));
   // Jitter keeps processes that received the same `Retry-After` from retrying simultaneously.
   return Math.min(remainingMs, retryAfterMs === null ? backoffMs : retryAfterMs + random * 250);
 }

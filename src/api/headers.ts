@@ -16,11 +16,11 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
     headers.get(`${prefix}reset`),
   ]);
   // `"default";r=0;t=30, "day";r=900;t=40000`, or `limit=60, remaining=0, reset=30`.
-  const combined = /(?:\br|remaining)=(\d+)[\s,;]+(?:t|reset)=(\d+)/gi;
+  const combined = /(?:\br|remaining)=(\d+)[\s,;]+(?:t|reset)=(\d+)/g;
   for (const [, remaining, reset] of (headers.get("ratelimit") ?? "").matchAll(combined))
     pairs.push([remaining ?? null, reset ?? null]);
   const limits = pairs.flatMap(([remainingText, resetText]) => {
-    const remaining = /^\s*(\d{1,9})/.exec(remainingText ?? "")?.[1];
+    const remaining = /^\d+/.exec(remainingText ?? "")?.[0];
     const resetMs = readReset(resetText?.trim() ?? "", readDateHeader(headers) ?? now);
     return remaining === undefined || resetMs === null ? [] : [{ remaining: Number(remaining), resetMs }];
   });

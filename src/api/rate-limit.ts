@@ -33,7 +33,7 @@ export class RateLimiter {
   #isCountLost = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The limit that the server reported, if it leaves fewer requests than the local count. */
-  #serverLimit: { remaining: number; until: number } | null = null;
+  #serverLimit = { remaining: Number.POSITIVE_INFINITY, until: 0 };
 
   constructor(
     private readonly settings: Pick<ApiSettings, "baseUrl" | "key" | "rateLimit" | "statePath">,
@@ -61,7 +61,7 @@ export class RateLimiter {
         throw createRetryAfterError(serverWaitMs, this.clock.now());
       const admission = serverWaitMs > 0 ? { waitMs: serverWaitMs } : await this.#admit();
       if ("permit" in admission) {
-        if (this.#serverLimit) this.#serverLimit.remaining -= 1;
+        this.#serverLimit.remaining -= 1;
         return admission.permit;
       }
       const { waitMs } = admission;
@@ -100,9 +100,8 @@ export class RateLimiter {
 
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
-    if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
-    const resetMs = this.#serverLimit && this.#serverLimit.remaining <= 0 ? this.#serverLimit.until - now : 0;
-    return Math.max(0, resetMs, this.#pausedUntil - now);
+    const { remaining, until } = this.#serverLimit;
+    return Math.max(0, this.#pausedUntil - now, remaining > 0 ? 0 : until - now);
   }
 
   /** Asks the rate-limit file for a permit. Repairs or replaces a file that cannot be used, and then tries again. */

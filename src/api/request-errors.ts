@@ -59,7 +59,7 @@ export function classifyStatus(
 ): RejectedRequest | RequestFailure {
   const canRetry = status === 408 || status === 429 || (status >= 500 && status < 600);
   if (!canRetry) {
-    const isWebPage = /\bhtml\b/i.test(headers.get("content-type") ?? "");
+    const isWebPage = /html/i.test(headers.get("content-type") ?? "");
     return { kind: "rejected", status, isWebPage, location: headers.get("location") };
   }
   const name = STATUS_CODES[status];
@@ -85,8 +85,7 @@ const errorTexts: Record<string, string> = {
 };
 const connectCodes = /^(ECONNREFUSED|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR_CONNECT)/;
 const tlsCodes = /^(EPROTO$|ERR_(SSL|OSSL)_)/;
-const certificateCodes =
-  /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
+const certificateCodes = /CERT|UNABLE_TO_|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^UNSPECIFIED$/;
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
@@ -264,7 +263,6 @@ export function createFailureError(
   const { reason, cause } = failure;
   if (failure.kind === "invalid-body")
     return new UnexpectedResponse(`The API's response to ${path} cannot be read: ${reason}.`, {
-      status: 200,
       cause,
       hint: "check the base URL; the network's login page or a proxy may have sent the response",
     });

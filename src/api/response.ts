@@ -19,7 +19,6 @@ export interface Pagination {
   total_items: number;
   total_pages: number;
   has_next: boolean;
-  has_prev: boolean;
 }
 
 export const responseLimits = {
@@ -42,7 +41,7 @@ const baseUrlHint = "check that the base URL points to the brand API and ends in
 
 /** Error messages never quote a response, because it may contain the key. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
-  return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
+  return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { hint });
 }
 
 /**
@@ -55,7 +54,7 @@ export function readEnvelope(
   text: string,
   { path, maxItems, key }: { path: string; maxItems: number; key: string },
 ): Pick<ApiResponse, "data" | "items" | "pagination"> {
-  const { value: envelope, hasLargeNumbers } = parseBody(text);
+  const envelope = parseBody(text);
   if (isTooDeep(envelope))
     throw createUnsafeResponse(path, `is nested more than ${responseLimits.depth} levels deep`, baseUrlHint);
   if (containsKey(text, envelope, key))
@@ -67,7 +66,7 @@ export function readEnvelope(
   if (!isObject(envelope)) throw unexpectedResponse(path, "is not an object");
   if (envelope.success !== true) throw unexpectedResponse(path, "does not have `success: true`");
   const { data } = envelope;
-  if (hasLargeNumbers && hasInexactId(data))
+  if (hasInexactId(data))
     throw unexpectedResponse(
       path,
       "has a numeric ID with too many digits",
@@ -86,16 +85,13 @@ export function readEnvelope(
 }
 
 function createUnsafeResponse(path: string, problem: string, hint: string): UnsafeResponse {
-  return new UnsafeResponse(`The API's response to ${path} ${problem}; it was rejected.`, {
-    status: 200,
-    hint,
-  });
+  return new UnsafeResponse(`The API's response to ${path} ${problem}; it was rejected.`, { hint });
 }
 
-function parseBody(text: string): { value: Json; hasLargeNumbers: boolean } {
+function parseBody(text: string): Json {
   const parsed = parseResponseJson<Json>(text);
   if (parsed !== undefined) return parsed;
-  const start = text.slice(0, 200).trimStart().slice(0, 15);
+  const start = text.trimStart();
   if (start === "") throw new InvalidBody("its body is empty");
   if (start.startsWith("<")) throw new InvalidBody("its body is a web page, not JSON");
   throw new InvalidBody(/^[[{]/.test(start) ? "its JSON is truncated or damaged" : "its body is not JSON");
@@ -106,7 +102,7 @@ function hasInexactId(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, member]) => {
     if (typeof member !== "number") return hasInexactId(member);
-    return /^(.*_)?id$/.test(name) && Number.isInteger(member) && !Number.isSafeInteger(member);
+    return Number.isInteger(member) && !Number.isSafeInteger(member) && /^(.*_)?id$/.test(name);
   });
 }
 
@@ -114,9 +110,7 @@ function hasInexactId(value: unknown): boolean {
 function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levelsLeft === 0) return true;
-  for (const member of Object.values(value))
-    if (typeof member === "object" && isTooDeep(member, levelsLeft - 1)) return true;
-  return false;
+  return Object.values(value).some((member) => isTooDeep(member, levelsLeft - 1));
 }
 
 /** Responses are searched for a key only if it has at least this many characters. A shorter key could occur by chance. */
@@ -126,8 +120,7 @@ function containsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < minSearchedKeyLength) return false;
   if (text.includes(key)) return true;
   // The key may be escaped: in JSON, any character can be written as \u00xx, and a slash as \/.
-  const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
-  return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
+  return /\\(u00|\/)/.test(text) && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }
 
 const maxTotalItems = 1e9;
@@ -141,7 +134,6 @@ function readPagination(value: Json | undefined, path: string): Pagination | nul
     total_items: readInteger(value, "total_items", 0, path),
     total_pages: readInteger(value, "total_pages", 0, path),
     has_next: readBoolean(value, "has_next", path),
-    has_prev: readBoolean(value, "has_prev", path),
   };
   const { total_items, total_pages, per_page } = pagination;
   if (total_items > maxTotalItems || Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
@@ -165,15 +157,11 @@ function readBoolean(pagination: JsonObject, member: string, path: string): bool
 
 /**
  * Like `parseJson`, but returns numbers outside the range of a double (`1e400`) as strings with the original digits.
- * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null. `hasLargeNumbers` is true if a number
- * exceeds `Number.MAX_SAFE_INTEGER`.
+ * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null.
  */
-export function parseResponseJson<T>(text: string): { value: T; hasLargeNumbers: boolean } | undefined {
+export function parseResponseJson<T>(text: string): T | undefined {
   const value = parseJson<T>(text);
-  if (value === undefined) return undefined;
-  if (!containsLargeNumber(value)) return { value, hasLargeNumbers: false };
-  const finite = parseJson<T>(text.replace(stringOrNumber, quoteInfiniteNumber));
-  return finite === undefined ? undefined : { value: finite, hasLargeNumbers: true };
+  return containsInfinity(value) ? parseJson<T>(text.replace(stringOrNumber, quoteInfiniteNumber)) : value;
 }
 
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -183,12 +171,12 @@ function quoteInfiniteNumber(token: string): string {
 }
 
 /** Traverses the value with a list instead of recursion, because deep nesting would overflow the stack. */
-function containsLargeNumber(value: unknown): boolean {
+function containsInfinity(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
     for (const member of Object.values(next)) {
       if (typeof member === "object" && member !== null) stack.push(member);
-      else if (typeof member === "number" && Math.abs(member) > Number.MAX_SAFE_INTEGER) return true;
+      else if (typeof member === "number" && !Number.isFinite(member)) return true;
     }
   return false;
 }

@@ -46,15 +46,14 @@ export function createFetch(env: Env): Fetch {
  * Creates a pool of connections to the proxy. Connection errors are converted to proxy errors. Otherwise, they would be
  * reported as errors of the API, and undici would retry forever if the proxy closed the connection.
  */
-function createProxyPool({ hostname, port, protocol, origin }: URL, options: object): Pool {
+function createProxyPool({ host, origin }: URL, options: object): Pool {
   const pool = new Pool(origin, options);
-  const proxy = `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
   const send = pool.connect.bind(pool) as (
     request: Dispatcher.ConnectOptions,
   ) => Promise<Dispatcher.ConnectData>;
   const connect = async (request: Dispatcher.ConnectOptions) => {
     const data = await send(request).catch((cause: unknown) => {
-      throw new ProxyUnreachable(proxy, { cause });
+      throw new ProxyUnreachable(host, { cause });
     });
     if (data.statusCode === 200) return data;
     data.socket.on("error", () => {}).destroy();

@@ -6,7 +6,7 @@ import { key, rejection, testApi } from "./support.js";
 
 const origin = "https://api.brand.test";
 const baseUrl = `${origin}/api/brand/v1`;
-const me = (scopes: string[]) => ({
+const me = (scopes: unknown) => ({
   success: true,
   data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2027-01-01T00:00:00Z" } },
 });
@@ -38,6 +38,7 @@ it.each([
   ],
   [404, "/opportunities/0b7c9f7e", "NotFound", 7, /found nothing at \/opportunities\/0b7c9f7e/],
   [404, "/surveys/autumn/results", "NotFound", 7, /found nothing at \/surveys\/autumn\/results/],
+  [404, "/content/upload/a/download", "NotFound", 7, /found nothing at \/content\/upload\/a\/download/],
   [410, "/orders", "NotFound", 7, /no longer provides/],
   [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
   [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
@@ -93,6 +94,15 @@ it.each([
     /IP address is not on the key's allowlist/,
   ],
   [
+    "/me returns scopes that are not a list",
+    "states only that the API denied access",
+    200,
+    "analytics:read",
+    "Forbidden",
+    false,
+    /^The API denied access to \/orders \(403\)\.$/,
+  ],
+  [
     "/me returns a 500",
     "states only that the API denied access",
     500,
@@ -125,15 +135,53 @@ it.each([
   },
 );
 
-it("a 403 response with an HTML body is attributed to a firewall or a proxy", async () => {
-  nock(origin).get("/api/brand/v1/me").reply(403, "<h1>Blocked</h1>", { "content-type": "text/html" });
-  const error = await rejection(open().get("/me"));
-  expect(error).toMatchObject({
-    exitCode: 5,
-    message: expect.stringContaining("refused with a web page (403)"),
-  });
-  expect(error.message).not.toContain("allowlist");
+it.each([
+  ["/me", true],
+  ["/orders", false],
+])(
+  "a 403 response to %s with an HTML body is attributed to a firewall or a proxy, and affectsAllRequests is %s",
+  async (path, affectsAllRequests) => {
+    const type = { "content-type": "text/html" };
+    nock(origin).get(`/api/brand/v1${path}`).reply(403, "<h1>Blocked</h1>", type);
+    if (path !== "/me") nock(origin).get("/api/brand/v1/me").reply(200, me([]));
+    const error = await rejection(open().get(path, {}, scope));
+    expect(error).toMatchObject({
+      exitCode: 5,
+      affectsAllRequests,
+      message: expect.stringContaining("refused with a web page (403)"),
+    });
+    expect(error.message).not.toContain("allowlist");
+  },
+);
+
+it("the error for a 403 lists at most 20 scopes, and none if the key has none", async () => {
+  const scopes = Array.from({ length: 21 }, (_, n) => `s${n}`);
+  for (const [given, listed] of [
+    [scopes, scopes.slice(0, 20).join(", ")],
+    [[], "none"],
+  ] as const) {
+    nock(origin).get("/api/brand/v1/orders").reply(403).get("/api/brand/v1/me").reply(200, me(given));
+    const error = await rejection(open().get("/orders"));
+    expect(error.message).toBe(`The API denied access to /orders (403); the key's scopes: ${listed}.`);
+  }
 });
+
+it.each([
+  [undefined, /^set `--base-url` to the final address$/],
+  ["https://[", /^set `--base-url` to the final address$/],
+  [`https://other.test/x?key=${key}`, /^the target is on https:\/\/other\.test;/],
+  ["/v2", /^the target is on https:\/\/api\.brand\.test;/],
+])(
+  "the hint for a redirect with the Location %s names at most the target's origin",
+  async (location, hint) => {
+    nock(origin)
+      .get("/api/brand/v1/orders")
+      .reply(301, "", location === undefined ? {} : { location });
+    const error = await rejection(open().get("/orders"));
+    expect(error.hint).toMatch(hint);
+    expect(error.hint).not.toContain(key);
+  },
+);
 
 it("after a 403 for /me, the client does not request /me again", async () => {
   nock(origin).get("/api/brand/v1/me").reply(403);
@@ -145,6 +193,28 @@ it("a client requests /me only once if several requests return 403", async () =>
   const api = open();
   await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
   expect(api.stats.requests).toBe(4);
+});
+
+it("if /me fails after a 403, the client requests /me again after the next 403", async () => {
+  nock(origin)
+    .get("/api/brand/v1/orders")
+    .times(2)
+    .reply(403)
+    .get("/api/brand/v1/me")
+    .reply(404)
+    .get("/api/brand/v1/me")
+    .reply(200, me([]));
+  const api = open();
+  expect((await rejection(api.get("/orders", {}, scope))).message).toContain("denied access");
+  expect((await rejection(api.get("/orders", {}, scope))).message).toContain("lacks the scope");
+});
+
+it("if the run is aborted while the client requests /me, the request fails with the abort reason", async () => {
+  const stop = new AbortController();
+  nock(origin).get("/api/brand/v1/orders").reply(403).get("/api/brand/v1/me").delay(1_000).reply(200, me([]));
+  const onSend = () => api.stats.requests === 2 && stop.abort(new Error("stop now"));
+  const api = testApi(baseUrl, { deps: { fetch: fetchMocked, signal: stop.signal }, events: { onSend } });
+  expect((await rejection(api.get("/orders"))).message).toBe("stop now");
 });
 
 it.each([

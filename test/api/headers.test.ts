@@ -11,6 +11,8 @@ it.each([
   ["X-RateLimit-", "0", String(now + 20_000), 0, 20_000],
   ["X-RateLimit-", "0", "2026-10-20T12:00:20Z", 0, 20_000],
   ["X-RateLimit-", "0", "2026-10-20T11:00:00Z", 0, 0],
+  ["X-RateLimit-", "0", String(now / 1_000 - 20), 0, 0],
+  ["X-RateLimit-", "0", "86400", 0, 86_400_000],
   ["RateLimit-", "59, 59;w=60", "30", 59, 30_000],
 ])(
   "readServerLimit reads %sRemaining: %s with Reset: %s as %i requests in %i ms",
@@ -23,6 +25,7 @@ it.each([
 it.each([
   ["RateLimit-", "5", "soon"],
   ["X-RateLimit-", "5", "2814, 2"],
+  ["X-RateLimit-", "5", "86401"],
   ["X-RateLimit-", "5", "3600000"],
   ["X-RateLimit-", "5", String(now / 1_000 + 999_999)],
   ["X-RateLimit-", "5", "2026-10-22T12:00:20Z"],
@@ -54,15 +57,29 @@ it("readServerLimit compares an absolute reset time with the server's Date heade
   expect(readServerLimit(headers, now)?.resetMs).toBe(9_000);
 });
 
+/** Returns headers as the transport does, including white space that `Headers` would remove. */
+const only = (header: string, value: string) => ({
+  get: (name: string) => (name === header ? value : null),
+});
+
 it.each([
   ["30", 30_000],
   [" 2 ", 2_000],
   ["1.5", 1_500],
   ["Tue, 20 Oct 2026 12:00:45 GMT", 45_000],
   ["Tuesday, 20-Oct-26 12:00:45 GMT", 45_000],
+  ["Wednesday, 21-Oct-26 12:00:00 GMT", 86_400_000],
   ["2026-10-20T12:00:45Z", 45_000],
 ])("readRetryAfter reads Retry-After: %j as %i ms", (value, expected) => {
-  expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBe(expected);
+  expect(readRetryAfter(only("retry-after", value), now)).toBe(expected);
+});
+
+it("readRetryAfter compares a date with the server's Date header", () => {
+  const headers = new Headers({
+    date: "Tue, 20 Oct 2026 15:00:00 GMT",
+    "retry-after": "Tue, 20 Oct 2026 15:00:09 GMT",
+  });
+  expect(readRetryAfter(headers, now)).toBe(9_000);
 });
 
 it.each([
@@ -84,10 +101,12 @@ it.each([
   expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBeNull();
 });
 
-it("readDateHeader returns the time in milliseconds", () => {
-  const date = "Tue, 20 Oct 2026 12:00:07 GMT";
-  expect(readDateHeader(new Headers({ date }))).toBe(Date.parse("2026-10-20T12:00:07Z"));
-});
+it.each(["Mon, 19 Oct 2026 12:00:07 GMT", " Monday, 19-Oct-26 12:00:07 GMT ", "2026-10-19T12:00:07Z"])(
+  "readDateHeader reads Date: %j in milliseconds",
+  (date) => {
+    expect(readDateHeader(only("date", date))).toBe(Date.parse("2026-10-19T12:00:07Z"));
+  },
+);
 
 it.each([
   "2814, 2",

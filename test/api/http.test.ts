@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import type { ApiEvents } from "../../src/api/client.js";
-import { classifyError } from "../../src/api/request-errors.js";
+import { classifyError, createFailureError, createRetryAfterError } from "../../src/api/request-errors.js";
 import type { Deps } from "../../src/deps.js";
 import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";
 
@@ -43,21 +43,81 @@ it.each([
   ],
 ])("a request is retried if %s", async (_name, fail) => {
   let timeOut = () => {};
-  const setTimer = (_ms: number, call: () => void) => {
+  const timers: number[] = [];
+  let cancelled = 0;
+  const setTimer = (ms: number, call: () => void) => {
+    timers.push(ms);
     timeOut = call;
-    return () => {};
+    return () => {
+      cancelled += 1;
+    };
   };
   const server = await serveBytes((socket, count) => {
     if (count === 1) fail(socket, timeOut);
     else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);
   });
-  const reasons: string[] = [];
-  const events: ApiEvents = { onRetry: ({ reason }) => reasons.push(reason) };
-  const { api } = retryingClient(server.baseUrl, { setTimer }, events);
+  const retries: object[] = [];
+  const { api } = retryingClient(server.baseUrl, { setTimer }, { onRetry: (retry) => retries.push(retry) });
   expect((await api.get("/orders")).data).toEqual([]);
   expect(api.stats).toMatchObject({ requests: 2, retries: 1 });
-  expect(reasons).toHaveLength(1);
+  expect(retries).toEqual([{ path: "/orders", reason: expect.any(String), waitMs: 250, attempt: 1 }]);
+  // The time between the attempts counts toward the timeout of the second one.
+  expect([timers, cancelled]).toEqual([[60_000, 59_750], 2]);
 });
+
+it("each attempt is reported when it is sent and when it ends, with its status and duration", async () => {
+  const clock = new FakeClock();
+  const events: object[] = [];
+  const server = await serve((_request, response, count) => {
+    clock.pass(700);
+    if (count === 1) response.destroy();
+    else sendJson(response, good, count === 2 ? 503 : 200);
+  });
+  const settings = { maxWaitMs: 60_000 };
+  const log = {
+    onSend: (event: object) => events.push(event),
+    onRequest: (event: object) => events.push(event),
+  };
+  await testApi(server.baseUrl, { settings, deps: { clock }, events: log }).get("/orders");
+  const host = `127.0.0.1:${server.port}`;
+  expect(events).toEqual([0, 503, 200].flatMap((status) => [{ host }, { path: "/orders", status, ms: 700 }]));
+});
+
+it("a 429 delays the other requests of the run, but a 503 does not", async () => {
+  for (const [status, expected] of [
+    [429, [{ ms: 20_125, reason: "server" }]],
+    [503, []],
+  ] as const) {
+    const server = await serve((_request, response, count) =>
+      sendJson(response, good, count > 1 ? 200 : status, { "retry-after": "20" }),
+    );
+    const waits: object[] = [];
+    let other: Promise<unknown> | undefined;
+    const { api } = retryingClient(
+      server.baseUrl,
+      {},
+      {
+        onRetry: () => (other = api.get("/roster")),
+        onWait: (wait) => waits.push(wait),
+      },
+    );
+    await api.get("/orders");
+    await other;
+    expect(waits).toEqual(expected);
+  }
+});
+
+it.each([200, 404])(
+  "a response with the status %i ends an outage, so the next one can last for --max-wait again",
+  async (status) => {
+    const server = await serve((_request, response, count) =>
+      sendJson(response, good, count % 2 ? 503 : status, { "retry-after": "40" }),
+    );
+    const { api } = retryingClient(server.baseUrl);
+    for (let each = 0; each < 2; each += 1) await api.get("/orders").catch(() => {});
+    expect(server.requests.length).toBe(4);
+  },
+);
 
 it("when --max-wait expires, a request fails with the error from the last attempt", async () => {
   const server = await serve((_request, response) => sendJson(response, "x", 503));
@@ -67,6 +127,7 @@ it("when --max-wait expires, a request fails with the error from the last attemp
   expect(error.message).toMatch(
     /^The API is unavailable: HTTP 503 Service Unavailable \(tried \d+ times in 60s\)\.$/,
   );
+  expect(error.affectsAllRequests).toBe(false);
   expect(error.hint).toContain("--max-wait");
   expect(clock.waitedMs).toBeCloseTo(60_000, 0);
 });
@@ -76,7 +137,7 @@ it("the error for a refused connection names the host and port", async () => {
   const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
   const error = await rejection(retryingClient(baseUrl).api.get("/me"));
   expect(error.message).toContain(`cannot connect to 127.0.0.1:${port}: connection refused`);
-  expect(error.exitCode).toBe(6);
+  expect(error).toMatchObject({ exitCode: 6, affectsAllRequests: true, cause: { code: "ECONNREFUSED" } });
 });
 
 it.each([
@@ -99,13 +160,14 @@ it.each([
 ])(
   "a request fails after HTTP %i if its Retry-After of %s seconds exceeds the remaining --max-wait",
   async (status, wait, formatted, attempts) => {
+    const tried = attempts === 1 ? "once in 0s" : `${attempts} times in 50s`;
     const server = await serve((_request, response) =>
       sendJson(response, "", status, { "retry-after": wait }),
     );
     const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
     expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
     expect(error.message).toContain(
-      `; it asks for a wait of ${formatted}, which is longer than the remaining \`--max-wait\` (tried `,
+      `; it asks for a wait of ${formatted}, which is longer than the remaining \`--max-wait\` (tried ${tried}).`,
     );
     expect(server.requests.length).toBe(attempts);
   },
@@ -196,30 +258,82 @@ it("an abort signal ends the wait before a retry", async () => {
   expect((await rejection(api.get("/orders"))).message).toBe("stop now");
 });
 
-const coded = (code: string) => Object.assign(new Error("x"), { code });
+const coded = (code: string, cause?: Error) => Object.assign(new Error("x", { cause }), { code });
 
 it.each([
-  ["ENOTFOUND", "network", /cannot connect to h: host name not found/],
-  ["UND_ERR_CONNECT_TIMEOUT", "network", /cannot connect to h: timed out while connecting/],
-  ["UND_ERR_BODY_TIMEOUT", "network", /h: the response stalled/],
+  ["ECONNREFUSED", "network", /^cannot connect to h: connection refused$/],
+  ["EHOSTUNREACH", "network", /^cannot connect to h: no route to the host$/],
+  ["ENETUNREACH", "network", /^cannot connect to h: the network is unreachable$/],
+  ["ENOTFOUND", "network", /^cannot connect to h: host name not found \(DNS\)$/],
+  ["EAI_AGAIN", "network", /^cannot connect to h: the DNS lookup failed$/],
+  ["UND_ERR_CONNECT_TIMEOUT", "network", /^cannot connect to h: timed out while connecting$/],
+  ["ECONNRESET", "network", /^h: the connection was reset$/],
+  ["EPIPE", "network", /^h: the connection was closed$/],
+  ["ETIMEDOUT", "network", /^h: timed out$/],
+  ["UND_ERR_HEADERS_TIMEOUT", "network", /^h: timed out while waiting for the response$/],
+  ["UND_ERR_BODY_TIMEOUT", "network", /^h: the response stalled$/],
+  ["UND_ERR_SOCKET", "network", /^h: the connection was closed before the response was complete$/],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "network", /^h: the response was truncated$/],
+  ["ERR_SOCKET_CLOSED", "network", /^h: the connection was lost$/],
+  ["ERR_STREAM_PREMATURE_CLOSE", "network", /^h: the connection was lost$/],
+  ["ERR_TLS_HANDSHAKE_TIMEOUT", "network", /^h: the connection was lost$/],
+  ["Z_DATA_ERROR", "invalid-body", /compressed body is damaged/],
+  ["ERR__ERROR_FORMAT_PADDING_1", "invalid-body", /compressed body is damaged/],
+  ["ERR_BROTLI_DECODER_ERROR_UNREACHABLE", "invalid-body", /compressed body is damaged/],
   ["CERT_HAS_EXPIRED", "permanent", /certificate of h is not trusted \(CERT_HAS_EXPIRED\)/],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "permanent", /certificate/],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "permanent", /certificate/],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent", /certificate/],
+  ["INVALID_CA", "permanent", /certificate/],
+  ["INVALID_PURPOSE", "permanent", /certificate/],
+  ["PATH_LENGTH_EXCEEDED", "permanent", /certificate/],
   ["HOSTNAME_MISMATCH", "permanent", /certificate/],
   ["UNSPECIFIED", "permanent", /certificate/],
+  ["EPROTO", "permanent", /TLS handshake with h failed/],
   ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /TLS handshake with h failed/],
   ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /TLS handshake with h failed/],
 ])("an error with the code %s is classified as %s", (code, kind, reason) => {
   const failure = classifyError(coded(code), "h");
   expect(failure?.kind).toBe(kind);
   expect(failure?.reason).toMatch(reason);
+  const cannotConnect = failure?.kind === "network" && failure.cannotConnect === true;
+  expect(cannotConnect).toBe(failure?.reason.startsWith("cannot connect"));
   if (code.includes("CERT"))
     expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
 });
 
+it("an error is classified by the code of its innermost cause", () => {
+  const error = coded("UND_ERR_SOCKET", new Error("y", { cause: coded("ECONNRESET") }));
+  expect(classifyError(error, "h")).toMatchObject({ kind: "network", reason: "h: the connection was reset" });
+});
+
+it("an untrusted certificate makes all requests fail", () => {
+  const failure = { kind: "permanent", reason: "untrusted", hint: "set NODE_EXTRA_CA_CERTS" } as const;
+  const spent = { attempts: 1, elapsedMs: 0, affectsOtherEndpoints: false };
+  expect(createFailureError(failure, "/orders", 0, spent)).toMatchObject({
+    exitCode: 6,
+    hint: "set NODE_EXTRA_CA_CERTS",
+    affectsAllRequests: true,
+  });
+});
+
+it.each([
+  ["2 minutes", 120_000, /^try again after 2026-10-20 12:02 UTC, .*`--max-wait 30m`$/],
+  ["30 minutes", 30 * 60_000, /12:30 UTC, .*`--max-wait 31m`$/],
+  ["61 minutes and 1 second", 61 * 60_000 + 1_000, /13:01 UTC, .*`--max-wait 63m`$/],
+  ["1 day", 86_400_000, /^try again after 2026-10-21 12:00 UTC, .*`--max-wait 1441m`$/],
+  ["more than 1 day", 86_400_001, /^try again later$/],
+])(
+  "the hint for a requested delay of %s suggests a time and a longer --max-wait of at least 30 minutes",
+  (_, ms, hint) => {
+    expect(createRetryAfterError(ms, Date.parse("2026-10-20T12:00:00Z")).hint).toMatch(hint);
+  },
+);
+
 it("an error caused by a bug in the program is not reported as a failed request", () => {
   expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
   expect(classifyError("text", "h")).toBeNull();
-  for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])
+  for (const code of ["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED", "ERR_INVALID_URL"])
     expect(classifyError(coded(code), "h")).toBeNull();
 });
 

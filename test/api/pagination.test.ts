@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { firstPage, type Page, readPages } from "../../src/api/pagination.js";
+import { countPages, firstPage, type Page, readPages } from "../../src/api/pagination.js";
 import type { ApiResponse } from "../../src/api/response.js";
 import { UnexpectedResponse } from "../../src/errors.js";
 import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
@@ -88,17 +88,23 @@ it("an empty page ends a list even if the response indicates more pages", async 
 });
 
 it.each([
-  [400, "BadRequest", /rejected the parameters/],
-  [404, "UnexpectedResponse", /refers to page 3, which does not exist \(404\)\.$/],
-])("reading a list fails if an existing page returns HTTP %i", async (status, name, message) => {
-  const { baseUrl } = await serveList(60, (_list, page, response) => {
-    if (page === 3) sendJson(response, {}, status);
-    return page === 3;
-  });
-  const error = await rejection(read(baseUrl));
-  expect(error.name).toBe(name);
-  expect(error.message).toMatch(message);
-});
+  [1, 400, "BadRequest", /rejected the parameters/, [1]],
+  [1, 404, "NotFound", /Nothing found at/, [1]],
+  [3, 400, "BadRequest", /rejected the parameters/, [1, 2, 3, 1]],
+  [3, 404, "UnexpectedResponse", /refers to page 3, which does not exist \(404\)\.$/, [1, 2, 3, 1]],
+])(
+  "reading a list fails if page %i of 3 returns HTTP %i",
+  async (failing, status, name, message, expected) => {
+    const { requested, baseUrl } = await serveList(30, (_list, page, response) => {
+      if (page === failing) sendJson(response, {}, status);
+      return page === failing;
+    });
+    const error = await rejection(read(baseUrl));
+    expect(error.name).toBe(name);
+    expect(error.message).toMatch(message);
+    expect(requested).toEqual(expected);
+  },
+);
 
 it.each([
   [
@@ -147,6 +153,14 @@ it("the client reads at most 10,000 pages of a list", async () => {
   let last = 0;
   for await (const { page } of readPages(api, "/orders", {})) last = page;
   expect([last, requested.at(-1)]).toEqual([10_000, 10_000]);
+});
+
+it.each([
+  [0, 1],
+  [100, 1],
+  [101, 2],
+])("%i records take up %i pages with the maximum of 100 records per page", (records, pages) => {
+  expect(countPages(records)).toBe(pages);
 });
 
 it("a first page with an unexpected page number is rejected", () => {

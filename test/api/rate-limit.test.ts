@@ -129,13 +129,26 @@ it("a disabled rate limit neither creates a file nor delays requests", async () 
   expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
 });
 
-it("when a deleted rate-limit file is recreated, the limit is assumed to be used up", async () => {
+it("when a rate-limit file that was deleted during a request is recreated, the limit for all keys is assumed to be used up", async () => {
   const clock = new FakeClock();
-  const { file, send, waited } = openLimiter(clock);
-  await send(2);
+  const stop = new AbortController();
+  const onWait = () => stop.abort(new Error("stop now"));
+  const { file, limiter, statePath } = openLimiter(clock, {}, { onWait });
+  const permit = await limiter.acquire(stop.signal);
   rmSync(file);
-  expect(await waited()).toBe(60_050);
+  limiter.recordResponse(permit, null);
+  await expect(limiter.acquire(stop.signal)).rejects.toThrow("stop now");
   expect(statSync(file).isFile()).toBe(true);
+  expect(await openLimiter(clock, { statePath, key: "other key" }).waited()).toBe(60_050);
+});
+
+it("if the rate-limit file's folder is replaced by a file, the limit is assumed to be used up", async () => {
+  const clock = new FakeClock();
+  const { send, statePath, waited } = openLimiter(clock);
+  await send(1);
+  rmSync(statePath, { recursive: true });
+  writeFileSync(statePath, "");
+  expect(await waited()).toBe(60_050);
 });
 
 it("when a damaged rate-limit file is replaced, the limit is assumed to be used up", async () => {
@@ -216,7 +229,7 @@ it("--max-wait limits delays caused by rate-limit headers, but not delays caused
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
   await send(1);
-  await limiter.acquire(never, 2_000);
+  await limiter.acquire(never, -1);
   limiter.pause(120_000);
   await expect(limiter.acquire(never, 8_000)).rejects.toMatchObject({
     exitCode: 6,
@@ -225,4 +238,41 @@ it("--max-wait limits delays caused by rate-limit headers, but not delays caused
       /^try again after 2026-10-20 12:\d\d UTC, or let brandapi wait with `--max-wait 30m`$/,
     ),
   });
+});
+
+/** Makes the limiter pause for five seconds after the given number of waits, as a 429 for another request would. */
+function pauseAfter(waits: number, { clock, limiter }: { clock: FakeClock; limiter: RateLimiter }): void {
+  const sleep = clock.sleep.bind(clock);
+  clock.sleep = async (ms, signal) => {
+    await sleep(ms, signal);
+    if (clock.slept.length === waits) limiter.pause(5_000);
+  };
+}
+
+it("a long wait for the configured limit does not reduce the delay that the server may request afterwards", async () => {
+  const clock = new FakeClock();
+  const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
+  await send(1);
+  pauseAfter(58, { clock, limiter });
+  await limiter.acquire(never, 8_000);
+  expect(clock.waitedMs).toBe(63_000);
+});
+
+it("a request fails if the server extends a delay so that the total exceeds --max-wait", async () => {
+  const clock = new FakeClock();
+  const { limiter } = openLimiter(clock);
+  limiter.pause(5_000);
+  pauseAfter(5, { clock, limiter });
+  await expect(limiter.acquire(never, 8_000)).rejects.toMatchObject({ exitCode: 6 });
+  expect(clock.waitedMs).toBe(5_000);
+});
+
+it("a shorter delay does not replace a longer one, and only the first wait is reported", async () => {
+  const clock = new FakeClock();
+  const waits: object[] = [];
+  const { limiter, waited } = openLimiter(clock, {}, { onWait: (wait) => waits.push(wait) });
+  limiter.pause(20_000);
+  limiter.pause(5_000);
+  expect(await waited()).toBe(20_000);
+  expect(waits).toEqual([{ ms: 20_000, reason: "server" }]);
 });

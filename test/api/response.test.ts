@@ -12,7 +12,7 @@ const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
 it("readEnvelope returns the data and the pagination, and the items if the data is a list", () => {
-  const page = pagination(1, 100, 250);
+  const { has_prev: _, ...page } = pagination(1, 100, 250);
   const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
   expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });
   expect(read('{"success":true,"data":{"a":1}}')).toEqual({
@@ -58,6 +58,21 @@ it.each([
     list({ total_pages: 5 }),
     "has an inconsistent `pagination`: 5 pages for 250 items at 100 per page",
   ],
+  [
+    "one page of 100 for 250 items",
+    list({ total_pages: 1 }),
+    "has an inconsistent `pagination`: 1 page for 250 items at 100 per page",
+  ],
+  [
+    "a numeric ID of 2^53",
+    '{"success":true,"data":{"id":9007199254740992}}',
+    "has a numeric ID with too many",
+  ],
+  [
+    "a negative nested ID with 20 digits",
+    '{"success":true,"data":[{"host":{"host_id":-12345678901234567890}}]}',
+    "has a numeric ID with too many digits",
+  ],
   ["101 levels of nesting", nested(101), "is nested more than 100 levels deep; it was rejected"],
   [
     "three items instead of the two requested",
@@ -74,6 +89,11 @@ it.each([
   ["a `total_pages` that is one too high", list({ total_pages: 4 })],
   ["no items and no pages", list({ total_items: 0, total_pages: 0 })],
   ["no items and one page", list({ total_items: 0, total_pages: 1 })],
+  ["a billion items", list({ total_items: 1e9, total_pages: 1e7 })],
+  ["exactly the two items requested", '{"success":true,"data":[1,2]}'],
+  ["a numeric ID of 2^53 - 1", '{"success":true,"data":{"id":9007199254740991}}'],
+  ["large numbers that are not IDs", '{"success":true,"data":{"id":1.5,"paid":1e20,"id_2":1e20}}'],
+  ["no `has_prev` in `pagination`", list({ has_prev: undefined })],
   ["an unknown field in `pagination`", list({ more: "members" })],
   ["100 levels of nesting", nested(100)],
   ["null as `pagination`", '{"success":true,"data":[],"pagination":null}'],
@@ -85,7 +105,9 @@ it.each([
 it.each([
   ["", "its body is empty"],
   ["  <!DOCTYPE html><p>Log in", "its body is a web page, not JSON"],
+  [`${" ".repeat(300)}<html>`, "its body is a web page, not JSON"],
   ['{"success":true,"data":[{"id":', "its JSON is truncated or damaged"],
+  ["[1,", "its JSON is truncated or damaged"],
   ["OK", "its body is not JSON"],
 ])("readEnvelope rejects the body %j: %s", (text, what) => {
   expect(() => read(text)).toThrow(what);
@@ -118,7 +140,8 @@ it.each([
   expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
 });
 
-it("readEnvelope does not search a response for a key that is too short to be real", () => {
-  const response = readEnvelope('{"success":true,"data":[{"id":"orders"}]}', { ...request, key: "orders" });
-  expect(response.items).toHaveLength(1);
+it("readEnvelope searches a response for a key only if the key has at least eight characters", () => {
+  const text = '{"success":true,"data":[{"id":"orders_1"}]}';
+  expect(readEnvelope(text, { ...request, key: "orders_" }).items).toHaveLength(1);
+  expect(() => readEnvelope(text, { ...request, key: "orders_1" })).toThrow(UnsafeResponse);
 });

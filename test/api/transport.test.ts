@@ -7,6 +7,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { classifyError } from "../../src/api/request-errors.js";
 import { createFetch } from "../../src/api/transport.js";
+import type { Env } from "../../src/deps.js";
 import { freePort, rejection, sendJson, serve, serveBytes } from "./support.js";
 
 async function serveProxy(status = 502) {
@@ -38,13 +39,24 @@ it("plain http requests bypass the proxy, which could read the key", async () =>
   expect(proxy.received).toEqual([]);
 });
 
-it("https requests use HTTPS_PROXY, except for hosts in NO_PROXY", async () => {
+it("https requests use HTTPS_PROXY, except for hosts in NO_PROXY, and lower-case variables take precedence", async () => {
   const proxy = await serveProxy();
-  await expect(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me")).rejects.toThrow();
-  expect(proxy.received).toEqual(["CONNECT api.test:443"]);
-  const direct = createFetch({ HTTPS_PROXY: proxy.url, NO_PROXY: "other.test,127.0.0.1" });
-  await expect(direct(`https://127.0.0.1:${await freePort()}/me`)).rejects.toThrow();
-  expect(proxy.received).toHaveLength(1);
+  const host = `127.0.0.1:${await freePort()}`;
+  const isProxied = async (env: Env) => {
+    const before = proxy.received.length;
+    await expect(createFetch(env)(`https://${host}/me`)).rejects.toThrow();
+    return proxy.received.length > before;
+  };
+  expect(await isProxied({ HTTPS_PROXY: proxy.url })).toBe(true);
+  expect(proxy.received).toEqual([`CONNECT ${host}`]);
+  expect(await isProxied({ HTTPS_PROXY: proxy.url.slice("http://".length) })).toBe(true);
+  expect(await isProxied({ https_proxy: proxy.url, HTTPS_PROXY: "http://127.0.0.1:1" })).toBe(true);
+  expect(await isProxied({ https_proxy: "", HTTPS_PROXY: proxy.url })).toBe(false);
+  expect(await isProxied({ HTTPS_PROXY: proxy.url, NO_PROXY: "other.test,127.0.0.1" })).toBe(false);
+  expect(await isProxied({ HTTPS_PROXY: proxy.url, no_proxy: "127.0.0.1", NO_PROXY: "other.test" })).toBe(
+    false,
+  );
+  expect(await isProxied({ HTTPS_PROXY: proxy.url, no_proxy: "", NO_PROXY: "127.0.0.1" })).toBe(true);
 });
 
 it.each([
@@ -122,7 +134,8 @@ it.each([
   ["decompresses", "gzip", gzipSync],
   ["decompresses", "X-GZIP", gzipSync],
   ["decompresses", "deflate", deflateSync],
-  ["decompresses", "br", brotliCompressSync],
+  ["decompresses", "BR", brotliCompressSync],
+  ["decompresses truncated data in", "gzip", (text: string) => gzipSync(text).subarray(0, -8)],
   ["does not change", "aws-chunked", (text: string) => text],
 ])("the transport %s a body with Content-Encoding: %s", async (_, coding, pack) => {
   const server = await serve((_request, response) =>
@@ -130,7 +143,7 @@ it.each([
   );
   const { body } = await createFetch({})(server.baseUrl);
   expect(await text(body ?? Readable.from([]))).toBe("text");
-  expect(server.requests[0]?.headers["accept-encoding"]).toBe("gzip");
+  expect(server.requests[0]?.headers).toMatchObject({ "accept-encoding": "gzip", "user-agent": "brandapi" });
 });
 
 it.each([
@@ -150,6 +163,26 @@ it.each([
   if (end === "aborted") stop.abort(new Error("not needed"));
   // Waits for a possible unhandled error, which would make Vitest fail the test.
   await sleep(60);
+});
+
+it("the transport waits at most 10 seconds for a connection, and 60 seconds for a response or for more of its body", async () => {
+  const options: object[] = [];
+  vi.resetModules();
+  vi.doMock("undici", async (original) => {
+    const undici = await original<typeof import("undici")>();
+    class EnvHttpProxyAgent extends undici.EnvHttpProxyAgent {
+      constructor(given: object) {
+        super(given);
+        options.push(given);
+      }
+    }
+    return { ...undici, EnvHttpProxyAgent };
+  });
+  onTestFinished(() => void vi.doUnmock("undici"));
+  (await import("../../src/api/transport.js")).createFetch({});
+  expect(options).toMatchObject([
+    { connect: { timeout: 10_000 }, headersTimeout: 60_000, bodyTimeout: 60_000 },
+  ]);
 });
 
 it("only the transport loads undici, so that `--help` starts fast", async () => {
