@@ -37,12 +37,9 @@ export type Profiles = Map<string, Profile>;
  */
 export function readProfiles(deps: PathDeps): Profiles {
   const { profiles } = readConfigFile(deps);
-  if (hasStoredKey(profiles)) checkPrivate(configPath(deps), deps);
+  const hasKey = [...profiles.values()].some(({ key }) => key !== undefined);
+  if (hasKey) checkPrivate(configPath(deps), deps);
   return profiles;
-}
-
-function hasStoredKey(profiles: Profiles): boolean {
-  return [...profiles.values()].some(({ key }) => key !== undefined);
 }
 
 /**
@@ -132,7 +129,7 @@ export function findMisspelledField(profile: Profile): { written: string; meant:
 /**
  * Replaces the profiles in the config file atomically, and preserves everything else in the file. The folder gets mode
  * 0700, and the file gets mode 0600.
- * @throws ConfigurationError if other users could read a key in the file, in which case nothing is stored
+ * @throws ConfigurationError if other users could read the file, in which case nothing is stored
  */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
@@ -142,7 +139,7 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
     const part = await reserveTempFile(target, deps.random);
     try {
       await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
-      if (hasStoredKey(profiles) && isReadableByOthers(await stat(part), deps))
+      if (isReadableByOthers(await stat(part), deps))
         throw new ConfigurationError(
           `Nothing was stored, because other users could read the key: ${target}`,
           {

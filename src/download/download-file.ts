@@ -60,7 +60,7 @@ export async function downloadFile(
 ): Promise<{ bytes: number; sha256: string; resumedFrom: number }> {
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.length === partial.version?.length;
-  let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
+  let isDownloaded = hasAllBytes && partial.length === file.size;
   // An earlier download is complete, but its size no longer matches the library's.
   if (hasAllBytes && !isDownloaded) await partial.restart();
   try {
@@ -180,7 +180,6 @@ export async function transfer(
       await file.append(chunk.value);
     }
     if (expected === null || file.length === expected) return;
-    if (statedLength === null) throw wrongSize(file.length, expected);
     throw new DownloadFailure("the file host sent only part of the file", "retryable");
   } finally {
     cancelTimeout?.();
@@ -242,7 +241,7 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
  */
 function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
   if (status !== 206 && status !== 416) return false;
-  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range")?.trim() ?? "");
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range") ?? "");
   const isSameVersion =
     status === 206 &&
     version !== undefined &&
@@ -250,7 +249,7 @@ function continuesFile({ status, headers }: HttpResponse, { length, version }: P
     Number(range?.[1]) === length &&
     (range?.[2] === "*" || Number(range?.[2]) === version.length) &&
     headers.get("content-encoding") === null;
-  if (isSameVersion && length > 0) return true;
+  if (isSameVersion) return true;
   throw new DownloadFailure("the file host cannot resume the transfer", "restart");
 }
 
@@ -272,18 +271,18 @@ function requireOk({ status, headers }: HttpResponse): void {
  * Returns the length of a response's body in bytes, or null if the file host does not report it or compresses the body.
  */
 function contentLength({ headers }: HttpResponse): number | null {
-  const length = headers.get("content-length")?.trim() ?? "";
-  return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
+  const length = headers.get("content-length") ?? "";
+  return /^\d+$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
 
 /** Returns a response's strong validator (RFC 9110, 8.8) and length. Both are required to resume a download. */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);
   if (length === null) return undefined;
-  const etag = response.headers.get("etag")?.trim();
+  const etag = response.headers.get("etag");
   if (etag)
     return /^"[\x21\x23-\x7e]*"$/.test(etag) ? { header: "etag", validator: etag, length } : undefined;
-  const modified = response.headers.get("last-modified")?.trim() ?? "";
+  const modified = response.headers.get("last-modified") ?? "";
   // A recent modification time does not identify a version, because the file may have changed again within the same
   // second.
   const ageMs = Date.parse(response.headers.get("date") ?? "") - Date.parse(modified);

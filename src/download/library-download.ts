@@ -126,7 +126,6 @@ export async function downloadFiles(
   const queue = targets.values();
   async function work(): Promise<void> {
     for (const target of queue) {
-      if (signal.aborted) return;
       if (hostFailures >= maxHostFailures) {
         counts.not_tried += 1;
         continue;

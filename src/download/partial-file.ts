@@ -38,7 +38,7 @@ export class PartialFile {
       file.length = (await file.handle.stat()).size;
       file.version = await readFileVersion(path + versionSuffix);
       file.resumedFrom = file.length;
-      if (!file.version || file.length > file.version.length) await file.restart();
+      if (!file.version) await file.restart();
       return file;
     } catch (error) {
       await file.handle.close();

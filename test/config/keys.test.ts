@@ -1,7 +1,9 @@
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { TerminalReporter } from "../../src/cli/progress.js";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 
@@ -10,7 +12,7 @@ const baseUrl = "http://127.0.0.1:1/api/brand/v1";
 
 /** Every source of a key, with the environment and the flags that it needs. */
 const sources = {
-  "the environment": () => ({ env: { BRANDAPI_KEY: key }, flags: [] as string[] }),
+  "the environment": () => ({ env: { BRANDAPI_KEY: ` ${key}\n` }, flags: [] as string[] }),
   "--key-file": (home: string) => {
     writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o600 });
     return { env: {}, flags: ["--key-file", "~/key"] };
@@ -137,4 +139,15 @@ test.each([
   expect(out + err).not.toContain(id);
   expect(out + err).not.toContain("battery");
   expect(err).toMatch(/^brandapi: /);
+});
+
+test("a key file that is a named pipe is read only once", async () => {
+  const brand = makeBrand();
+  const pipe = join(brand.home, "pipe");
+  execFileSync("mkfifo", ["-m", "600", pipe]);
+  // If the pipe were read twice, the second read would wait for `brk_second`.
+  const writer = spawn("sh", ["-c", `echo ${brand.key} > "$0"; sleep 5; echo brk_second > "$0"`, pipe]);
+  onTestFinished(() => void writer.kill());
+  const { code, err } = await brand.run(`whoami --key-file ${pipe}`);
+  expect(code, err).toBe(0);
 });

@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { asBrandapiError } from "../../src/cli/error-output.js";
 import { configPath, platformFolder } from "../../src/config/folders.js";
 import { requireCredentials } from "../../src/config/missing-credentials.js";
-import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
+import { type GlobalFlags, parseRateLimit, readSettings } from "../../src/config/settings.js";
 import { unknownFieldHint } from "../../src/config/stored-profiles.js";
+import { findMisspelledVariables } from "../../src/config/variables.js";
 import type { Deps, Env } from "../../src/deps.js";
 import type { BrandapiError } from "../../src/errors.js";
 import { makeBrand } from "../support/brand.js";
@@ -68,16 +69,20 @@ test("flags override environment variables, which override the profile", async (
     rateLimit: 60,
     maxWaitMs: 300_000,
   });
+  for (const purpose of ["ask", "login"] as const)
+    expect(readSettings({}, world(), purpose).maxWaitMs).toBe(15_000);
   const profile = readSettings({}, world({ home, config }));
   expect(profile).toMatchObject({
     baseUrl: url("profile"),
     key: "brk_profile",
+    keySource: "profile",
     dbPath: join(home, "profile.sqlite"),
   });
   const environment = readSettings({}, world({ home, config, env }));
   expect(environment).toMatchObject({
     baseUrl: url("env"),
     key: "brk_env",
+    keySource: "variable",
     dbPath: join(home, "env.sqlite"),
     rateLimit: 70,
   });
@@ -85,6 +90,7 @@ test("flags override environment variables, which override the profile", async (
   expect(flag).toMatchObject({
     baseUrl: url("flag"),
     key: "brk_flag",
+    keySource: "file",
     dbPath: join(home, "flag.sqlite"),
     rateLimit: 80,
     maxWaitMs: 5,
@@ -131,11 +137,50 @@ test("an empty environment variable is treated as unset", async () => {
     BRANDAPI_RATE_LIMIT: "",
     BRANDAPI_CONFIG_DIR: "",
   };
-  expect(readSettings({}, world({ env }))).toMatchObject({
+  const deps = world({ env });
+  expect(readSettings({}, deps)).toMatchObject({
     profile: "default",
+    baseUrl: undefined,
     key: undefined,
+    dbPath: join(deps.home, ".local/share/brandapi/default.sqlite"),
     rateLimit: 60,
   });
+  expect(configPath(deps)).toBe(join(deps.home, ".config/brandapi/config.json"));
+});
+
+test("a profile provides the brand, the ping URL and the omitted fields, but no brand for another mirror", async () => {
+  const stored = {
+    brandId: "b1",
+    brandName: "Acme",
+    ping: "https://hc.example/x",
+    omit: "title, host.intro",
+  };
+  const profiles = { default: stored, unnamed: { brandId: "b2" } };
+  const deps = world({ config: JSON.stringify({ profiles }) });
+  expect(readSettings({}, deps)).toMatchObject({
+    brand: { id: "b1", name: "Acme" },
+    ping: "https://hc.example/x",
+    omit: ["title", "host.intro"],
+  });
+  expect(readSettings({ profile: "unnamed" }, deps).brand).toEqual({ id: "b2", name: "b2" });
+  expect(readSettings({ db: "other.sqlite" }, deps).brand).toBeUndefined();
+});
+
+test("a profile name that resembles a stored one is rejected, except for login or if its mirror exists", async () => {
+  const deps = world({ config: JSON.stringify({ profiles: { acme: { key: "brk_a" } } }) });
+  const mistyped = { profile: "acmee" };
+  expect(failure(mistyped, deps)).toMatchObject({
+    exitCode: 2,
+    hint: expect.stringContaining("did you mean `acme`?"),
+  });
+  expect(() => readSettings(mistyped, deps, "ask")).toThrow("Unknown profile: `acmee`.");
+  expect(readSettings(mistyped, deps, "login").profile).toBe("acmee");
+  write(join(deps.home, ".local/share/brandapi/acmee.sqlite"), "");
+  expect(readSettings(mistyped, deps).profile).toBe("acmee");
+});
+
+test.each(["A.b-c_9", "-x", "_", "a".repeat(100)])("the profile name %s is accepted", async (profile) => {
+  expect(readSettings({ profile }, world(), "login").profile).toBe(profile);
 });
 
 test("each profile has a separate key and mirror", async () => {
@@ -146,7 +191,7 @@ test("each profile has a separate key and mirror", async () => {
   expect(readSettings({}, deps).dbPath).toBe(join(deps.home, ".local/share/brandapi/default.sqlite"));
 });
 
-test.each(["", ".hidden", "a/b", "..", "a b", "ü", "a-name-of-more-than-100-characters".repeat(3)])(
+test.each(["", ".hidden", "a/b", "..", "a b", "ü", "a".repeat(101)])(
   "the profile name %j is rejected with exit code 2 if it is an option's value, and with code 3 if it comes from the environment",
   async (profile) => {
     const typed = failure({ profile }, world());
@@ -184,6 +229,15 @@ test("the program's folders depend on the platform and the XDG variables", async
   ]);
   const own = { BRANDAPI_CONFIG_DIR: "/own", XDG_CONFIG_HOME: "/c" };
   expect((await folders(world({ env: own })))[0]).toBe("/own");
+  expect((await folders(world({ env: { BRANDAPI_CONFIG_DIR: "~" } })))[0]).toBe("~");
+  const appData = { APPDATA: "/roaming", LOCALAPPDATA: "/local" };
+  expect(await folders(world({ platform: "win32", env: appData }))).toEqual([
+    "/roaming/brandapi",
+    "/local/brandapi",
+    "/local/brandapi",
+  ]);
+  const local = "~/AppData/Local/brandapi";
+  expect(await folders(world({ platform: "win32" }))).toEqual(["~/AppData/Roaming/brandapi", local, local]);
 });
 
 test("if there is no home directory, the error names the environment variables to set", async () => {
@@ -198,6 +252,7 @@ test("if there is no home directory, the error names the environment variables t
 test.each([
   ["not a url", "does not start with https://"],
   ["https://not a url", "is not a URL"],
+  ["http://not a url", "is not a URL"],
   ["api.example/api/brand/v1", "does not start with https://"],
   ["me:secret@api.example/api/brand/v1", "does not start with https://"],
   ["http://api.example/api/brand/v1", "uses plain http"],
@@ -206,6 +261,10 @@ test.each([
   ["ftp://api.example/api/brand/v1", "does not start with https://"],
   [
     "https://me:secret@api.example/api/brand/v1",
+    "must not have a user name, a password, a query or a fragment",
+  ],
+  [
+    "https://:secret@api.example/api/brand/v1",
     "must not have a user name, a password, a query or a fragment",
   ],
   [
@@ -225,7 +284,7 @@ test.each([
 });
 
 test.each([
-  ["https://api.example/api/brand/v1/", "https://api.example/api/brand/v1"],
+  ["https://api.example/api/brand/v1//", "https://api.example/api/brand/v1"],
   ["HTTPS://API.example:8443/eu/api/brand/v1", "https://api.example:8443/eu/api/brand/v1"],
   ["http://127.0.0.1:4010/api/brand/v1", "http://127.0.0.1:4010/api/brand/v1"],
   ["http://127.9.9.9/api/brand/v1", "http://127.9.9.9/api/brand/v1"],
@@ -242,6 +301,12 @@ test.each(
   expect(error.exitCode).toBe(3);
   expect(error.message).toContain("The key from BRANDAPI_KEY contains a space");
   expect(error.message + error.hint).not.toContain("brk_");
+});
+
+test("a key has at most 16,384 characters", async () => {
+  const deps = (length: number) => world({ env: { BRANDAPI_KEY: "k".repeat(length) } });
+  expect(readSettings({}, deps(16_384)).key).toHaveLength(16_384);
+  expect(failure({}, deps(16_385)).exitCode).toBe(3);
 });
 
 test.each(
@@ -274,6 +339,46 @@ test("a key file that other users can read is rejected, and the hint contains th
   expect(error).toMatchObject({ exitCode: 3, hint: `run \`chmod 600 '${path}'\`` });
   chmodSync(path, 0o400);
   expect(readSettings({ keyFile: "my key" }, deps).key).toBe("brk_a");
+});
+
+test("a key file is rejected if its group or other users have any permission, except on Windows", async () => {
+  const deps = world();
+  const path = write(join(deps.home, "key"), "brk_a");
+  for (const mode of [0o610, 0o620, 0o640, 0o601, 0o602, 0o604]) {
+    chmodSync(path, mode);
+    expect([mode, failure({ keyFile: "key" }, deps).hint]).toEqual([mode, `run \`chmod 600 ${path}\``]);
+    expect(readSettings({ keyFile: "key" }, { ...deps, platform: "win32" }).key).toBe("brk_a");
+  }
+  chmodSync(path, 0o700);
+  expect(readSettings({ keyFile: "key" }, deps).key).toBe("brk_a");
+});
+
+test("the permissions of a device or pipe with a key are not checked", async () => {
+  expect(failure({ keyFile: "/dev/null" }, world()).message).toBe(
+    "The key from the file /dev/null is empty.",
+  );
+});
+
+test.each([
+  [
+    "contains the path if a folder above it exists",
+    (home: string) => `${home}/missing/${"k".repeat(40)}`,
+    true,
+  ],
+  ["contains the path if it begins with ~/", () => `~/missing/${"k".repeat(40)}`, true],
+  ["does not repeat a value without slashes", () => "k".repeat(41), false],
+  ["does not repeat a relative path in a missing folder", () => `k/${"k".repeat(40)}`, false],
+  ["does not repeat an absolute path without an existing folder", () => `/kk/${"k".repeat(40)}`, false],
+])("the error for a missing key file %s", async (_, keyFile, isQuoted) => {
+  const deps = world();
+  const { exitCode, message, hint } = failure({ keyFile: keyFile(deps.home) }, deps);
+  expect([exitCode, message]).toEqual([3, expect.stringContaining("does not exist: ")]);
+  expect(message.includes("k".repeat(40))).toBe(isQuoted);
+  expect(hint).toContain("`--key-file` takes the path of a file");
+});
+
+test("the error for a key file that is a folder says so", async () => {
+  expect(failure({ keyFile: "~" }, world()).message).toContain("The key file is a folder");
 });
 
 test("a missing or empty key file is rejected, and the error names its path", async () => {
@@ -326,6 +431,8 @@ test("a stored key is sent only to the origin for which it was stored", async ()
   const env = { BRANDAPI_BASE_URL: url("other"), BRANDAPI_KEY: "brk_b" };
   const other = world({ config, env });
   expect(requireCredentials(readSettings({}, other), other).key).toBe("brk_b");
+  const anywhere = world({ config: JSON.stringify({ profiles: { default: { key: "brk_c" } } }) });
+  expect(readSettings({ baseUrl: url("other") }, anywhere).key).toBe("brk_c");
 });
 
 test.each([
@@ -336,6 +443,7 @@ test.each([
   `{"profiles": {"default": "brk_secret"}}`,
   `{"profiles": {"default": {"key": {"a": "brk_secret"}}}}`,
   `{"profiles": {"default": {"key": "brk_secret", "db": 5}}}`,
+  `{"profiles": {"default": {"brk_a_secret_that_was_pasted_as_a_field_name": 5}}}`,
 ])("the config file %j is rejected, and the error contains its path but not its content", async (config) => {
   const deps = world({ config });
   const error = failure({}, deps);
@@ -354,6 +462,8 @@ test.each([
   [`{"profiles": {"acme": {"pign": 30}}}`, "rename it to `ping`"],
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
   [`{"brands": {}}`, "it has no object `profiles`"],
+  [`{"profils": {}, "profiles": 5}`, "it has no object `profiles`"],
+  [`[]`, "put the profiles in an object"],
   [`{"profiles": `, "fix the line, or move the file away and run `brandapi login` for each profile"],
 ])("the hint for the config file %s contains: %s", async (config, hint) => {
   expect(failure({}, world({ config })).hint).toContain(hint);
@@ -385,7 +495,11 @@ test.each([
   ["localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
   ["[::1]:4010/api/brand/v1", "http://[::1]:4010/api/brand/v1"],
   ["api.example/eu/api/brand/v1", "https://api.example/eu/api/brand/v1"],
+  ["LOCALHOST:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
   ["https//api.example/api/brand/v1", "https://api.example/api/brand/v1"],
+  ["HTTPS/api.example/api/brand/v1", "https://api.example/api/brand/v1"],
+  ["https;//api.example/api/brand/v1", "https://api.example/api/brand/v1"],
+  ["https://api.example/eu/", "https://api.example/eu/api/brand/v1"],
   ["http//localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
   ["http://api.example/api/brand/v1", "https://api.example/api/brand/v1"],
   ["https://api.example/api/brand/v2", "https://api.example/api/brand/v1"],
@@ -400,6 +514,14 @@ test.each([
   ["BRANDAPI_BASE_URL", "$API_URL", "is a variable that was not expanded: `$API_URL`", "write the value"],
   ["BRANDAPI_DB", '"brand.sqlite"', "is in quotation marks", "remove the quotes"],
   ["BRANDAPI_DB", "$DATA/brand.sqlite", "is a variable that was not expanded: `$DATA`", "write the value"],
+  [
+    "BRANDAPI_DB",
+    `\${DATA}/b.sqlite`,
+    `is a variable that was not expanded: \`\${DATA}\``,
+    "write the value",
+  ],
+  ["BRANDAPI_PING", '"https://hc.example"', "is in quotation marks", "remove the quotes"],
+  ["BRANDAPI_RATE_LIMIT", "'60'", "is in quotation marks", "remove the quotes"],
   ["BRANDAPI_PROFILE", '"acme"', "is in quotation marks", "remove the quotes"],
   ["BRANDAPI_CONFIG_DIR", "$HOME/config", "is a variable that was not expanded: `$HOME`", "write the value"],
 ])("the setting %s=%s is rejected with exit code 3 because it %s", async (name, value, fault, hint) => {
@@ -414,6 +536,8 @@ test.each([
 test("a flag overrides an environment variable whose value is in quotation marks", async () => {
   const env = { BRANDAPI_DB: '"brand.sqlite"', BRANDAPI_RATE_LIMIT: '"60"' };
   expect(readSettings({ db: "other.sqlite", rateLimit: 30 }, world({ env })).rateLimit).toBe(30);
+  const quoted = { BRANDAPI_PROFILE: '"acme"', BRANDAPI_DB: '"brand.sqlite"' };
+  expect(readSettings({ profile: "acme" }, world({ env: quoted })).profile).toBe("acme");
 });
 
 test.each([
@@ -438,6 +562,10 @@ test.each([
 test("the error for a base URL without a scheme contains the URL unless it could be a key or contain a password", async () => {
   const address = failure({ baseUrl: "api.example/api/brand/v1" }, world());
   expect(address.message).toContain("does not start with https://: api.example/api/brand/v1.");
+  const long = failure({ baseUrl: `${"eu.".repeat(20)}example/api/brand/v1` }, world());
+  expect(long.message).toMatch(/https:\/\/: eu\.eu\.eu… \(80 characters\)\.$/);
+  const port = failure({ baseUrl: "localhost:99999/api/brand/v1" }, world());
+  expect(port.hint).toBe("use an address such as https://platform.example/api/brand/v1");
   for (const baseUrl of ["brk_a", "brk_a/b", "me:secret@api.example/api/brand/v1"])
     expect(failure({ baseUrl }, world()).message).toMatch(/https:\/\/\.$/);
 });
@@ -470,13 +598,60 @@ test("commands print a note about environment variables whose names resemble the
 test.each([
   ["apiKey", "key"],
   ["api_key", "key"],
-  ["url", "baseUrl"],
+  ["accessToken", "key"],
+  ["secret", "key"],
+  ["brand_key", "key"],
+  ["URL", "baseUrl"],
+  ["host", "baseUrl"],
+  ["endpoint", "baseUrl"],
+  ["server", "baseUrl"],
   ["mirror", "db"],
+  ["database", "db"],
+  ["sqlite_file", "db"],
+  ["keyExpires", "keyExpiresAt"],
 ])("the hint for the profile field %s suggests %s", (written, meant) => {
   expect(unknownFieldHint(written)).toBe(`rename it to \`${meant}\``);
 });
 
-test.each(["'brk_a'", '"brk_a"', "'brk_a"])(
+test("the hint for a profile field without an equivalent is to remove it, and names the setting for a rate limit", () => {
+  expect(unknownFieldHint("color")).toBe("remove it");
+  for (const written of ["rate_limit", "rateLimit"])
+    expect(unknownFieldHint(written)).toContain("remove it, and use `--rate-limit`");
+});
+
+const misspelled = [
+  ["BRANDAPI_APIKEY", "BRANDAPI_KEY"],
+  ["BRANDAPI_TOKEN", "BRANDAPI_KEY"],
+  ["BRANDAPI_SECRET", "BRANDAPI_KEY"],
+  ["BRANDAPI_URL", "BRANDAPI_BASE_URL"],
+  ["BRANDAPI_HOST", "BRANDAPI_BASE_URL"],
+  ["BRANDAPI_ENDPOINT", "BRANDAPI_BASE_URL"],
+  ["BRANDAPI_SERVER", "BRANDAPI_BASE_URL"],
+  ["BRANDAPI_DBFILE", "BRANDAPI_DB"],
+  ["BRANDAPI_MY_DB", "BRANDAPI_DB"],
+  ["BRANDAPI_DATABASE", "BRANDAPI_DB"],
+  ["BRANDAPI_MIRROR", "BRANDAPI_DB"],
+  ["BRANDAPI_SQLITE", "BRANDAPI_DB"],
+  ["BRANDAPI_LIMIT", "BRANDAPI_RATE_LIMIT"],
+  ["BRANDAPI_PINGS", "BRANDAPI_PING"],
+] as const;
+
+test.each(misspelled)("the variable %s is taken for a misspelling of %s", (written, meant) => {
+  expect(findMisspelledVariables({}, { [written]: "x" })).toEqual([{ written, meant }]);
+});
+
+test("a misspelled variable is ignored if it is empty, or if the correct variable or a flag that replaces it is set", () => {
+  const find = (flags: GlobalFlags, env: Env) =>
+    findMisspelledVariables(flags, env).map(({ meant }) => meant);
+  expect(find({}, { BRANDAPI_TOKEN: "", OTHER_BRANDAPI_TOKEN: "x" })).toEqual([]);
+  expect(find({}, { BRANDAPI_TOKEN: "x", BRANDAPI_KEY: "y" })).toEqual([]);
+  const env = Object.fromEntries(misspelled.map(([written]) => [written, "x"]));
+  expect(find({ profile: "acme" }, env)).toEqual([]);
+  const flags = { baseUrl: url("a"), db: "a.sqlite", keyFile: "key", rateLimit: 1 };
+  expect(find(flags, env)).toEqual(["BRANDAPI_PING"]);
+});
+
+test.each(["'brk_a'", '"brk_a"', "'brk_a", "brk_a'"])(
   "the error for the key %s mentions the quotes around it",
   async (key) => {
     const error = failure({}, world({ env: { BRANDAPI_KEY: key } }));
@@ -493,18 +668,25 @@ test("the error for a missing base URL names a misspelled field of the profile",
       hint: expect.stringContaining("rename `base_ur` to `baseUrl`"),
     }),
   );
+  const complete = world({
+    config: JSON.stringify({ profiles: { default: { apiKey: "x", key: "brk_a" } } }),
+  });
+  const settings = readSettings({}, complete);
+  expect(() => requireCredentials(settings, complete)).toThrow(/^No base URL for the profile `default`\.$/);
 });
 
-test.each(["0", "-1", "1.5", "many", "60/min"])(
-  "BRANDAPI_RATE_LIMIT=%s is rejected with exit code 3",
+test.each(["0", "-1", "1.5", "many", "60/min", "10000000"])(
+  "the rate limit %s is rejected with exit code 2 if it is an option's value, and with code 3 if it comes from the environment",
   async (limit) => {
     expect(failure({}, world({ env: { BRANDAPI_RATE_LIMIT: limit } })).exitCode).toBe(3);
+    expect(() => parseRateLimit(limit, "flag")).toThrow(expect.objectContaining({ exitCode: 2 }));
   },
 );
 
 test("the rate limit `none` disables the limit", async () => {
   expect(readSettings({}, world({ env: { BRANDAPI_RATE_LIMIT: "none" } })).rateLimit).toBeNull();
   expect(readSettings({ rateLimit: "none" }, world()).rateLimit).toBeNull();
+  expect(parseRateLimit("9999999", "flag")).toBe(9_999_999);
 });
 
 test("the error for a missing key or base URL names the command that sets it", async () => {
@@ -519,6 +701,11 @@ test("the error for a missing key or base URL names the command that sets it", a
       hint: "run `brandapi login --profile acme`; if you have no key, try `brandapi demo`, or `brandapi sandbox`, which prints a key",
     }),
   );
+  expect(() => requireCredentials(both, deps)).toThrow(
+    expect.objectContaining({
+      hint: expect.stringContaining("run `brandapi login`, or set BRANDAPI_KEY and BRANDAPI_BASE_URL;"),
+    }),
+  );
 });
 
 test.each([
@@ -528,6 +715,13 @@ test.each([
     {},
     "With `--profile`, BRANDAPI_KEY is ignored.",
     "omit `--profile` to use",
+  ],
+  [
+    "states that two variables are ignored",
+    { BRANDAPI_KEY: "brk_env", BRANDAPI_BASE_URL: url("a") },
+    {},
+    "With `--profile`, BRANDAPI_BASE_URL and BRANDAPI_KEY are ignored.",
+    "to use BRANDAPI_BASE_URL and BRANDAPI_KEY",
   ],
   [
     "states that BRANDAPI_CONFIG_DIR contains no profiles",
@@ -544,5 +738,26 @@ test.each([
       message: `No key and no base URL for the profile \`other\`. ${text}`,
       hint: expect.stringContaining(hint),
     }),
+  );
+});
+
+test("a profile is unknown only if other profiles are stored and its name is not `default`", async () => {
+  const config = JSON.stringify({ profiles: { acme: { baseUrl: url("a") } } });
+  const env = { BRANDAPI_CONFIG_DIR: "~/.config/brandapi" };
+  const messageFor = (profile: string) => {
+    const deps = world({ config, env: profile === "default" ? {} : { ...env, BRANDAPI_PROFILE: profile } });
+    try {
+      requireCredentials(readSettings({}, deps), deps);
+    } catch (error) {
+      return asBrandapiError(error).message;
+    }
+    return undefined;
+  };
+  expect(messageFor("other")).toBe("Unknown profile: `other`.");
+  expect(messageFor("default")).toBe("No key and no base URL for the profile `default`.");
+  expect(messageFor("acme")).toBe("No key for the profile `acme` at https://a.example.");
+  const withKey = world({ config, env: { BRANDAPI_PROFILE: "other", BRANDAPI_KEY: "brk_a" } });
+  expect(() => requireCredentials(readSettings({}, withKey), withKey)).toThrow(
+    "No base URL for the profile `other`. There is no profile with this name.",
   );
 });

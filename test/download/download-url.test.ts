@@ -25,6 +25,8 @@ test.each([
   ["http://files.example/a?signature=s3cret", "http://127.0.0.1:4010/api/brand/v1"],
   ["https://s3cret:s3cret@files.example/a", base],
   ["https://s3cret@files.example/a", base],
+  ["https://:s3cret@files.example/a", base],
+  ["ftp://127.0.0.1/s3cret", "http://127.0.0.1:4010/api/brand/v1"],
   ["ftp://files.example/s3cret", base],
   ["file:///s3cret", base],
   ["data:text/plain,s3cret", base],
@@ -35,4 +37,10 @@ test.each([
   const result = readFileUrl(url, baseUrl);
   expect(result).toEqual({ problem: expect.any(String) });
   expect(JSON.stringify(result)).not.toContain("s3cret");
+});
+
+test("a download URL has at most 16,384 characters", () => {
+  const urlOf = (length: number) => "https://files.example/".padEnd(length, "x");
+  expect(readFileUrl(urlOf(16_384), base)).toBeInstanceOf(URL);
+  expect(readFileUrl(urlOf(16_385), base)).toEqual({ problem: "is invalid" });
 });

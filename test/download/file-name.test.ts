@@ -83,6 +83,13 @@ const names = [
   ["-rf", "rf"],
   ["trailing. . .", "trailing"],
   ["cafe\u0301.jpg", "café.jpg"],
+  ["\u0301x.jpg", "x.jpg"],
+  ["a\u200db\ufe0fc\u3164d\u0600e.jpg", "abcde.jpg"],
+  ["a\ue000b\u0378c.jpg", "a_b_c.jpg"],
+  ["a \u00a0 b.jpg", "a b.jpg"],
+  ["a/_/b.jpg", "a_b.jpg"],
+  ['a<b>c:d"e/f\\g|h?i*j.jpg', "a_b_c_d_e_f_g_h_i_j.jpg"],
+  ["a＜b＞c：d＂e／f＼g｜h？i＊j⁄k∕l⧵m⧸n﹨o.jpg", "a_b_c_d_e_f_g_h_i_j_k_l_m_n_o.jpg"],
   ["\ud800.jpg", "jpg"],
   ["", "file.mp4"],
   ["...", "file.mp4"],
@@ -100,6 +107,47 @@ test("a long file name is truncated at a character boundary and keeps its extens
   const name = nameFor({ filename: `${"🏔".repeat(200)}.jpeg` });
   expect(name.endsWith("🏔.jpeg")).toBe(true);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);
+  const maxStem = 195 - prefix.length - ".mp4".length;
+  expect(nameFor({ filename: `${"a".repeat(2_000)}.mp4` })).toBe(`${prefix}${"a".repeat(maxStem)}.mp4`);
+  const exact = `${"a".repeat(maxStem)}.mp4`;
+  expect(nameFor({ filename: exact })).toBe(prefix + exact);
+  expect(nameFor({ filename: `${"a".repeat(maxStem - 1)} and more.mp4` })).toBe(
+    `${prefix}${"a".repeat(maxStem - 1)}.mp4`,
+  );
+});
+
+test("an ID of more than 64 characters is truncated and gets a hash", () => {
+  const longest = "x".repeat(64);
+  expect(nameFor({ id: longest })).toBe(`2026-03-04_${longest}_reel final.mp4`);
+  expect(nameFor({ id: `${longest}y` })).toMatch(/^2026-03-04_x{64}-[0-9a-f]{12}_reel final\.mp4$/);
+});
+
+test.each([
+  ["image/jpeg", ".jpg"],
+  ["IMAGE/PNG", ".png"],
+  ["image/webp; charset=binary", ".webp"],
+  ["image/gif ;q=1", ".gif"],
+  ["video/quicktime", ".mov"],
+  ["audio/mpeg", ".mp3"],
+  ["audio/mp4", ".m4a"],
+  ["audio/wav", ".wav"],
+  ["application/gz", ".gz"],
+  ["image/svg+xml", ""],
+  ["text/plain", ""],
+  ["application/octet-stream", ""],
+  [null, ""],
+])("a file of the type %s without a name gets the extension %j", (mimeType, extension) => {
+  expect(nameFor({ filename: null, mimeType })).toBe(`${prefix}file${extension}`);
+});
+
+test.each([
+  ["É", "e\u0301"],
+  ["ß", "SS"],
+  ["ς", "Σ"],
+  ["ℌ", "h"],
+  ["ﬁ", "FI"],
+])("the names %s and %s count as equal, because some file systems do not distinguish them", (one, other) => {
+  expect(foldName(one)).toBe(foldName(other));
 });
 
 test("the date in a file name is the UTC day, or `undated` if the date cannot be parsed", () => {

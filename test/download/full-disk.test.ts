@@ -38,3 +38,15 @@ test.each([
     expect((await download(brand)).summary).toMatchObject({ downloaded: 8 });
   },
 );
+
+test.each(["EEXIST", "EFBIG", "EILSEQ", "EINVAL", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOTEMPTY"])(
+  "%s affects only one file",
+  async (code) => {
+    const brand = await brandWithFiles({ a: {} });
+    disk.code = code;
+    const { summary, files } = await download(brand);
+    disk.code = "";
+    expect(summary).toMatchObject({ failed: 1 });
+    expect(files[0]?.error).toContain("the file cannot be written: ");
+  },
+);

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { transfer } from "../../src/download/download-file.js";
+import type { HttpResponse } from "../../src/deps.js";
+import { type DownloadFailure, transfer } from "../../src/download/download-file.js";
 import { PartialFile } from "../../src/download/partial-file.js";
 import { Stopped } from "../../src/errors.js";
+import { fileBytes } from "../../src/sandbox/file-host.js";
 import { makeBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
 import { makeHome } from "../support/home.js";
@@ -79,6 +82,8 @@ test("an interrupted download leaves a partial file, and the next run downloads 
   expect(again.requests.find((request) => requestedFile(request))?.headers).toMatchObject({
     range: `bytes=${half}-`,
     "if-range": etagOf("a"),
+    "accept-encoding": "identity",
+    "user-agent": expect.stringMatching(/^brandapi\//),
   });
   expect(again.files[0]).toMatchObject({ resumed_from: half, bytes: size });
   for (const file of again.files) expect(isComplete(file)).toBe(true);
@@ -93,6 +98,13 @@ test.each<[string, Fault]>([
   ["a different size", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes ${half}-9/10` } }],
   ["a different ETag", { ...rest, headers: { etag: '"new"', "content-range": `bytes ${half}-9/${size}` } }],
   ["no ETag", { ...rest, headers: { "content-range": `bytes ${half}-9/${size}` } }],
+  [
+    "compressed bytes",
+    {
+      ...rest,
+      headers: { etag: etagOf("a"), "content-range": `bytes ${half}-9/${size}`, "content-encoding": "gzip" },
+    },
+  ],
 ])(
   "the complete file is downloaded if the file host responds to a range request with %s",
   async (_, fault) => {
@@ -118,29 +130,71 @@ test("a download restarts from the first byte if the file has changed, even if t
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test("a download does not resume a partial file whose version is unknown", async () => {
+const validVersion = { header: "etag", validator: '"v1"', length: size };
+test.each([
+  ["is missing", null],
+  ["is not JSON", "{"],
+  ["is null", "null"],
+  ["is empty", "{}"],
+  ["has an unknown header", JSON.stringify({ ...validVersion, header: "range" })],
+  ["has no string as validator", JSON.stringify({ ...validVersion, validator: 1 })],
+  ["has no number as length", JSON.stringify({ ...validVersion, length: String(size) })],
+])("a download does not resume a partial file whose version file %s", async (_, version) => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half);
   rmSync(`${path}.etag`);
+  if (version !== null) writeFileSync(`${path}.etag`, version);
   const again = await download(brand);
   expect(again.requests.find((request) => requestedFile(request))?.headers.range).toBeUndefined();
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
+test("a partial file that is identified by its modification time is resumed by the next run", async () => {
+  const { brand, leavePartial } = await brandWithDamagedFile();
+  const validator = "Fri, 20 Nov 2026 10:00:00 GMT";
+  leavePartial(half, { header: "last-modified", validator });
+  const headers = { "last-modified": validator, "content-range": `bytes ${half}-${size - 1}/*` };
+  const body = fileBytes("a", half, size);
+  const requests = failFileRequests(brand, () => ({ status: 206, headers, body: body as never }));
+  const again = await download(brand);
+  expect(requests.map((request) => request.headers["if-range"])).toEqual([validator]);
+  expect(again.files[0]).toMatchObject({ resumed_from: half });
+  for (const file of again.files) expect(isComplete(file)).toBe(true);
+});
+
+test("an attempt resumes after the bytes of the previous attempt, unless that received none", async () => {
+  const brand = await brandWithFiles({ a: big });
+  const headers = { etag: etagOf("a"), "content-length": String(size) };
+  const bytes = (count: number) => fileBytes("a", 0, count);
+  const requests = failFileRequests(brand, (_, count) =>
+    count < 3 ? { body: bytes(count === 1 ? 0 : half), headers } : undefined,
+  );
+  const { files } = await download(brand);
+  expect(requests.map((request) => request.headers.range)).toEqual([undefined, undefined, `bytes=${half}-`]);
+  expect(files[0]).toMatchObject({ resumed_from: 0 });
+  for (const file of files) expect(isComplete(file)).toBe(true);
+});
+
 test.each<[string, string, Record<string, string>, string | undefined]>([
-  ["a strong ETag", "is resumed", { etag: '"v1"' }, '"v1"'],
+  ["a strong ETag", "is resumed", { etag: '"v-1"' }, '"v-1"'],
   ["a weak ETag", "is downloaded again from the start", { etag: 'W/"v1"' }, undefined],
   ["neither ETag nor Last-Modified", "is downloaded again from the start", {}, undefined],
   [
-    "a Last-Modified before its Date",
+    "a Last-Modified 60 seconds before its Date",
     "is resumed",
-    { "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT" },
-    "Fri, 20 Nov 2026 10:00:00 GMT",
+    { "last-modified": "Sat, 21 Nov 2026 11:59:00 GMT" },
+    "Sat, 21 Nov 2026 11:59:00 GMT",
   ],
   [
-    "a Last-Modified equal to its Date",
+    "a Last-Modified 59 seconds before its Date",
     "is downloaded again from the start",
-    { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT" },
+    { "last-modified": "Sat, 21 Nov 2026 11:59:01 GMT" },
+    undefined,
+  ],
+  [
+    "a Last-Modified but no Date",
+    "is downloaded again from the start",
+    { "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT", date: "" },
     undefined,
   ],
 ])("a partial file from a response with %s %s", async (_label, _outcome, headers, ifRange) => {
@@ -166,6 +220,14 @@ test("if a run is killed between downloading the last byte and renaming the file
   leavePartial(size);
   const again = await download(brand);
   expect(again.requests.filter((request) => requestedFile(request))).toEqual([]);
+  for (const file of again.files) expect(isComplete(file)).toBe(true);
+});
+
+test("a partial file with all bytes is downloaded again if the library reports a different size", async () => {
+  const { brand, leavePartial } = await brandWithDamagedFile();
+  leavePartial(half, { length: half });
+  const again = await download(brand);
+  expect(again.requests.find((request) => requestedFile(request))?.headers.range).toBeUndefined();
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
@@ -200,19 +262,21 @@ test("a complete file whose size differs from the library's is kept, and both si
 test("a download follows up to three redirects to https without sending the key", async () => {
   const brand = await brandWithFiles({ a: {} });
   const requests: { url: string; headers: Headers }[] = [];
+  const statuses = [301, 302, 303, 307, 308, 301, 302];
+  let redirect: AbortSignal | undefined;
   const through = (count: number): typeof brand.fetch => {
     return async (url, init) => {
       if (!String(url).includes("/files/") && !String(url).includes("/hop/"))
         return await brand.fetch(url, init);
+      // The connection of a redirect is closed.
+      expect(redirect?.aborted).not.toBe(false);
+      redirect = init?.signal;
       requests.push({ url: String(url), headers: new Headers(init?.headers) });
       if (requests.length > count)
         return new Response("x".repeat(2_000), { headers: { "content-length": "2000" } });
       const location =
         requests.length === 1 ? "https://cdn.test/hop/1?signature=s" : `${requests.length}?signature=s`;
-      return new Response("", {
-        status: [301, 302, 307, 308][requests.length % 4] ?? 302,
-        headers: { location },
-      });
+      return new Response("", { status: statuses.shift() ?? 302, headers: { location } });
     };
   };
   expect((await download(brand, "", { fetch: through(3) })).summary).toMatchObject({ downloaded: 1 });
@@ -245,17 +309,38 @@ test.each([
   expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
 });
 
-test("before each retry, a download waits and requests a new signed URL", async () => {
+test.each([
+  [0, [500, 2_500]],
+  [0.5, [1_000, 5_000]],
+  [1, [1_500, 7_500]],
+])(
+  "before each retry, a download waits and requests a new signed URL (random number %d)",
+  async (number, expected) => {
+    const brand = await brandWithFiles({ a: {} });
+    const requests = failFileRequests(brand, (_, count) =>
+      count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,
+    );
+    const waits: number[] = [];
+    const clock = { ...brand.clock, sleep: async (ms: number) => void waits.push(ms) };
+    const run = await download(brand, "", { clock, random: () => number });
+    expect(run.summary).toMatchObject({ downloaded: 1 });
+    expect(new Set(requests.map(({ query }) => JSON.stringify(query))).size).toBe(3);
+    expect(run.requests.filter(({ path }) => path.endsWith("/download"))).toHaveLength(3);
+    expect(waits).toEqual(expected);
+  },
+);
+
+test("Ctrl-C during the wait before a retry stops the download at once", async () => {
   const brand = await brandWithFiles({ a: {} });
-  const requests = failFileRequests(brand, (_, count) =>
-    count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,
-  );
-  const before = brand.now();
-  const run = await download(brand);
-  expect(run.summary).toMatchObject({ downloaded: 1 });
-  expect(new Set(requests.map(({ query }) => JSON.stringify(query))).size).toBe(3);
-  expect(run.requests.filter(({ path }) => path.endsWith("/download"))).toHaveLength(3);
-  expect(brand.now() - before).toBeGreaterThan(3_000);
+  failFileRequests(brand, () => ({ status: 503 }));
+  const stop = new AbortController();
+  const sleep = async (_: number, signal?: AbortSignal) => {
+    stop.abort(new Stopped("SIGINT"));
+    signal?.throwIfAborted();
+    throw new Error("the wait continues");
+  };
+  const run = await download(brand, "", { signal: stop.signal, clock: { ...brand.clock, sleep } });
+  expect([run.code, run.files]).toEqual([130, []]);
 });
 
 test("a download obeys the file host's `Retry-After` up to `--max-wait`", async () => {
@@ -272,32 +357,44 @@ test("a download obeys the file host's `Retry-After` up to `--max-wait`", async 
   expect(await waited("86400")).toBe(5);
 });
 
-test.each<[string, string, Fault]>([
-  ["rejects every URL", "three attempts", { status: 403 }],
-  ["does not have the file", "one attempt", { status: 404 }],
+test.each<[string, string, Fault, string]>([
+  ["rejects every URL", "three attempts", { status: 403 }, "rejected the download URL (403)"],
+  ["does not have the file", "one attempt", { status: 404 }, "does not have the file"],
   [
     "redirects to plain http",
     "one attempt",
     { status: 302, headers: { location: "http://elsewhere.test/signature=stolen" } },
+    "redirected (302) to a URL that is not https",
   ],
-  ["returns an undocumented status", "one attempt", { status: 418 }],
-  ["always sends a shorter file", "three attempts", { body: "short" }],
+  ["returns an undocumented status", "one attempt", { status: 418 }, "returned HTTP 418"],
+  ["always sends a shorter file", "three attempts", { body: "short" }, "only part of the file"],
   [
     "sends less than its Content-Length",
     "three attempts",
     { body: "short", headers: { "content-length": "7" } },
+    "only part of the file",
   ],
-  ["never stops sending", "three attempts", "endless"],
-  ["resets the connection", "three attempts", "reset"],
+  [
+    "sends no byte of a known version",
+    "three attempts",
+    { body: "", headers: { "content-length": "7", etag: '"v1"' } },
+    "only part of the file",
+  ],
+  ["never stops sending", "three attempts", "endless", "sent 65536 bytes instead of 2000"],
+  ["resets the connection", "three attempts", "reset", "connection"],
 ])(
   "if the file host %s, only the affected file fails after %s, and no partial file remains",
-  async (_, attempts, fault) => {
+  async (_, attempts, fault, reason) => {
     const brand = await brandWithFiles({ bad: {}, good: {} });
     const requests = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));
     const run = await download(brand, "--verbose");
     expect(run.code).toBe(8);
     expect(run.summary).toMatchObject({ downloaded: 1, failed: 1, not_tried: 0 });
-    expect(run.files[0]).toMatchObject({ id: "bad", outcome: "failed", error: expect.stringMatching(/\w/) });
+    expect(run.files[0]).toMatchObject({
+      id: "bad",
+      outcome: "failed",
+      error: expect.stringContaining(reason),
+    });
     expect(run.err).toContain("1 of 2 files was not downloaded.");
     expect(requests.filter((request) => requestedFile(request) === "bad")).toHaveLength(
       attempts === "one attempt" ? 1 : 3,
@@ -314,29 +411,141 @@ test.each<[string, string, Fault]>([
   },
 );
 
-test("a stalled download is aborted after a timeout", async () => {
+const minute = 60_000;
+
+/** Transfers a file from a file host whose responses are given by `fetch`. Records the timeouts that were started. */
+async function transferFrom(
+  fetch: () => Promise<HttpResponse>,
+  { size, onTimer = () => {} }: { size: number | null; onTimer?: (call: () => void) => unknown },
+) {
   const part = await PartialFile.open(join(makeHome(), "file"));
   const timeouts: number[] = [];
-  const host = {
-    fetch: async () => new Response(new ReadableStream()),
+  let running = 0;
+  let signal: AbortSignal | undefined;
+  const error = await transfer(new URL("https://files.test/x?signature=secret"), part, size, {
+    fetch: (_, options) => {
+      signal = options?.signal;
+      return fetch();
+    },
     signal: new AbortController().signal,
     userAgent: "test",
     baseUrl: "https://brand.test/api/brand/v1",
-    maxWaitMs: 60_000,
-    setTimer(ms: number, call: () => void) {
+    maxWaitMs: minute,
+    setTimer(ms, call) {
       timeouts.push(ms);
-      setImmediate(call);
-      return () => {};
+      running += 1;
+      onTimer(call);
+      return () => {
+        running -= 1;
+      };
     },
-  };
-  const url = new URL("https://files.test/x?signature=secret");
-  const ended = transfer(url, part, 64_000_000, host);
-  await expect(ended).rejects.toMatchObject({
-    kind: "unavailable",
-    message: expect.stringContaining("timed out"),
-  });
-  expect(timeouts).toEqual([60_000 + 1_000_000]);
+  }).then(
+    () => null,
+    (error: DownloadFailure) => error,
+  );
+  const { length } = part;
   await part.close();
+  // Neither a timer nor a connection remains.
+  expect([running, signal?.aborted]).toEqual([0, true]);
+  return { error, timeouts, length };
+}
+
+const respondWith =
+  (headers: Record<string, string>, body: string | ReadableStream | null = "", status = 200) =>
+  async () =>
+    new Response(body, { status, headers });
+
+test.each<[string, () => Promise<HttpResponse>]>([
+  ["before the response", () => new Promise(() => {})],
+  ["in the body", respondWith({}, new ReadableStream())],
+])("a download that stalls %s is aborted after a timeout", async (_, fetch) => {
+  const { error } = await transferFrom(fetch, { size: 64_000_000, onTimer: setImmediate });
+  expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining("timed out") });
+});
+
+test.each([
+  ["--max-wait plus a second for every 64 kB of the file", 64_000_000, {}, [minute + 1_000_000]],
+  [
+    "longer if the file host reports a larger size",
+    64_000_000,
+    { "content-length": "128000000" },
+    [minute + 1_000_000, minute + 2_000_000],
+  ],
+  [
+    "unchanged if the file host reports a smaller size",
+    64_000_000,
+    { "content-length": "64000" },
+    [minute + 1_000_000],
+  ],
+  ["a day if the size is unknown", null, {}, [24 * 60 * minute]],
+])("the timeout of a download is %s", async (_, size, headers: Record<string, string>, expected) => {
+  expect((await transferFrom(respondWith(headers), { size })).timeouts).toEqual(expected);
+});
+
+const limit = 16 * 2 ** 30;
+test.each([
+  [
+    "is rejected if the file host reports more",
+    null,
+    limit + 1,
+    "larger than 17179869184 bytes",
+    "permanent",
+  ],
+  ["is not rejected if the file host reports exactly that size", null, limit, "only part", "retryable"],
+  ["is not rejected if the library reports more as well", limit + 1, limit + 1, "only part", "retryable"],
+])("a file of 16 GiB %s", async (_, size, length, message, kind) => {
+  const { error } = await transferFrom(respondWith({ "content-length": String(length) }, "x"), { size });
+  expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
+});
+
+test("a file of unknown size is rejected as soon as it exceeds 16 GiB", async () => {
+  const chunk = { byteLength: limit + 1 } as Uint8Array;
+  const response = { status: 200, headers: new Headers(), body: Readable.from([chunk]) };
+  const { error } = await transferFrom(async () => response, { size: null });
+  expect(error).toMatchObject({ kind: "permanent", message: expect.stringContaining("it is larger than") });
+});
+
+test("a file that is longer than its Content-Length has to be downloaded from the start", async () => {
+  const headers = new Headers({ "content-length": "4", etag: '"v1"' });
+  const response = { status: 200, headers, body: Readable.from([Buffer.from("1234"), Buffer.from("5")]) };
+  const { error } = await transferFrom(async () => response, { size: 4 });
+  expect(error).toMatchObject({ kind: "restart", message: expect.stringContaining("5 bytes instead of 4") });
+});
+
+test("the Content-Length of a compressed response is not the size of the file", async () => {
+  const headers = { "content-length": "4", "content-encoding": "gzip" };
+  expect(await transferFrom(respondWith(headers, "12345678"), { size: 8 })).toMatchObject({
+    error: null,
+    length: 8,
+  });
+});
+
+test.each([
+  [401, "retryable", "is retried with a new URL"],
+  [403, "retryable", "is retried with a new URL"],
+  [410, "retryable", "is retried with a new URL"],
+  [404, "missing", "means that the file is missing"],
+  [400, "permanent", "is not retried"],
+  [405, "permanent", "is not retried"],
+  [408, "unavailable", "means that the file host is unavailable"],
+  [429, "unavailable", "means that the file host is unavailable"],
+  [500, "unavailable", "means that the file host is unavailable"],
+  [503, "unavailable", "means that the file host is unavailable"],
+])("HTTP %i from the file host is %s: it %s", async (status, kind) => {
+  const { error } = await transferFrom(respondWith({}, null, status), { size: 1 });
+  expect(error).toMatchObject({ kind, retryAfterMs: undefined });
+});
+
+test("a Retry-After in seconds sets the wait before the next attempt, but a date does not", async () => {
+  const waitFor = async (header: string) => {
+    const { error } = await transferFrom(respondWith({ "retry-after": header }, null, 503), { size: 1 });
+    return (error as DownloadFailure).retryAfterMs;
+  };
+  expect([await waitFor("2"), await waitFor("Sat, 21 Nov 2026 12:00:00 GMT"), await waitFor("0")]).toEqual([
+    2_000,
+    undefined,
+    undefined,
+  ]);
 });
 
 test("a file of unknown size is downloaded but never resumed", async () => {
@@ -380,6 +589,13 @@ test("file host failures do not end the run if other files succeed in between", 
   expect(summary).toMatchObject({ downloaded: 3, failed: 6, not_tried: 0 });
 });
 
+test("missing files and rejected URLs do not end the run", async () => {
+  const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
+  failFileRequests(brand, (id) => ({ status: id < "f3" ? 404 : 403 }));
+  const { code, summary } = await download(brand);
+  expect([code, summary]).toEqual([8, expect.objectContaining({ failed: 12, not_tried: 0 })]);
+});
+
 test("a file that has been removed from the library fails to download without affecting other files", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   brand.remove("content", "upload/a");
@@ -387,6 +603,21 @@ test("a file that has been removed from the library fails to download without af
   expect(run.summary).toMatchObject({ downloaded: 1, failed: 1 });
   expect(run.files[0]?.error).toContain("404");
   expect(run.err).toContain("run `brandapi sync content` to update the list of files");
+});
+
+test("a file for which the API rejects the request fails to download without affecting other files", async () => {
+  const brand = await brandWithFiles({ a: {}, b: {} });
+  brand.before = ({ path }) => (path === "/content/upload/a/download" ? { status: 400 } : undefined);
+  const run = await download(brand);
+  expect(run.summary).toMatchObject({ downloaded: 1, failed: 1 });
+  expect(run.files[0]?.error).toContain("no download URL for it (400)");
+  expect(run.err).not.toContain("sync content");
+});
+
+test("the error for a key without the scope `content:read` names the scope", async () => {
+  const brand = await brandWithFiles({ a: {} });
+  brand.setKey({ scopes: ["roster:read"] });
+  expect(await download(brand)).toMatchObject({ code: 5, err: expect.stringContaining("content:read") });
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  appendFileSync,
   linkSync,
   mkdirSync,
   readFileSync,
@@ -11,7 +12,11 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
+import { selectFiles } from "../../src/download/library-download.js";
+import { describeTable } from "../../src/query/readable-tables.js";
 import { fileBytes } from "../../src/sandbox/file-host.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { at } from "../support/records.js";
 import { brandWithFiles, download, isComplete, listFolder, outputFolder, requestedFile } from "./support.js";
 
 const unsafeNames = [
@@ -84,15 +89,19 @@ test("at most four files are downloaded concurrently", async () => {
   expect(maximum).toBeLessThanOrEqual(4);
 });
 
-test("a file is downloaded again only if it was deleted or its size in the library changed", async () => {
-  const brand = await brandWithFiles({ a: {}, b: {}, c: {} });
+test("a file is downloaded again, to the same path, only if it was deleted or damaged or its size in the library changed", async () => {
+  const brand = await brandWithFiles({ a: {}, b: {}, c: {}, d: {} });
   const { files } = await download(brand);
   rmSync(files[0]?.path ?? "");
   brand.change("content", "upload/b", { file_size_bytes: 2_001 });
+  brand.change("content", "upload/c", { filename: "renamed.jpg", file_size_bytes: null });
+  appendFileSync(files[3]?.path ?? "", "x");
   await brand.run("sync content --full");
   const again = await download(brand);
-  expect(again.files.map(({ id }) => id)).toEqual(["a", "b"]);
-  expect(again.summary).toMatchObject({ downloaded: 2, already_complete: 1 });
+  expect(again.files.map(({ id, path }) => [id, path])).toEqual(
+    [0, 1, 3].map((n) => [files[n]?.id, files[n]?.path]),
+  );
+  expect(again.summary).toMatchObject({ downloaded: 3, already_complete: 1 });
   expect(statSync(again.files[1]?.path ?? "").size).toBe(2_001);
 });
 
@@ -100,7 +109,8 @@ test("files in a moved folder are not downloaded again, and the mirror records t
   const brand = await brandWithFiles({ a: {} });
   await download(brand);
   renameSync(outputFolder(brand), join(brand.home, "moved"));
-  const run = await brand.run(`download content --out ${join(brand.home, "moved")}`);
+  symlinkSync("moved", join(brand.home, "link"));
+  const run = await brand.run(`download content --out ${join(brand.home, "link")}`);
   expect(run.err).toContain("1 already complete");
   expect(brand.sql<{ path: string }>("SELECT path FROM content_downloads")[0]?.path).toContain("/moved/");
 });
@@ -129,13 +139,48 @@ test("filters and --limit select the newest files that have not been downloaded 
   expect(await idsOf("--limit 1")).toEqual([]);
 });
 
-test("two files with the same name are both downloaded", async () => {
+test("files with the same name get different paths, whether they are downloaded in one run or in several", async () => {
+  const created_at = "2026-11-21T11:00:00.000Z";
   const brand = await brandWithFiles({
-    same: { filename: "a.jpg" },
-    Same: { filename: "A.jpg", created_at: "2026-11-21T11:00:00.000Z" },
+    same: { filename: "a.jpg", created_at },
+    Same: { filename: "A.jpg", created_at },
+    SAME: { filename: "A.JPG", created_at },
   });
-  const { files } = await download(brand);
-  expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(2);
+  const runs = [await download(brand, "--limit 1"), await download(brand)];
+  const paths = runs.flatMap(({ files }) => files.map(({ path }) => path.toLowerCase()));
+  expect([runs[0]?.files.length, new Set(paths).size]).toEqual([1, 3]);
+});
+
+test("IDs are unique only within a source", async () => {
+  const other = { id: "a", source: "deliverable", download_path: "/content/deliverable/a/download" };
+  const brand = await brandWithFiles({ a: {}, b: { ...other, file_size_bytes: 2_001 } });
+  expect((await download(brand)).summary).toMatchObject({ downloaded: 2 });
+  expect((await download(brand)).summary).toMatchObject({ already_complete: 2 });
+});
+
+test("selectFiles returns the files within the dates, newest first, and reads an ID that is a number from the record's key", async () => {
+  const mirror = await makeMirror();
+  const created_at = "2026-11-21T11:00:00.000Z";
+  const instant = Date.parse(created_at);
+  writeRead(mirror, "content", [
+    { source: "upload", id: 7, created_at, file_size_bytes: -1 },
+    { source: 3, id: "a/b", created_at, file_size_bytes: 0 },
+    { source: "upload", id: "before", created_at: at(instant - 1) },
+    { source: "upload", id: "after", created_at: at(instant + 1) },
+  ]);
+  const table = describeTable(mirror, "content");
+  const select = (since?: number, until?: number) =>
+    selectFiles(mirror, table, { where: undefined, since, until }).map(({ source, id, size }) => [
+      source,
+      id,
+      size,
+    ]);
+  const numbered = [
+    ["3", "a/b", 0],
+    ["upload", "7", null],
+  ];
+  expect(select(instant, instant)).toEqual(numbered);
+  expect(select()).toEqual([["upload", "after", null], ...numbered, ["upload", "before", null]]);
 });
 
 test("symbolic links in the output folder are not followed, and existing folders are not overwritten", async () => {
@@ -149,7 +194,8 @@ test("symbolic links in the output folder are not followed, and existing folders
   symlinkSync(otherFile, `${pathOf("part")}.etag`);
   linkSync(otherFile, `${pathOf("hard")}.etag`);
   linkSync(otherFile, `${pathOf("hard")}.part`);
-  symlinkSync(otherFile, pathOf("final"));
+  // The length of this link's target, which is the link's size, equals the size of the file.
+  symlinkSync(otherFile.padStart(2_000, "/"), pathOf("final"));
   mkdirSync(pathOf("folder"));
   const { summary, files } = await download(brand);
   expect(readFileSync(otherFile, "utf8")).toBe("precious");
