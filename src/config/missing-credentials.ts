@@ -55,7 +55,7 @@ interface MissingReason {
  * unknown.
  */
 export function explainMissing(
-  { profile: name, baseUrl, key, passedFlags }: Settings,
+  { profile: name, baseUrl, passedFlags }: Settings,
   deps: PathDeps,
 ): MissingReason | undefined {
   const { env } = deps;
@@ -63,7 +63,7 @@ export function explainMissing(
   const profile = profiles.get(name) ?? {};
   const list = (words: readonly string[]) => words.join(" and ");
 
-  if (key === undefined && profile.key !== undefined && baseUrl !== undefined)
+  if (profile.key !== undefined && baseUrl !== undefined)
     return {
       text: `The stored key is for ${parseOrigin(profile.baseUrl)}.`,
       hint: `run \`brandapi login --base-url ${quoteShellWord(baseUrl)}\` to replace the stored key, or omit the base URL`,
