@@ -35,6 +35,15 @@ test.each(seeds)(
       expect(seen <= (announced ?? ""), `${what}: ${by}, ${seen}`).toBe(true);
     }
     expect(later.at(-1)).toEqual(expect.arrayContaining(["commission raised", "missed", "found"]));
+    expect(out).toMatch(
+      /\(here: 800 orders in the API, 800 in brandapi-challenge\):\n\n.*\/orders\?.*\n.*SELECT count/,
+    );
     mirror.close();
   },
 );
+
+test("demo --challenge exits with code 2 if no order is old enough for one of the changes", async () => {
+  const { code, out, err } = await brandapi("demo --challenge --orders 3 --quiet", { home: makeHome() });
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain("create more orders with `--orders`");
+});
