@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { day, noon, orderAt } from "../support/records.js";
 
 test("export requires a format, and suggests the closest table name even if there is no mirror", async () => {
   const mirror = await makeMirror();
@@ -46,6 +47,57 @@ test("export rejects --include-removed if none of the exported tables can contai
     await brandapi(["export", ...tables, "--csv", "--include-removed", "--db", mirror.path]);
   const refused = { code: 2, err: expect.stringContaining("`--include-removed` makes no difference to ") };
   for (const table of ["sales-by-month", "sync-runs"]) expect(await run(table)).toMatchObject(refused);
+});
+
+const selection = ["--columns id", "--where 1", "--since 7d", "--until 7d", "--limit 1"];
+const otherSelection = ["--as-of 7d", "--include-removed"];
+const formats = ["--csv", "--json", "--ndjson", "--xlsx", "--parquet"];
+const fileFlags = ["-o x.csv", "--excel", "--decimal-comma", "--delimiter ;"];
+
+test.each([
+  ["--singer", [...selection, ...otherSelection]],
+  ["--state state.json", [...selection, ...otherSelection, ...formats]],
+  ["--delta lake", [...selection, ...otherSelection, ...formats, ...fileFlags, "--singer", "--state x"]],
+])("export %s rejects flags that contradict it", async (flag, others) => {
+  for (const other of others) {
+    const { code, err } = await brandapi(`export orders ${flag} ${other}`);
+    expect([code, err], other).toEqual([2, expect.stringContaining("cannot be used with option")]);
+  }
+});
+
+test.each(["--retain 7d", "--all-profiles"])("export %s requires --delta", async (flag) => {
+  const { code, err } = await brandapi(`export orders --csv ${flag}`);
+  expect([code, err]).toEqual([2, expect.stringContaining("applies only to `--delta`")]);
+});
+
+test("export --until filters an event table without --since, and rejects tables without a date", async () => {
+  const db = await mirrorOfOrders([orderAt("old", noon - day), orderAt("new", noon)]);
+  const run = (tables: string) => brandapi(`export ${tables} --until 2026-11-20 --db ${db}`);
+  expect(await run("orders --csv --columns id")).toMatchObject({ code: 0, out: "id\nold\n" });
+  expect(await run("hosts commission-by-host -o out/")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("`hosts`, `commission_by_host`: there is no date column"),
+  });
+});
+
+test("export exports a table once, even if it is named twice", async () => {
+  const run = await brandapi(`export orders ORDERS --csv --columns id --db ${await mirrorOfOrders(1)}`);
+  expect(run).toMatchObject({ code: 0, out: "id\norder-0\n" });
+});
+
+test("export --where warns about a wrong comparison and about a table that has never been read", async () => {
+  const where = "order_date > 2026-10-01 OR id IN (SELECT host_id FROM roster)";
+  const db = await mirrorOfOrders(1);
+  const run = (condition: string, ...flags: string[]) =>
+    brandapi(["export", "orders", "--csv", "--where", condition, "--db", db, ...flags]);
+  const { code, err } = await run(where);
+  expect(code).toBe(0);
+  expect(err).toContain("`2026-10-01` without quotes");
+  expect(err).toContain("`roster` is empty because it has never been read");
+  expect(await run("id IN (SELECT host_id FROM content_downloads)", "--as-of", "2026-11-02")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("keeps no history of"),
+  });
 });
 
 test("export suggests `id` for the column `order_id` and `order_date` for `date`", async () => {
