@@ -16,6 +16,7 @@ export interface Change {
 }
 
 export interface ChangeFilter {
+  /** The name of a resource. */
   resource: string | undefined;
   /** The `run_id` of the run that detected the change. */
   run?: number | undefined;
@@ -37,7 +38,7 @@ export function listChanges(
   const changes = db.prepare(
     `SELECT c.*, CAST(${label} AS TEXT) AS label
      FROM changes AS c LEFT JOIN records AS r ON r.resource = c.resource AND r.key = c.key
-     WHERE change_id IN (SELECT change_id FROM changes WHERE ${changesCondition(filter, limit)}) ORDER BY change_id`,
+     WHERE ${changesCondition(filter, limit)} ORDER BY change_id`,
   );
   const total = db.prepare(`SELECT count(*) FROM changes WHERE ${changesCondition(filter)}`).pluck();
   return { changes: changes.all() as Change[], total: total.get() as number };
@@ -48,14 +49,10 @@ export function listChanges(
  */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
-    `seen_changed_at >= ${sqlText(since)}`,
+    `seen_changed_at >= '${since}'`,
     ...(run === undefined ? [] : [`run_id = ${run}`]),
-    ...(resource === undefined ? [] : [`resource = ${sqlText(resource)}`]),
+    ...(resource === undefined ? [] : [`resource = '${resource}'`]),
   ].join(" AND ");
   if (limit === undefined) return condition;
   return `change_id IN (SELECT change_id FROM changes WHERE ${condition} ORDER BY change_id DESC LIMIT ${limit})`;
-}
-
-function sqlText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

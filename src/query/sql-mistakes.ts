@@ -39,7 +39,7 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   [/\bdistinct\s+on\b/i, "SQLite has no DISTINCT ON; use `GROUP BY`"],
   [/\b(?:nvl|isnull)\s*\(/i, "use `coalesce(a, b)`"],
   [/\bleft\s*\(/i, "use `substr(text, 1, 3)`"],
-  [/\b(?:charindex|position|strpos)\s*\(/i, "use `instr(text, 'part')`"],
+  [/\b(?:charindex|strpos)\s*\(/i, "use `instr(text, 'part')`"],
   [/\blen\s*\(/i, "use `length(text)`"],
   [/\b(?:greatest|least)\s*\(/i, "use `max(a, b)` or `min(a, b)`"],
   [
@@ -86,7 +86,8 @@ function explainOtherDialect(sql: string, error: string): Mistake | undefined {
   if (apostrophe !== undefined) return { hint: `write an apostrophe inside text twice: \`${apostrophe}\`` };
   // If only a name is unknown, the syntax is not the problem, unless SQLite took a keyword such as `sysdate` for a
   // name.
-  if (/^no such (?:table|column): (?!sysdate|timestamp|day|month|year)/i.test(error)) return undefined;
+  if (/^no such (?:table|column): (?!sysdate|interval|timestamp|date|day|month|year)/i.test(error))
+    return undefined;
   const hint = otherDialects.find(([pattern]) => pattern.test(code))?.[1];
   return hint === undefined ? undefined : { hint };
 }
@@ -99,14 +100,14 @@ function explainSyntaxError(db: Database, sql: string, error: string): Mistake |
       reason: `A quote is not closed: ${token.split("\n")[0]?.slice(0, 40)}`,
       hint: "end it with the same quote",
     };
-  if (token !== undefined || /^#|^\d+\D/.test(near ?? ""))
+  if (token !== undefined || near?.startsWith("#"))
     return { hint: "write text and dates in single quotes: `'2026-10-01'`" };
   if (near === undefined) return undefined;
-  if (tableNames.includes(`${near}s`))
-    return { hint: `\`${near}\` is a keyword of SQL; the table is \`${near}s\`` };
-  const dashed = near === "-" ? findDashedName(db, sql) : undefined;
+  const dashed = findDashedName(db, sql);
   if (dashed !== undefined)
     return { hint: `write \`${dashed.replaceAll("-", "_")}\` instead of \`${dashed}\`` };
+  if (tableNames.includes(`${near}s`))
+    return { hint: `\`${near}\` is a keyword of SQL; the table is \`${near}s\`` };
   if (/^\s*[\w./\\~-]+\.sql\s*$/i.test(sql))
     return {
       hint: `to run the statement in a file, use \`brandapi query -f ${quoteShellWord(sql.trim())}\``,

@@ -7,20 +7,21 @@ import { amountNames } from "../views/all-views.js";
 import { inBatches, type Row, type RowSource, type RowValue } from "./open-rows.js";
 import type { ReadableTable } from "./readable-tables.js";
 import { explainMistake } from "./sql-mistakes.js";
+import { blankQuotedText } from "./sql-tokens.js";
 import type { SqlParameters } from "./statement-reads.js";
 
 /**
- * Matches leading comments followed by the first keyword of a read-only statement. Checking `statement.readonly` is not
- * enough, because SQLite considers ATTACH read-only.
+ * Matches the first keyword of a read-only statement in the result of `blankQuotedText`. Checking `statement.readonly` is
+ * not enough, because SQLite considers ATTACH read-only.
  */
-const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
+const readingStatement = /^(?:\s|'')*(?:select|with|values|explain)\b/i;
 
 /**
  * Matches statements that change data. They are rejected before they are compiled, because an error about an unknown
  * column would suggest that the corrected statement would run.
  */
 const writingStatement =
-  /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:(?:insert|update|delete|replace|merge|drop|create|alter|truncate)\b|with\b[\s\S]*\)\s*(?:(?:insert|replace)\s+into|update|delete\s+from)\b)/i;
+  /^(?:\s|'')*(?:(?:insert|update|delete|replace|merge|drop|create|alter|truncate)\b|with\b[\s\S]*\)\s*(?:(?:insert|replace)\s+into|update|delete\s+from)\b)/i;
 
 /** Matches the error codes for problems with the statement rather than with the database file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
@@ -33,14 +34,15 @@ const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
   const hint =
     "`brandapi tables` lists the tables and views, and `brandapi tables NAME` lists the columns of one table or view";
-  if (writingStatement.test(sql)) throw createNotReadOnlyError();
+  const code = blankQuotedText(sql);
+  if (writingStatement.test(code)) throw createNotReadOnlyError();
   const statement = compile(db, sql, "SQLite cannot parse this", hint);
   const pragma = /^\s*pragma\s+\w+\s*(?:\(\s*['"]?(\w+))?/i.exec(sql);
   if (pragma)
     throw createNotReadOnlyError(
       `use \`brandapi tables${pragma[1] === undefined ? "" : ` ${pragma[1]}`}\` instead of PRAGMA`,
     );
-  if (!readingStatement.test(sql) || !statement.readonly || !statement.reader) throw createNotReadOnlyError();
+  if (!readingStatement.test(code) || !statement.readonly) throw createNotReadOnlyError();
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));
   const missing = findMissingParameter(db, sql, values);
   if (unknown !== undefined)

@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
+import type { UsageError } from "../../src/errors.js";
+import { compileQuery } from "../../src/query/user-sql.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
 const mirror = await makeMirror();
 writeRead(mirror, "orders", [anOrder(1)]);
 mirror.db.close();
+const open = await makeMirror();
 
 async function errorOf(...words: string[]): Promise<string> {
   const { code, err, out } = await brandapi([...words, "--db", mirror.path]);
@@ -97,6 +100,109 @@ test.each([
   ["-- nothing", "The SQL contains no statements."],
 ])("the error for the query `%s` contains %j", async (sql, text) => {
   expect(await errorOf("query", sql)).toContain(text);
+});
+
+/** Compiles a query. Returns the hint of the error. */
+function hintFor(sql: string): string {
+  try {
+    compileQuery(open, sql);
+  } catch (error) {
+    return String((error as UsageError).hint);
+  }
+  return "no error";
+}
+
+test.each([
+  ["`CAST(id AS text)`", "SELECT id :: text FROM orders"],
+  ["`LIMIT 10`", "SELECT DISTINCT TOP 5 id FROM orders", "SELECT id FROM orders FETCH FIRST 5 ROWS ONLY"],
+  ["`LIMIT 10`", "SELECT id FROM orders FETCH NEXT 5 ROWS ONLY"],
+  ["use LIKE with `%`", "SELECT 1 WHERE 'a' REGEXP 'b'", "SELECT 1 WHERE 'a' SIMILAR TO 'b'"],
+  ["SQLite has no INTERVAL", "SELECT date_add(day, 1) FROM orders", "SELECT dateadd(day, 1) FROM orders"],
+  ["SQLite has no INTERVAL", "SELECT date_sub(day, 1) FROM orders", "SELECT now() - INTERVAL '7 days'"],
+  ["`julianday(a) - julianday(b)`", "SELECT datediff(day, joined_at, synced_at) FROM roster"],
+  ["for the current time, use", "SELECT getdate()", "SELECT curdate()", "SELECT today()", "SELECT sysdate"],
+  ["`strftime('%Y-%m', order_date)`", "SELECT date_part(year, order_date) FROM orders"],
+  [
+    "`strftime('%Y-%m', order_date)`",
+    "SELECT date_trunc(month, joined_at) FROM roster",
+    "SELECT year(day) FROM orders",
+  ],
+  ["`strftime('%Y-%m', order_date)`", "SELECT month(day) FROM orders", "SELECT day(day) FROM orders"],
+  [
+    "`strftime('%Y-%m', order_date)`",
+    "SELECT to_char(day, 'YYYY') FROM orders",
+    "SELECT to_date('2026', 'YYYY')",
+  ],
+  ["`strftime('%Y-%m', order_date)`", "SELECT date_format(day, '%Y') FROM orders"],
+  [
+    "write a date as text only",
+    "SELECT timestamp '2026-10-01'",
+    "SELECT 1 WHERE '2026' < timestamp '2026-10-01'",
+  ],
+  ["use `GROUP BY`", "SELECT DISTINCT ON (currency) id FROM orders"],
+  ["`coalesce(a, b)`", "SELECT nvl(currency, 'x') FROM orders"],
+  ["`substr(text, 1, 3)`", "SELECT left(currency, 1) FROM orders"],
+  ["`instr(text, 'part')`", "SELECT charindex('a', id) FROM orders", "SELECT strpos(id, 'a') FROM orders"],
+  ["`length(text)`", "SELECT len(currency) FROM orders"],
+  ["`max(a, b)` or `min(a, b)`", "SELECT greatest(1, 2)", "SELECT least(1, 2)"],
+  ["`brandapi tables` lists", "DESC orders", "describe orders", ".tables", "\\d orders", " .schema"],
+] as const)("the hint %s is printed for: %s", (hint, ...statements) => {
+  for (const sql of statements) expect([sql, hintFor(sql)]).toEqual([sql, expect.stringContaining(hint)]);
+});
+
+test.each([
+  ["a string", "SELECT 'ILIKE ‘x’', curency FROM orders"],
+  ["a comment", "SELECT curency -- ::text ’\nFROM orders /* interval “ */"],
+  ["a quoted name", 'SELECT curency AS "ilike ”" FROM orders'],
+  [
+    "a correct part of the statement, if only a name is unknown",
+    "SELECT left(curency, 1), curency FROM orders",
+  ],
+])("syntax from another dialect is ignored in %s", (_, sql) => {
+  expect(hintFor(sql)).toBe("did you mean `currency`?");
+});
+
+test.each(["‘", "’", "“", "”"])("the curly quote %s is to be replaced with a straight one", (quote) => {
+  expect(hintFor(`SELECT ${quote}EUR`)).toContain("replace the curly quotes");
+});
+
+test.each(["'EUR", '"EUR', "`EUR", "[EUR"])("the error for %s says that the quote is not closed", (text) => {
+  expect(() => compileQuery(open, `SELECT ${text}\nFROM orders`)).toThrow(`A quote is not closed: ${text}.`);
+});
+
+test("the error for an unclosed quote contains only the first 40 characters after it", () => {
+  expect(() => compileQuery(open, `SELECT '${"x".repeat(99)}`)).toThrow(`: '${"x".repeat(39)}.`);
+});
+
+test.each([
+  ["'O'Brien'", "SELECT 'O'Brien'"],
+  ["'it''s 5 o'clock'", "SELECT 'it''s 5 o'clock'"],
+  ["'O'Brien'", "SELECT 'x' AS a, 'O'Brien'"],
+])("an apostrophe inside text must be written twice: %s", (text, sql) => {
+  const fixed = text.replace(/(\w)'(?=\w)(?!')/g, "$1''");
+  expect(hintFor(sql)).toBe(`write an apostrophe inside text twice: \`${fixed}\``);
+});
+
+test.each("and as asc between collate desc else end from in is like or order then union when".split(" "))(
+  "a string before the keyword %s is not taken for text with an apostrophe",
+  (keyword) => {
+    expect(hintFor(`SELECT 'a'${keyword} 'b') 'c'`)).not.toContain("apostrophe");
+  },
+);
+
+test.each([
+  ["SELECT * FROM order-line-items", "write `order_line_items` instead of `order-line-items`"],
+  ["SELECT * FROM Sales-by-month", "write `Sales_by_month` instead of"],
+  ["SELECT 5 - - FROM orders", "check the SQL just before `FROM`"],
+  ["SELECT 5 - * 3 AS a-b", "check the SQL just before `*`"],
+  ["./my/q-1.SQL ", "use `brandapi query -f ./my/q-1.SQL`"],
+  ["~/q.sql", "use `brandapi query -f "],
+  ["SELECT q.sql FROM", "finish the last clause"],
+  [" sales_by_month ", "`SELECT * FROM sales_by_month LIMIT 10`"],
+  ["SELECT id FROM orders WHERE id = 10th", "write text and dates in single quotes"],
+  ["SELECT id FROM orders WHERE id = 10 20", "check the SQL just before `20`"],
+])("the hint for %s contains: %s", (sql, hint) => {
+  expect(hintFor(sql)).toContain(hint);
 });
 
 test("query reports which parameter has no value, even if a different parameter is set", async () => {

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { type ChangeFilter, listChanges } from "../../src/query/change-list.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+
+const at = (day: number) => `2026-11-0${day}T02:00:00.000Z`;
+
+const mirror = await makeMirror();
+writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
+writeRead(mirror, "orders", [anOrder(1, { currency: "USD", refund_amount: 5 })], { at: at(2) });
+writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "active" }], { at: at(2) });
+writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "paused" }], { at: at(3) });
+writeRead(mirror, "orders", [], { at: at(4), remove: ["order-2"] });
+
+const all: ChangeFilter = { resource: undefined, since: at(1) };
+
+test.each([
+  ["all changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
+  ["the newest changes if the limit is exceeded", all, 3, ["refund_amount", "status", "removed"], 4],
+  [
+    "the changes of a resource",
+    { ...all, resource: "orders" },
+    9,
+    ["currency", "refund_amount", "removed"],
+    3,
+  ],
+  ["the newest changes of a resource", { ...all, resource: "orders" }, 1, ["removed"], 3],
+  ["the changes found by a run", { ...all, run: 2 }, 9, ["currency", "refund_amount"], 2],
+  ["the changes found at or after a time", { ...all, since: at(3) }, 9, ["status", "removed"], 2],
+] as const)(
+  "listChanges returns %s, oldest first, and their total number",
+  (_, filter, limit, kinds, total) => {
+    const found = listChanges(mirror, filter, limit);
+    expect(found.changes.map(({ field, kind }) => field ?? kind)).toEqual(kinds);
+    expect(found.total).toBe(total);
+  },
+);
+
+test.each([
+  ["an order's number", "orders", { id: "x", order_number: "#7", title: "t" }, "#7"],
+  ["null for an order without a number", "orders", { id: "x", order_number: null, title: "t" }, null],
+  ["a title", "surveys", { id: "x", title: "t", code: "c", name: "n" }, "t"],
+  ["a file name", "content", { id: "x", source: "upload", filename: "f", host: { username: "u" } }, "f"],
+  [
+    "a host's handle",
+    "roster",
+    { relationship_id: "x", host: { id: "h", username: "u", name: "n" }, code: "c" },
+    "u",
+  ],
+  ["a code", "codes", { id: "x", code: 7, name: "n" }, "7"],
+  ["a name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
+  ["a host's name", "gifts", { id: "x", host: { name: "h" } }, "h"],
+  ["null for a record without any of these", "gifts", { id: "x" }, null],
+] as const)("the label of a changed record is %s", async (_, resource, record, label) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, resource, [record], { at: at(1), whole: true });
+  writeRead(mirror, resource, [{ ...record, size: 1, status: "s", media_type: "m", currency: "USD" }], {
+    at: at(2),
+  });
+  const { changes } = listChanges(mirror, { ...all, resource }, 9);
+  expect(new Set(changes.map((change) => change.label))).toEqual(new Set([label]));
+});

@@ -1,0 +1,197 @@
+import { expect, test } from "vitest";
+import { findOldestSuccess, readHealth } from "../../src/query/health.js";
+import { resources } from "../../src/resources/registry.js";
+import { withCoveredRange, writeCoverage, writeFaultySlices } from "../../src/store/coverage.js";
+import type { Mirror } from "../../src/store/database.js";
+import {
+  beginRun,
+  type RunRow,
+  updateRun,
+  writeAccessDenial,
+  writeFailedCommand,
+  writeVerifyFinding,
+} from "../../src/store/runs.js";
+import { saveTableCheck } from "../../src/store/table-check.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { at, hour } from "../support/records.js";
+
+const now = Date.parse("2026-11-02T06:00:00.000Z");
+const hoursAgo = (hours: number) => at(now - hours * hour);
+const running = { started_at: hoursAgo(0), progress: null };
+const denial = { at: hoursAgo(1), error: "402: The plan does not include this resource.", hint: null };
+
+/** Reads the health of the named resources. */
+function health(mirror: Mirror, names: string, options: { maxAge?: number; isLocked?: boolean } = {}) {
+  const chosen = names.split(" ").flatMap((name) => resources.find((one) => one.name === name) ?? []);
+  const maxAgeMs = options.maxAge === undefined ? null : options.maxAge * hour;
+  return readHealth(mirror, chosen, { now, maxAgeMs, underWay: options.isLocked ? running : null });
+}
+
+function healthOf(mirror: Mirror, name: string, options?: { maxAge?: number; isLocked?: boolean }) {
+  return health(mirror, name, options).resources.find(({ resource }) => resource === name);
+}
+
+/** Adds a run that started the given number of hours ago and read no records. */
+function addRun(mirror: Mirror, name: string, hours: number, columns: Partial<RunRow>): number {
+  const runId = beginRun(mirror, name, hoursAgo(hours));
+  updateRun(mirror, runId, { finished_at: hoursAgo(hours), ...columns });
+  return runId;
+}
+
+test("a resource is stale if its last success is older than the maximum age, or later than the clock by more than that", async () => {
+  const mirror = await makeMirror();
+  const lastReads = { orders: 26, roster: 26.1, gifts: -26, codes: -26.1 };
+  for (const [name, hours] of Object.entries(lastReads)) writeRead(mirror, name, [], { at: hoursAgo(hours) });
+  const { max_age_seconds, resources, stale } = health(mirror, "orders roster gifts codes surveys", {
+    maxAge: 26,
+  });
+  expect(max_age_seconds).toBe(26 * 3_600);
+  expect(stale).toEqual(["roster", "codes"]);
+  expect(resources.map(({ age_seconds }) => age_seconds)).toEqual([93_600, 93_960, 0, 0]);
+  expect(health(mirror, "orders roster gifts codes surveys")).toMatchObject({
+    max_age_seconds: null,
+    stale: [],
+    never_read: ["surveys"],
+  });
+});
+
+test("a resource that has never been read successfully is stale and has no age", async () => {
+  const mirror = await makeMirror();
+  addRun(mirror, "orders", 1, { outcome: "failed", error: "The API is away." });
+  expect(healthOf(mirror, "orders", { maxAge: 26 })).toMatchObject({
+    stale: true,
+    last_success_at: null,
+    age_seconds: null,
+    last_error: "The API is away.",
+  });
+  expect(findOldestSuccess(mirror)).toBeNull();
+});
+
+test("a sync whose counts differed is a success, except for a resource whose runs may skip details", async () => {
+  const mirror = await makeMirror();
+  for (const name of ["orders", "surveys"]) {
+    writeRead(mirror, name, [], { at: hoursAgo(9) });
+    addRun(mirror, name, 1, { outcome: "done", verified: false });
+  }
+  expect(healthOf(mirror, "orders")?.last_success_at).toBe(hoursAgo(1));
+  expect(healthOf(mirror, "surveys")?.last_success_at).toBe(hoursAgo(9));
+  writeRead(mirror, "roster", [], { at: hoursAgo(3) });
+  expect(findOldestSuccess(mirror)).toBe(hoursAgo(9));
+});
+
+test("the health of a resource with separate details includes these details", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "surveys", [{ id: "s" }]);
+  writeRead(mirror, "survey-results", [{ id: "r" }, { id: "q" }], { context: { survey_id: "s" } });
+  const { resources } = health(mirror, "surveys");
+  expect(resources.map(({ resource, rows }) => [resource, rows])).toEqual([
+    ["surveys", 1],
+    ["survey-results", 2],
+  ]);
+});
+
+test("a resource that the API denied is stale, but has not been read if the API denied it from the start", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [], { at: hoursAgo(9) });
+  for (const name of ["orders", "roster"]) {
+    addRun(mirror, name, 1, { outcome: "skipped" });
+    writeAccessDenial(mirror, name, denial);
+  }
+  addRun(mirror, "gifts", 1, { outcome: "skipped" });
+  expect(health(mirror, "orders roster gifts", { maxAge: 26 })).toMatchObject({
+    resources: [{ resource: "orders", refused: denial }],
+    stale: ["orders"],
+    never_read: ["roster", "gifts"],
+  });
+});
+
+test.each([true, false])(
+  "after a command failed, all resources are stale if the API rejected the key: %s",
+  async (isRefused) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [], { at: hoursAgo(1) });
+    const failed = { command: "sync", at: hoursAgo(0), error: "failed", hint: null, isRefused };
+    writeFailedCommand(mirror, failed);
+    const found = health(mirror, "orders", { maxAge: 26 });
+    expect(found).toMatchObject({ failed_run: failed, stale: isRefused ? ["orders"] : [] });
+  },
+);
+
+test("a run without an end is running if it is the newest run and the mirror is locked, and was killed otherwise", async () => {
+  const mirror = await makeMirror();
+  addRun(mirror, "orders", 1, { outcome: "done" });
+  beginRun(mirror, "orders", hoursAgo(0.5));
+  const killed = { running: null, last_run: { outcome: "stopped", error: "killed" }, last_error: "killed" };
+  expect(health(mirror, "orders", { isLocked: true })).toMatchObject({
+    under_way: running,
+    resources: [{ running: { started_at: hoursAgo(0.5) }, last_run: { outcome: "running", error: null } }],
+  });
+  expect(healthOf(mirror, "orders")).toMatchObject(killed);
+  beginRun(mirror, "roster", hoursAgo(0.1));
+  expect(healthOf(mirror, "orders", { isLocked: true })).toMatchObject(killed);
+});
+
+test("the covered ranges of a dated resource are merged, and gaps lie between ranges that were read, even with faults", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })], { at: hoursAgo(1) });
+  writeRead(mirror, "orders", [], { at: hoursAgo(1), remove: ["order-1"] });
+  const range = (from: string, to: string, hours: number, runId = hours) => ({
+    ...{ from: Date.parse(from), to: Date.parse(to) - 1, readAt: now - hours * hour, runId },
+  });
+  const ranges = [
+    { ...range("2026-01-01", "2026-02-01", 3), from: Number.NEGATIVE_INFINITY },
+    range("2026-03-01", "2026-04-01", 9),
+    range("2026-04-01", "2026-05-01", 4),
+    range("2026-06-01", "2026-07-01", 5),
+  ];
+  const start = { coverage: [], faultySlices: [] };
+  const { coverage } = ranges.reduce<Parameters<typeof withCoveredRange>[0]>(withCoveredRange, start);
+  mirror.transaction(() => {
+    writeCoverage(mirror, "orders", coverage);
+    const faulty = { ...range("2026-05-01", "2026-06-01", 1), recordIds: [2], fault: "an unreadable date" };
+    writeFaultySlices(mirror, "orders", [faulty]);
+  });
+  expect(healthOf(mirror, "orders")).toMatchObject({
+    rows: 1,
+    removed: 1,
+    undated: 1,
+    covered: [
+      { from: null, to: "2026-01-31T23:59:59.999Z" },
+      { from: "2026-03-01T00:00:00.000Z", to: "2026-04-30T23:59:59.999Z" },
+      { from: "2026-06-01T00:00:00.000Z", to: "2026-06-30T23:59:59.999Z" },
+    ],
+    gaps: [{ from: "2026-02-01T00:00:00.000Z", to: "2026-02-28T23:59:59.999Z" }],
+    oldest_read_at: hoursAgo(9),
+  });
+});
+
+test("a resource that is not read by date has neither undated records nor an oldest read, and no coverage before its details are read", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { whole: true });
+  expect(healthOf(mirror, "roster")).toMatchObject({ rows: 1, undated: 0, oldest_read_at: null });
+  writeRead(mirror, "surveys", [{ id: "s" }], { whole: true });
+  expect(healthOf(mirror, "surveys")?.covered).toHaveLength(1);
+  mirror.db.exec("UPDATE sync_runs SET verified = 0");
+  expect(healthOf(mirror, "surveys")?.covered).toEqual([]);
+});
+
+test("the problems that `verify` found can be repaired, unless only the API can correct them", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: hoursAgo(9) });
+  expect(healthOf(mirror, "orders")?.found).toBeNull();
+  const error = "1 record has an unreadable date";
+  const runId = addRun(mirror, "orders", 2, { outcome: "verified", error });
+  expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: true });
+  mirror.transaction(() => writeVerifyFinding(mirror, "unrepairable", "orders", runId));
+  expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: false });
+
+  const differences = [{ table: "orders", missing: 1, changed: 0, extra: 0 }];
+  const tables = "tables differ from the records (orders: 1 row missing)";
+  saveTableCheck(mirror, "orders", differences, hoursAgo(1));
+  const both = { at: hoursAgo(2), error: `${tables}; ${error}`, repairable: true };
+  expect(healthOf(mirror, "orders")?.found).toEqual(both);
+  updateRun(mirror, runId, { error: `${error}; ${tables}` });
+  expect(healthOf(mirror, "orders")?.found).toEqual({ ...both, error: `${error}; ${tables}` });
+  addRun(mirror, "orders", 0.5, { outcome: "done", verified: true });
+  expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(1), error: tables, repairable: true });
+});

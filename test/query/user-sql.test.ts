@@ -1,0 +1,180 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { UsageError } from "../../src/errors.js";
+import { describeTable } from "../../src/query/readable-tables.js";
+import type { SqlParameters } from "../../src/query/statement-reads.js";
+import {
+  checkCondition,
+  compileQuery,
+  explainRuntimeError,
+  openQueryResult,
+} from "../../src/query/user-sql.js";
+import type { Mirror } from "../../src/store/database.js";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { Sqlite } from "../support/sqlite.js";
+
+const mirror = await makeMirror();
+writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
+
+/** Compiles a query. Returns the error message with its hint. */
+function errorOf(sql: string, values?: SqlParameters): string {
+  try {
+    compileQuery(mirror, sql, values);
+  } catch (error) {
+    if (error instanceof UsageError) return `${error.message} ${error.hint}`;
+    throw error;
+  }
+  return "no error";
+}
+
+function resultOf(sql: string, values?: SqlParameters, limit?: number) {
+  const { columns, batches } = openQueryResult(compileQuery(mirror, sql, values), limit);
+  return { columns, rows: [...batches()].flat() };
+}
+
+test.each([
+  "SELECT 1",
+  "select 1",
+  "WITH a AS (SELECT 1) SELECT * FROM a",
+  "VALUES (1)",
+  "EXPLAIN SELECT 1",
+  "-- a comment\n/* another\ncomment */ SELECT 1",
+  "WITH a AS (SELECT ') update' AS x) SELECT * FROM a",
+])("compileQuery accepts the reading statement %j", (sql) => {
+  expect(errorOf(sql)).toBe("no error");
+});
+
+test.each([
+  "INSERT INTO nowhere VALUES (1)",
+  "UPDATE nowhere SET a = 1",
+  "DELETE FROM nowhere",
+  "REPLACE INTO nowhere VALUES (1)",
+  "MERGE INTO nowhere USING orders",
+  "DROP TABLE nowhere",
+  "CREATE TABLE",
+  "ALTER TABLE nowhere ADD a",
+  "TRUNCATE TABLE orders",
+  "WITH a AS (SELECT 1) INSERT INTO nowhere SELECT 1",
+  "WITH a AS (SELECT 1) REPLACE INTO nowhere SELECT 1",
+  "WITH a AS (SELECT 1) UPDATE nowhere SET a = 1",
+  "WITH a AS (SELECT 1) DELETE FROM nowhere",
+  "WITH a AS (SELECT 1) INSERT OR IGNORE INTO changes (key) SELECT 1",
+  "/* a comment */ delete from nowhere",
+  "-- a comment\nDELETE FROM nowhere",
+  "ATTACH 'x.sqlite' AS x",
+  "VACUUM",
+])("compileQuery rejects %j, even if its table does not exist", (sql) => {
+  expect(errorOf(sql)).toMatch(/^`query` runs only read-only statements\. begin with SELECT or WITH/);
+});
+
+test.each([
+  ["PRAGMA table_info(orders)", "use `brandapi tables orders` instead"],
+  ["pragma table_xinfo ( 'orders' )", "use `brandapi tables orders` instead"],
+  ["PRAGMA table_list", "use `brandapi tables` instead"],
+])("the error for %s suggests the matching command", (sql, hint) => {
+  expect(errorOf(sql)).toContain(hint);
+});
+
+test.each([
+  [":id", "id"],
+  ["@id", "id"],
+  ["$id", "id"],
+])("a query uses the value of a parameter that is written as %s", (written, name) => {
+  const values = new Map([[name, "order-2"]]);
+  expect(resultOf(`SELECT order_number FROM orders WHERE id = ${written}`, values).rows).toEqual([["#2"]]);
+});
+
+test.each([
+  ["SELECT 1", { id: "x" }, "The statement has no parameter `:id`. write `:id` where"],
+  [
+    "SELECT :ident",
+    { id: "x" },
+    "The statement has no parameter `:id`. to set `:ident`, use `-p ident=VALUE`",
+  ],
+  ["SELECT :id, :other", { id: "x" }, "The parameter `:other` has no value. add `-p other=VALUE`"],
+  ["SELECT :id", {}, "The parameter `:id` has no value."],
+  ["SELECT ?", {}, "use named parameters such as `:month`"],
+])("%s with the values %j is rejected", (sql, values, message) => {
+  expect(errorOf(sql, new Map(Object.entries(values)))).toContain(message);
+});
+
+test("an error of the database file is not reported as a mistake in the statement", async () => {
+  const path = join(makeHome(), "damaged.sqlite");
+  writeFileSync(path, "not a database".repeat(100));
+  const damaged = { db: new Sqlite(path) } as unknown as Mirror;
+  expect(() => compileQuery(damaged, "SELECT 1 FROM orders")).toThrow(
+    expect.objectContaining({ code: "SQLITE_NOTADB" }),
+  );
+});
+
+test.each([
+  ...["ERROR", "TOOBIG", "NOMEM", "MISMATCH", "RANGE", "AUTH"].map((code) => [code, true] as const),
+  ...["CORRUPT", "BUSY", "IOERR_READ", "FULL"].map((code) => [code, false] as const),
+])("SQLITE_%s is a mistake in the statement: %s", (code, isMistake) => {
+  const error = Object.assign(new Error("SQLite failed"), { code: `SQLITE_${code}` });
+  expect(explainRuntimeError(error, "query") instanceof UsageError).toBe(isMistake);
+});
+
+test.each([
+  ["query", "integer overflow", "check the query"],
+  ["--where", "integer overflow", "check the condition"],
+  ["query", "not authorized", "omit `load_extension`"],
+] as const)("an error in %s while rows are read, such as %j, has a hint", (culprit, message, hint) => {
+  const error = Object.assign(new Error(message), { code: "SQLITE_ERROR" });
+  expect(explainRuntimeError(error, culprit)).toMatchObject({
+    message: `SQLite stopped at \`${culprit}\`: ${message}.`,
+    hint: expect.stringContaining(hint),
+  });
+});
+
+test("a query explains an error that occurs while rows are being read", () => {
+  expect(() => resultOf("SELECT json(id) FROM orders")).toThrow("SQLite stopped at `query`: malformed JSON");
+});
+
+test.each(["id = 'order-1'", "1 -- a comment", "id IN (SELECT host_id FROM roster)", "1 OR 1"])(
+  "checkCondition accepts the condition %j",
+  (condition) => {
+    expect(() => checkCondition(mirror, describeTable(mirror, "orders"), condition)).not.toThrow();
+  },
+);
+
+test.each([
+  ["1) OR (1", "syntax error"],
+  ["1 THEN 2 WHEN 1", "syntax error"],
+  ["1 ORDER BY id", "syntax error"],
+  ["color = 1", "`--where` is not a valid SQL condition: no such column: color."],
+  ["id = :id", "`--where` is not a valid SQL condition: "],
+])("checkCondition rejects the condition %j", (condition, message) => {
+  expect(() => checkCondition(mirror, describeTable(mirror, "orders"), condition)).toThrow(message);
+});
+
+test("the columns of a query result have unique names, and amounts are marked", () => {
+  const { columns } = resultOf(
+    "SELECT id, 1 AS ID, total_amount AS x, commission_rate, sum(1) AS net_amount, 2 AS id FROM orders",
+  );
+  expect(columns.map(({ name, isAmount }) => (isAmount ? `${name} amount` : name))).toEqual([
+    "id",
+    "ID_2",
+    "x amount",
+    "commission_rate",
+    "net_amount amount",
+    "id_3",
+  ]);
+});
+
+test("a query result contains exact integers, and blobs in hexadecimal", () => {
+  const { rows } = resultOf("SELECT 9007199254740993, x'00ff', 1.5, NULL");
+  expect(rows).toEqual([[9_007_199_254_740_993n, "00ff", 1.5, null]]);
+});
+
+test.each([
+  [0, 0],
+  [1, 1],
+  [2, 2],
+  [3, 2],
+  [undefined, 2],
+])("a query result with the limit %s has %d rows", (limit, count) => {
+  expect(resultOf("SELECT id FROM orders", new Map(), limit).rows).toHaveLength(count);
+});
