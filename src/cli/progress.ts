@@ -188,7 +188,6 @@ export class TerminalReporter implements Reporter {
 
   expect(tasks: readonly ExpectedTask[]): void {
     this.#expected = tasks;
-    this.#position = 0;
   }
 
   begin({ name, total }: { name: string; total?: number }): Task {
@@ -251,7 +250,6 @@ export class TerminalReporter implements Reporter {
   startRequest(host: string): void {
     const { count = 0, since = this.#deps.clock.monotonic() } = this.#request ?? {};
     this.#request = { host, count: count + 1, since };
-    if (!this.#line.isEnabled) return;
     this.#cancelSlowRequest?.();
     this.#cancelSlowRequest = this.#deps.setTimer?.(slowRequestMs, () => {
       if (!this.#task) this.#line.show((width) => truncate(this.#waitText() ?? "", width));

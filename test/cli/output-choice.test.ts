@@ -1,11 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
+import { chooseOutput, type OutputFlags, selectsOutput } from "../../src/cli/output.js";
+import { formats } from "../../src/export/formats.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, mirrorOfOrders } from "../support/mirror.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 
 async function mirrorOf(count: number): Promise<string> {
   const name = (n: number) => (n % 3 === 0 ? `a;b\t"${n}",|c` : `#${n}`);
@@ -18,6 +20,62 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   expect(run).toMatchObject({ code: 0, out: "" });
   return readFileSync(join(home, file));
 }
+
+test.each<[string, OutputFlags, string]>([
+  ["--csv", { csv: true }, "csv stdout ,"],
+  ["-o - --json", { out: "-", json: true }, "json stdout ,"],
+  ["-o /dev/stdout --ndjson", { out: "/dev/stdout", ndjson: true }, "ndjson stdout ,"],
+  ["--excel", { excel: true }, "csv stdout , excel"],
+  ["--decimal-comma", { decimalComma: true }, "csv stdout ; decimalComma"],
+  ["--delimiter tab", { delimiter: "tab" }, "csv stdout \t"],
+  ["--decimal-comma --delimiter :", { decimalComma: true, delimiter: ":" }, "csv stdout : decimalComma"],
+  ["-o o.tsv", { out: "o.tsv" }, "csv file \t"],
+  ["-o o.tsv --delimiter tab", { out: "o.tsv", delimiter: "tab" }, "csv file \t"],
+  ["-o o.tsv --decimal-comma", { out: "o.tsv", decimalComma: true }, "csv file \t decimalComma"],
+  ["-o O.CSV.GZ", { out: "O.CSV.GZ" }, "csv file , isCompressed"],
+  ["-o new/", { out: "new/" }, "csv folder ,"],
+  ["-o DIR, an existing folder", { out: "made" }, "csv folder ,"],
+  ["-o DIR.V2, an existing folder", { out: "made.V2" }, "csv folder ,"],
+  ["-o DIR.JSON, an existing folder", { out: "made.JSON" }, "json file ,"],
+])("the flags %s select the format, the destination and the delimiter", (_, flags, expected) => {
+  const deps = testDeps();
+  for (const name of ["made", "made.V2", "made.JSON"]) mkdirSync(join(deps.cwd, name));
+  const { format, destination, csv } = chooseOutput(flags, formats, deps);
+  const options = Object.entries({ ...csv, ...destination }).filter(([, value]) => value === true);
+  const names = options.map(([name]) => name);
+  expect([format.name, destination.kind, csv.delimiter, ...names].join(" ")).toBe(expected);
+});
+
+test.each<[OutputFlags, boolean]>([
+  [{}, false],
+  [{ out: "-" }, false],
+  [{ out: "/dev/stdout" }, false],
+  [{ out: "o.csv" }, true],
+  [{ ndjson: true }, true],
+  [{ excel: true }, true],
+  [{ decimalComma: true }, true],
+  [{ delimiter: ";" }, true],
+])("with the flags %j, `query` prints an export format instead of a table: %s", (flags, expected) => {
+  expect(selectsOutput(flags)).toBe(expected);
+});
+
+test.each([".7z", ".br", ".bz2", ".lz4", ".rar", ".XZ", ".zip", ".zst"])(
+  "a file that ends in %s is rejected, because only gzip is supported",
+  (extension) => {
+    const flags = { csv: true, out: `o.csv${extension}` };
+    expect(() => chooseOutput(flags, formats, testDeps())).toThrow("Only gzip compression is supported");
+  },
+);
+
+test.each([
+  ["o.pq", "-o o.parquet"],
+  ["O.XLS", "-o O.xlsx"],
+  ["o.xlsm", "-o o.xlsx"],
+])("the error for -o %s suggests %s", (out, suggestion) => {
+  expect(() => chooseOutput({ out }, formats, testDeps())).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining(`did you mean \`${suggestion}\``) }),
+  );
+});
 
 test("the extension of the output file selects the format, regardless of case", async () => {
   const db = await mirrorOf(3);
@@ -91,6 +149,8 @@ test.each([
   ["--delimiter x --csv", "Unknown delimiter: `x`."],
   ["--delimiter ; --json", "`--delimiter` is for CSV, not for `--json`"],
   ["--excel -o o.ndjson", "`--excel` is for CSV, not for `--ndjson`"],
+  ["--decimal-comma --parquet", "`--decimal-comma` is for CSV, not for `--parquet`"],
+  ["--decimal-comma --delimiter ,", "`--decimal-comma` needs a delimiter other than a comma"],
   ["-o o.xlsx --csv", "`--csv` contradicts the file's extension: o.xlsx"],
   ["-o o.json --ndjson", "`--ndjson` contradicts the file's extension: o.json"],
   ["-o o.csv.gz --json", "`--json` contradicts the file's extension: o.csv.gz"],
@@ -98,13 +158,51 @@ test.each([
   ["-o o.json --singer", "`--singer` contradicts the file's extension: o.json"],
   ["-o o.tsv --delimiter ;", '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   ["-o o.gz --parquet", "No format has this file extension: o.gz"],
-  ["-o out.csv.zip --csv", "Only gzip compression is supported: `out.csv.zip`"],
-  ["-o out.csv.zst", "Only gzip compression is supported: `out.csv.zst`"],
-  ["-o exports/ --singer", "`--singer` writes all tables to one file: `exports/` is a folder"],
+  ["-o exports/ --singer", "name a file in this folder: `-o exports/export.ndjson`"],
 ])("`export orders %s` exits with code 2 and an error that contains %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags.split(" "), "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);
+});
+
+test("a binary format is printed to a pipe, but not to a terminal", async () => {
+  const db = await mirrorOf(1);
+  const exportTo = (stdout: boolean, flag: string) =>
+    brandapi(["export", "orders", flag, "--db", db], { tty: { stdout } });
+  expect((await exportTo(false, "--parquet")).out).toMatch(/^PAR1/);
+  expect((await exportTo(true, "--csv")).out).toMatch(/^id,/);
+  expect(await exportTo(true, "--parquet")).toMatchObject({
+    code: 2,
+    out: "",
+    err: expect.stringContaining("`-o FILE.parquet`"),
+  });
+});
+
+test("an export reports an empty table, and its warnings name the table", async () => {
+  const db = await mirrorOfOrders([anOrder(1, { order_number: "=1" })]);
+  const run = async (...args: string[]) =>
+    (await brandapi(["export", "orders", "-o", "o.csv", "--db", db, ...args])).err;
+  expect(await run("--where", "0")).toMatch(/^orders: 0 rows, /);
+  expect(await run()).toMatch(/^warning: orders: 1 cell .*\norders: 1 row, /);
+});
+
+test.each([
+  ["real.sqlite", "--csv"],
+  ["real.sqlite-wal", "--csv"],
+  ["link.sqlite", "--csv"],
+  ["link.csv", "--csv"],
+  ["config.json", "--json"],
+])("an export does not overwrite the mirror or the config file: -o %s", async (file, flag) => {
+  const home = makeHome();
+  const real = join(home, "real.sqlite");
+  copyFileSync(await mirrorOf(1), real);
+  for (const link of ["link.sqlite", "link.csv"]) symlinkSync(real, join(home, link));
+  const before = readFileSync(real);
+  const argv = ["export", "orders", flag, "-o", file, "--db", "link.sqlite"];
+  const run = await brandapi(argv, { home, env: { BRANDAPI_CONFIG_DIR: home } });
+  expect(run).toMatchObject({ code: 2, err: expect.stringContaining("is the mirror or the config file") });
+  expect(readFileSync(real).equals(before)).toBe(true);
+  expect(existsSync(join(home, "config.json"))).toBe(false);
 });
 
 test("if a compressed export fails, the previous file is kept", async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type Progress, type ReporterOptions, TerminalReporter } from "../../src/cli/progress.js";
 import type { Deps } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
@@ -31,6 +31,12 @@ function reporterFor(
   };
 }
 
+/** Waits until the progress line has been drawn, if it is drawn at all. */
+async function settle(): Promise<void> {
+  await import("cli-progress");
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1", LANG: "C.UTF-8" } };
 
 test("without a terminal, the reporter prints a line only at the end of each task", () => {
@@ -59,9 +65,11 @@ test("a command suggested in a warning uses the same profile and mirror as the c
   expect(seen.text).toContain("`brandapi sync orders --profile acme --db acme.sqlite`");
 });
 
-test("with --quiet, the reporter prints only warnings, and each warning only once", () => {
+test("with --quiet, the reporter prints only warnings, and each warning only once", async () => {
   const seen = reporterFor({ quiet: true }, terminal);
-  seen.reporter.begin({ name: "orders" }).end("done");
+  const task = seen.reporter.begin({ name: "orders" });
+  await settle();
+  task.end("done");
   seen.reporter.note("a note");
   seen.reporter.warn("the key expires");
   seen.reporter.warn("the key expires");
@@ -72,26 +80,32 @@ test("with --quiet, the reporter prints only warnings, and each warning only onc
 
 test("while a request has no response, the progress line names the API's host, even before the first task", async () => {
   const timers: (() => void)[] = [];
-  const setTimer = (_ms: number, call: () => void) => {
+  const setTimer = (ms: number, call: () => void) => {
+    expect(ms).toBe(3_000);
     timers.push(call);
     return () => timers.splice(timers.indexOf(call), 1);
   };
   const seen = reporterFor({}, terminal, { setTimer });
-  seen.reporter.startRequest("api.example");
+  for (let request = 0; request < 2; request += 1) seen.reporter.startRequest("api.example");
+  expect(timers).toHaveLength(1);
   seen.pass(3_000);
   for (const call of timers) call();
   await until(() => seen.screen[0] === "waiting for api.example");
+  seen.reporter.endRequest();
+  expect(timers).toHaveLength(1);
   seen.reporter.endRequest();
   expect(timers).toEqual([]);
 
   const orders = seen.reporter.begin({ name: "orders" });
   seen.reporter.startRequest("api.example");
-  await until(() => seen.screen[0]?.startsWith("orders  1 request done"));
+  await until(() => seen.screen[0]?.startsWith("orders  2 requests done"));
   expect(seen.screen[0]).not.toContain("waiting");
   seen.pass(3_000);
-  await until(() => seen.screen[0]?.endsWith("waiting for api.example"));
+  for (const call of timers) call();
+  await until(() => seen.screen[0] === "orders  2 requests done  waiting for api.example");
   orders.end(null);
   seen.reporter.close();
+  expect(timers).toEqual([]);
 });
 
 test("the progress line shows the number of requests sent, the number remaining and the remaining time", async () => {
@@ -124,6 +138,43 @@ test("the progress line shows the number of requests sent, the number remaining 
     "orders: 98 read",
     "",
   ]);
+});
+
+interface LineState {
+  done: number;
+  total?: number;
+  perMinute?: number;
+  columns?: number;
+  wait?: string;
+}
+
+const bar = (filled: number) => "█".repeat(filled) + "░".repeat(20 - filled);
+
+test.each<[string, string, LineState]>([
+  ["for half of the requests", `5 requests done, 5 left, 5s  ${bar(10)}`, { done: 5, total: 10 }],
+  ["for all requests", `5 requests done  ${bar(20)}`, { done: 5, total: 5 }],
+  ["before the first request", `0 requests done  ${bar(0)}`, { done: 0, total: 0 }],
+  ["for an unknown total", "5 requests done", { done: 5 }],
+  ["without a rate limit", `5 requests done, 5 left  ${bar(10)}`, { done: 5, total: 10, perMinute: 0 }],
+  ["if it just fits", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 46 }],
+  ["without space for the bar", "5 requests done", { done: 5, total: 5, columns: 45 }],
+  ["without space for the time", "5 requests done, 5 left", { done: 5, total: 10, columns: 35 }],
+  ["without space for `requests`", "5 done, 5 left", { done: 5, total: 10, columns: 30 }],
+  ["with space for one number", "5 left", { done: 5, total: 10, columns: 20 }],
+  ["with space for one number after all requests", "5 requests done", { done: 5, total: 5, columns: 24 }],
+  ["during a wait", "waiting 42s: limit", { done: 5, total: 5, columns: 35, wait: "limit" }],
+  ["if the terminal reports no width", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 0 }],
+])("the progress line %s is: orders  %s", async (_, expected, state) => {
+  const { done, total, perMinute = 60, columns = 100, wait } = state;
+  const seen = reporterFor({}, { ...terminal, columns });
+  seen.reporter.setRateLimit(perMinute || null);
+  for (let request = 0; request < done; request += 1) seen.reporter.endRequest();
+  const task = seen.reporter.begin({ name: "orders" });
+  if (total !== undefined) task.update({ done, total });
+  if (wait !== undefined) task.waiting(42_000, wait);
+  await until(() => seen.screen[0] !== "");
+  expect(seen.screen[0]).toBe(`orders  ${expected}`);
+  seen.reporter.close();
 });
 
 test("in a narrow terminal, the progress line still shows the number of remaining requests", async () => {
@@ -194,6 +245,8 @@ test("a wait between two tasks shows a countdown, which disappears after the wai
   await until(() => seen.screen[0] === "waiting 42s: rate limit");
   seen.pass(5_000);
   await until(() => seen.screen[0] === "waiting 37s: rate limit");
+  seen.pass(37_000);
+  await until(() => seen.screen[0] === "");
   seen.reporter.endRequest();
   expect(seen.screen).toEqual([""]);
   seen.reporter.note("done");
@@ -226,6 +279,48 @@ test("the progress listener is called at the start of a task, every two seconds,
   ]);
 });
 
+test("the progress listener receives the estimates for the remaining tasks, even between two tasks", () => {
+  const { reporter, notified, pass } = reporterFor();
+  reporter.expect([
+    { name: "roster", requests: 2 },
+    { name: "orders", requests: 9 },
+  ]);
+  const roster = reporter.begin({ name: "roster", total: 2 });
+  pass(2_000);
+  roster.update({ done: 3 });
+  roster.end(null);
+  reporter.waiting(30_000, "rate limit");
+  const shared = { of: 2, requests: 0, isKnown: true };
+  expect(notified).toEqual([
+    { ...shared, name: "roster", position: 1, left: 11 },
+    { ...shared, name: "roster", position: 1, left: 9 },
+    { ...shared, name: null, position: 1, left: 9 },
+  ]);
+});
+
+test("the progress listener counts a task that was not announced as the only one", () => {
+  const { reporter, notified } = reporterFor();
+  reporter.begin({ name: "orders" });
+  expect(notified).toMatchObject([{ name: "orders", position: 1, of: 1 }]);
+});
+
+test("no line is drawn after a task has ended, even if several lines were requested before the first was drawn", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const seen = reporterFor({}, terminal);
+  seen.reporter.begin({ name: "roster" }).end("done");
+  await settle();
+  expect(seen.text).toBe("roster: done\n");
+  const orders = seen.reporter.begin({ name: "orders" });
+  seen.reporter.note("a note");
+  await settle();
+  orders.end("done");
+  seen.reporter.close();
+  const { text } = seen;
+  vi.advanceTimersByTime(1_000);
+  expect(seen.text).toBe(text);
+});
+
 test("a colored progress line resets its colors even if it fills the terminal", async () => {
   const seen = reporterFor({}, { tty: true, columns: 56, env: { LANG: "C.UTF-8" } });
   seen.reporter.begin({ name: "orders", total: 28 });
@@ -253,6 +348,10 @@ test("the progress line disappears when a signal arrives", async () => {
   task.end("stopped");
   seen.reporter.close();
   expect(seen.screen).toEqual(["orders: stopped", ""]);
+  const { text } = seen;
+  seen.reporter.begin({ name: "roster", total: 3 });
+  await settle();
+  expect(seen.text).toBe(text);
 });
 
 test.each<[string, ReporterOptions, ProgramOptions]>([
@@ -263,10 +362,17 @@ test.each<[string, ReporterOptions, ProgramOptions]>([
 ])("no progress line is shown with %s", async (_, output, options) => {
   const seen = reporterFor(output, options);
   const task = seen.reporter.begin({ name: "orders", total: 3 });
-  await import("cli-progress");
-  await new Promise((resolve) => setImmediate(resolve));
+  await settle();
   task.end("done");
   seen.reporter.close();
   expect(seen.screen).toEqual(["orders: done", ""]);
   expect(seen.text).not.toContain("requests");
+});
+
+test("a progress line is shown on stderr if JSON is redirected", async () => {
+  const seen = reporterFor({ json: true }, { ...terminal, tty: { stderr: true } });
+  seen.reporter.begin({ name: "orders", total: 3 });
+  await settle();
+  expect(seen.screen[0]).toContain("orders  0 requests done");
+  seen.reporter.close();
 });

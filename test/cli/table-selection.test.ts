@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import type { ReadSession } from "../../src/cli/mirror-reading.js";
+import { TerminalReporter } from "../../src/cli/progress.js";
+import {
+  findSyncedTable,
+  parseAsOf,
+  resolveTableName,
+  useDataAsOf,
+  warnAboutPartialTables,
+  warnAboutUnreadTables,
+} from "../../src/cli/table-selection.js";
+import { type Mirror, withReadTransaction } from "../../src/store/database.js";
+import { createStyle } from "../../src/util/terminal.js";
+import { formatInstant } from "../../src/util/timestamps.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { testDeps } from "../support/program.js";
+import { memberOf } from "../support/records.js";
+
+/** Returns the warnings that `warn` prints on stderr. */
+async function warningsOf(mirror: Mirror, warn: (session: ReadSession) => void): Promise<string[]> {
+  const deps = testDeps();
+  const reporter = new TerminalReporter(deps, {});
+  const style = createStyle(deps.stdout, {}, deps.env);
+  const session = { deps, flags: {}, mirror, reporter, style, width: undefined };
+  await withReadTransaction(mirror, async () => warn(session));
+  return deps.stderr.text.split("\n").filter((line) => line !== "");
+}
+
+test("resolveTableName accepts dashes and upper case, and explains names that are not tables", () => {
+  expect(resolveTableName("Order-Line-Items")).toBe("order_line_items");
+  expect(resolveTableName("sales-by-month")).toBe("sales_by_month");
+  expect(() => resolveTableName("order_number", ["id"])).toThrow("is a column, not a table");
+  expect(() => resolveTableName("order_number")).toThrow("Unknown table");
+  expect(() => resolveTableName("nonsense", ["id"])).toThrow("Unknown table");
+  expect(() => resolveTableName("records")).toThrow("`records` is a system table");
+});
+
+test("findSyncedTable returns views and tables that have been read, and otherwise suggests the sync that reads the table", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", []);
+  for (const name of ["orders", "order_line_items", "sales_by_month", "changes"])
+    expect(findSyncedTable(mirror, name).name).toBe(name);
+  expect(() => findSyncedTable(mirror, "survey_results")).toThrow(
+    expect.objectContaining({ exitCode: 3, hint: "run `brandapi sync surveys` first" }),
+  );
+});
+
+const now = Date.parse("2026-11-21T12:00:00.000Z");
+
+test.each([
+  [undefined, undefined],
+  ["2026-11-20", "2026-11-20T23:59:59.999Z"],
+  ["2026-11-21", "2026-11-21T23:59:59.999Z"],
+  ["2026-11-21T12:00:00Z", "2026-11-21T12:00:00.000Z"],
+])("parseAsOf parses %s as %s", (text, expected) => {
+  const at = parseAsOf(text, now);
+  expect(at === undefined ? undefined : formatInstant(at)).toBe(expected);
+});
+
+test.each(["2026-11-22", "2026-11-21T12:00:00.001Z"])(
+  "parseAsOf rejects %s, which is in the future",
+  (text) => {
+    expect(() => parseAsOf(text, now)).toThrow("in the future");
+  },
+);
+
+test("--as-of warns about data that was first read later, and about data without a history", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
+  writeRead(mirror, "roster", [memberOf("r1")], { at: "2026-11-02T00:00:00.000Z" });
+  const at = Date.parse("2026-11-01T12:00:00Z");
+  const names = ["hosts", "hosts_by_month"];
+  expect(await warningsOf(mirror, (session) => useDataAsOf(session, names, at))).toEqual([
+    expect.stringMatching(/^warning: roster was first read at 2026-11-02T00:00:00\.000Z/),
+    expect.stringContaining("keeps no history of `analytics_clicks_periods`"),
+    expect.stringContaining("keeps no history of `analytics_clicks_top_hosts`"),
+  ]);
+});
+
+test("a command warns about tables that have never been read, unless one of a view's resources has been read", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  const names = ["orders", "hosts", "changes", "survey_results"];
+  expect(await warningsOf(mirror, (session) => warnAboutUnreadTables(session, names))).toEqual([
+    "warning: `survey_results` is empty because it has never been read: run `brandapi sync surveys`",
+  ]);
+});
+
+test("a command warns about tables whose first sync was interrupted", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  writeRead(mirror, "roster", [memberOf("r1")]);
+  mirror.db.exec("UPDATE sync_runs SET outcome = 'interrupted' WHERE resource = 'roster'");
+  const names = ["orders", "roster", "content"];
+  expect(await warningsOf(mirror, (session) => warnAboutPartialTables(session, names))).toEqual([
+    expect.stringMatching(/^warning: roster: no sync has completed yet, .*`brandapi sync roster`$/),
+  ]);
+});
