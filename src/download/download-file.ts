@@ -71,7 +71,7 @@ export async function downloadFile(
         isDownloaded = true;
       } catch (error) {
         if (!(error instanceof DownloadFailure)) throw error;
-        if (error.kind === "restart" || !partial.version) await partial.restart();
+        if (error.kind === "restart") await partial.restart();
         if (error.kind === "permanent" || error.kind === "missing" || attempt === maxAttempts) throw error;
         const delayMs = (retryDelays[attempt - 1] ?? 0) * (0.5 + options.random());
         const waitMs = Math.min(error.retryAfterMs ?? delayMs, options.maxWaitMs);

@@ -30,7 +30,7 @@ export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
 
 /** Normalizes a name for comparison, because some file systems ignore case or Unicode normalization. */
 export function foldName(name: string): string {
-  return name.normalize("NFKD").toUpperCase().toLowerCase();
+  return name.normalize("NFKD").toLowerCase().toUpperCase();
 }
 
 function joinName(file: NamedFile, id: string): string {

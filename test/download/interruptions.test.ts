@@ -343,6 +343,17 @@ test("Ctrl-C during the wait before a retry stops the download at once", async (
   expect([run.code, run.files]).toEqual([130, []]);
 });
 
+test("a file whose last attempt is interrupted by Ctrl-C does not count as failed", async () => {
+  const brand = await brandWithFiles({ a: {} });
+  const stop = new AbortController();
+  failFileRequests(brand, (_, count) => {
+    if (count === 3) stop.abort(new Stopped("SIGINT"));
+    return "reset";
+  });
+  const run = await download(brand, "", { signal: stop.signal });
+  expect([run.code, run.files]).toEqual([130, []]);
+});
+
 test("a download obeys the file host's `Retry-After` up to `--max-wait`", async () => {
   const waited = async (seconds: string) => {
     const brand = await brandWithFiles({ a: {} });

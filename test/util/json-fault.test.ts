@@ -14,3 +14,34 @@ test("findJsonFault reports a fault if and only if JSON.parse rejects the text",
         expect({ text, isRejected: findJsonFault(text) !== null }).toEqual({ text, isRejected });
       }
 });
+
+test.each<[string, number, string]>([
+  ['{\n  "profiles": {\n    "a": {"key": "brk_secret",}\n  }\n}', 3, "a comma before a closing bracket"],
+  ['{\n  "profiles": {"a": {"key": "brk_secret"\n    "db": "x"}}}', 2, "a comma is missing"],
+  ['{\n  "profiles": {\n    a: {}}}', 3, "an unexpected character, or text without double quotes"],
+  ["{\n  'profiles': {}}", 2, "text is not in straight double quotes"],
+  ['{\n  // brands\n  "profiles": {}}', 2, "JSON does not allow comments"],
+  ['{"profiles":\n  {"a": {"key": "brk_secret"}\n', 2, "unexpected end of file"],
+  ['{"profiles": {"a": {"key": "brk_secret}}}', 1, "a quote is not closed"],
+  ['{"profiles" {}}', 1, "a colon is missing after a name"],
+  ['{"profiles": {"a": ]}', 1, "a value is missing"],
+  ['{"profiles": {"a": {}]}', 1, "a closing bracket of the wrong kind"],
+  ['{"profiles": {}}\n}', 2, "unexpected text after the end of the JSON"],
+  ["", 1, "unexpected end of file"],
+  ['{"a": 1 "b": 2}', 1, "a comma is missing at the end of the line"],
+  ['{"a": [1 2]}', 1, "a comma is missing at the end of the line"],
+  ["[1,]", 1, "a comma before a closing bracket"],
+  ["[}", 1, "a closing bracket of the wrong kind"],
+  ['{"a": , "b": 1}', 1, "a value is missing"],
+  ["[,]", 1, "a value is missing"],
+  ["{1: 2}", 1, "a name is not in double quotes"],
+  ['{"a": 1, 2: 3}', 1, "a name is not in double quotes"],
+  ["{“a”: 1}", 1, "text is not in straight double quotes"],
+  ["[‘a’]", 1, "text is not in straight double quotes"],
+  ["[1, /* two */ 2]", 1, "JSON does not allow comments"],
+  ["[1] # one", 1, "JSON does not allow comments"],
+  ['["a\tb"]', 1, "a quote is not closed, or a text contains an invalid character"],
+  ['["\\x"]', 1, "a quote is not closed, or a text contains an invalid character"],
+])("findJsonFault describes the first fault in %j: line %i, %s", (text, line, reason) => {
+  expect(findJsonFault(text)).toEqual({ line, reason: expect.stringContaining(reason) });
+});

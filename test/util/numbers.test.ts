@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseJsonNumber } from "../../src/util/numbers.js";
+import { amountsEqual, nearlyEqual, parseJsonNumber } from "../../src/util/numbers.js";
 import { numberFromSqlText } from "../../src/views/view.js";
 import { Sqlite } from "../support/sqlite.js";
 
@@ -70,4 +70,28 @@ test("SQL and JavaScript parse every string to the same number", () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+test.each([
+  [0.5, 0.500_000_000_000_1, true],
+  [-0.5, -0.500_000_000_000_1, true],
+  [0.5, 0.500_000_000_001, false],
+  [-0.5, 0.5, false],
+  [1e12, 1e12 + 0.5, true],
+  [1e15, 1e15 + 1, false],
+  [3, 3, true],
+  [3, 4, false],
+])("nearlyEqual compares %d and %d to 12 digits, but integers exactly: %s", (a, b, isEqual) => {
+  expect([nearlyEqual(a, b), nearlyEqual(b, a)]).toEqual([isEqual, isEqual]);
+});
+
+test.each([
+  [0.1 + 0.2, 0.3, true],
+  [10, 10.0004, true],
+  [10, 10.0006, false],
+  [0.001, 0.002, false],
+  [1e9 + 0.001, 1e9 + 0.0019, true],
+  [10, 11, false],
+])("amountsEqual tolerates less than a tenth of a cent between %d and %d: %s", (a, b, isEqual) => {
+  expect([amountsEqual(a, b), amountsEqual(b, a)]).toEqual([isEqual, isEqual]);
 });

@@ -3,6 +3,7 @@ import { findLastReadAt } from "../../src/store/coverage.js";
 import {
   allTime,
   clipRanges,
+  clipToCompleteDays,
   contains,
   containsInstant,
   dayRange,
@@ -10,7 +11,9 @@ import {
   findGaps,
   listMonths,
   mergeRanges,
+  overlaps,
   startOfDay,
+  startOfSecond,
   subtractRanges,
   type TimeRange,
   utcDay,
@@ -92,4 +95,43 @@ test("describeRange formats a range to the minute", () => {
   expect(describeRange({ from, to: from + 60_000 })).toBe("2026-01-02 03:04 to 2026-01-02 03:05");
   expect(describeRange({ ...allTime, to: from })).toBe("everything until 2026-01-02 03:04");
   expect(describeRange({ ...allTime, from })).toBe("2026-01-02 03:04 to now");
+});
+
+test("ranges overlap if they have at least one millisecond in common", () => {
+  const range = { from: 10, to: 20 };
+  expect([9, 10, 20, 21].map((at) => overlaps(range, { from: at, to: at }))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+  expect(overlaps(range, { from: 0, to: 99 })).toBe(true);
+});
+
+test("clipToCompleteDays removes the days that a range contains only in part", () => {
+  const [first, last] = [Date.UTC(2026, 1, 27), Date.UTC(2026, 2, 2)];
+  expect(clipToCompleteDays({ from: first, to: last - 1 })).toEqual({ from: first, to: last - 1 });
+  expect(clipToCompleteDays({ from: first + 1, to: last - 2 })).toEqual({
+    from: Date.UTC(2026, 1, 28),
+    to: Date.UTC(2026, 2, 1) - 1,
+  });
+  const { from, to } = clipToCompleteDays({ from: first + 1, to: first + 2 });
+  expect(to).toBeLessThan(from);
+});
+
+test("startOfSecond rounds down, even before 1970", () => {
+  expect([1_999, 1_000, -1].map(startOfSecond)).toEqual([1_000, 1_000, -1_000]);
+});
+
+test("findGaps includes the time between `from` and the first range, and is empty without ranges", () => {
+  const ranges = [
+    { from: 30, to: 39 },
+    { from: 10, to: 19 },
+  ];
+  expect(findGaps(ranges)).toEqual([{ from: 20, to: 29 }]);
+  expect(findGaps(ranges, 5)).toEqual([
+    { from: 5, to: 9 },
+    { from: 20, to: 29 },
+  ]);
+  expect(findGaps([], 5)).toEqual([]);
 });

@@ -1,5 +1,8 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { hideKeys } from "../../src/util/redact-keys.js";
+import { abbreviate, abbreviateArguments, hideKeys, refuseKeys } from "../../src/util/redact-keys.js";
+import { makeHome } from "../support/home.js";
 
 test("hideKeys replaces a key in any combination of upper and lower case", () => {
   const keys = new Set(["brk_Secret.1"]);
@@ -12,4 +15,47 @@ test("hideKeys replaces a key in any combination of upper and lower case", () =>
 test("hideKeys ignores keys of fewer than six characters, which could be part of a word", () => {
   expect(hideKeys("orders", new Set(["order"]))).toBe("orders");
   expect(hideKeys("orders", new Set(["orders"]))).toBe("[key hidden]");
+});
+
+test("hideKeys replaces keys that contain characters with a meaning in regular expressions", () => {
+  const key = "\\^$.*+?()[]{}|/-brk";
+  expect(hideKeys(`a ${key} b`, new Set([key, "brk_second"]))).toBe("a [key hidden] b");
+});
+
+test("refuseKeys rejects arguments and variables that contain a key, except BRANDAPI_KEY and unrelated variables", () => {
+  const keys = new Set(["brk_secret"]);
+  const refuse = (argv: string[], env: Record<string, string>) => () => refuseKeys(argv, env, keys);
+  const unrelated = { BRANDAPI_KEY: "brk_secret", TOKEN: "brk_secret", BRANDAPI_DB: "brk_other" };
+  expect(refuse(["sync", "orders"], unrelated)).not.toThrow();
+  expect(refuse(["sync", "--db=BRK_SECRET.sqlite"], {})).toThrow(expect.objectContaining({ exitCode: 2 }));
+  expect(refuse([], { BRANDAPI_DB: "brk_secret.sqlite" })).toThrow(
+    expect.objectContaining({ exitCode: 3, message: "BRANDAPI_DB contains the API key." }),
+  );
+});
+
+test("abbreviate shortens text of more than 40 characters", () => {
+  expect(abbreviate("k".repeat(40))).toBe("k".repeat(40));
+  expect(abbreviate("k".repeat(41))).toBe("kkkkkkkk… (41 characters)");
+});
+
+test.each([
+  ["an argument", (long: string) => long],
+  ["the value after an equals sign", (long: string) => `--flag=${long}`],
+  ["an item of a list with commas", (long: string) => `a,${long}`],
+  ["an item of a list with spaces", (long: string) => `a ${long}`],
+  ["a value that contains an equals sign", (long: string) => `--where=id=${long}`],
+])("abbreviateArguments shortens %s", (_, argument) => {
+  const long = "k".repeat(41);
+  expect(abbreviateArguments(`Unknown: \`${long}\``, [argument(long)])).toBe(
+    "Unknown: `kkkkkkkk… (41 characters)`",
+  );
+});
+
+test("abbreviateArguments shortens the longest match first, and keeps paths of existing files", () => {
+  const long = "k".repeat(41);
+  expect(abbreviateArguments(`x ${long}l`, [long, `${long}l`])).toBe("x kkkkkkkk… (42 characters)");
+  const path = join(makeHome(), long);
+  expect(abbreviateArguments(`x ${path}`, [path])).not.toContain(long);
+  writeFileSync(path, "");
+  expect(abbreviateArguments(`x ${path}`, [path])).toBe(`x ${path}`);
 });

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { sqlitePackage } from "../../src/util/sqlite.js";
+import { isDamaged, sqlitePackage } from "../../src/util/sqlite.js";
 import { makeHome } from "../support/home.js";
 import { Sqlite } from "../support/sqlite.js";
 
@@ -69,4 +69,14 @@ test("the program explains how to install SQLite if its binary was built for a d
   const { status, stderr, stdout } = runCopy(folder, "doctor");
   expect(status, stderr).toBe(3);
   expect(stdout).toMatch(refused);
+});
+
+test("a mirror is damaged if SQLite reports a corrupt file or a file of another kind", () => {
+  const damaged = (code: string) => isDamaged(Object.assign(new Error(code), { code }));
+  expect(["SQLITE_CORRUPT", "SQLITE_CORRUPT_INDEX", "SQLITE_NOTADB"].map(damaged)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(["SQLITE_BUSY", "SQLITE_FULL", "NOT_SQLITE_CORRUPT"].map(damaged)).toEqual([false, false, false]);
 });

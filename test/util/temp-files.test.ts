@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { releaseTempFile, reserveTempFile } from "../../src/util/temp-files.js";
+import { releaseTempFile, removeTempFiles, reserveTempFile } from "../../src/util/temp-files.js";
 import { makeHome } from "../support/home.js";
 import { until } from "../support/process.js";
 
@@ -26,3 +26,49 @@ test.runIf(existsSync("/proc/self/stat"))(
     expect([existsSync(stale), existsSync(`${stale}-journal`)]).toEqual([false, false]);
   },
 );
+
+test("a temporary file has a hidden name with the target's name, the host, the process and a random number", async () => {
+  const target = join(makeHome(), `${"n".repeat(60)}-longer.csv`);
+  const path = await reserveTempFile(target, () => 0.000_042);
+  releaseTempFile(path);
+  expect(basename(path)).toMatch(new RegExp(`^\\.n{60}\\.[\\w-]{0,32}-${process.pid}-000042\\.part$`));
+});
+
+test("reserveTempFile removes only files of the same target that no running process on this host uses", async () => {
+  const folder = makeHome();
+  const target = join(folder, "orders.csv");
+  const used = await reserveTempFile(target, () => 0.1);
+  const name = basename(used);
+  const withPid = (pid: number) => name.replace(`-${process.pid}-`, `-${pid}-`);
+  const kept = [
+    name,
+    withPid(process.ppid),
+    name.replace(".orders.csv.", ".orders.csv.otherhost"),
+    name.replace(".orders.csv.", ".roster.csv."),
+    `${withPid(2 ** 30)}.bak`,
+    withPid(2 ** 30).replace(".part", ".tmp"),
+  ];
+  const stale = [
+    name.replace("-100000.", "-200000."),
+    ...["", "-journal", "-wal", "-shm"].map((suffix) => withPid(2 ** 30) + suffix),
+  ];
+  for (const file of [...kept, ...stale]) writeFileSync(join(folder, file), "");
+  writeFileSync(`${used}-wal`, "");
+  releaseTempFile(await reserveTempFile(target, () => 0.3));
+  expect(readdirSync(folder).sort()).toEqual([...kept, `${name}-wal`].sort());
+  releaseTempFile(used);
+});
+
+test("removeTempFiles removes the reserved files with SQLite's additional files, but no released files", async () => {
+  const folder = makeHome();
+  const [reserved, released] = [
+    await reserveTempFile(join(folder, "a"), () => 0),
+    await reserveTempFile(join(folder, "b"), () => 0),
+  ];
+  releaseTempFile(released);
+  for (const suffix of ["", "-journal", "-wal", "-shm"]) writeFileSync(reserved + suffix, "");
+  writeFileSync(released, "");
+  removeTempFiles();
+  releaseTempFile(reserved);
+  expect(readdirSync(folder)).toEqual([basename(released)]);
+});

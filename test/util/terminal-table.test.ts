@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createStyle, displayWidth } from "../../src/util/terminal.js";
-import { renderTable } from "../../src/util/terminal-table.js";
+import { renderBlocks, renderTable, tableFits } from "../../src/util/terminal-table.js";
 import { testDeps } from "../support/program.js";
 
 const titles = ["id", "title", "total"];
@@ -71,4 +71,77 @@ test("output is colored only on terminals, and never with --no-color, NO_COLOR o
   ])
     expect(plain).toBe("x");
   expect(red(terminal, true, { NO_COLOR: "" })).not.toBe("x");
+});
+
+const described = [
+  ["a1", 12, "one two three four five six seven eight"],
+  ["b2", null, null],
+];
+
+test.each([
+  [52, "in full if it fits", ["id  rows  about", "a1    12  one two three four five six seven eight", "b2"]],
+  [
+    34,
+    "in the remaining columns",
+    ["id  rows  about", "a1    12  one two three four five", "          six seven eight", "b2"],
+  ],
+  [
+    33,
+    "below the row if fewer than 24 columns remain",
+    ["id  rows", "a1    12", "    one two three four five six", "    seven eight", "b2"],
+  ],
+])("on a terminal with %i columns, the text of a wrapped column is printed %s", (width, _, lines) => {
+  const options = { width, wrappedColumn: "about" };
+  expect(renderTable(["id", "rows", "about"], described, options)).toBe(lines.join("\n"));
+});
+
+test("columns are right-aligned by name if names are given, and null is printed as the given text", () => {
+  const table = renderTable(
+    ["name", "value"],
+    [
+      ["x", null],
+      [1, "b"],
+    ],
+    { rightAligned: ["value"], nullText: "null" },
+  );
+  expect(table).toBe("name  value\nx      null\n1         b");
+});
+
+test("a table with a style has a bold header", () => {
+  const style = createStyle(testDeps({ tty: true }).stdout, {});
+  expect(renderTable(["id"], [["x"]], { style })).toBe(`${style.bold("id")}\nx`);
+  expect(renderBlocks(["id"], [["x"]], { style })).toBe(`${style.bold("id")}: x`);
+});
+
+test("the widest columns are truncated by turns, but not to fewer than four columns", () => {
+  const render = (width: number) => renderTable(["abcdefgh", "ijklmnop"], [["1", "2"]], { width });
+  expect(render(15).split("\n")[0]).toBe("abcde…  ijklmn…");
+  expect(render(1).split("\n")[0]).toBe("abc…  ijk…");
+});
+
+test("a path column of fewer than 16 columns is omitted", () => {
+  const render = (width: number) =>
+    renderTable(["id", "path"], [["a", "/home/ada/mirrors/a.sqlite"]], { width, pathColumn: "path" });
+  expect(render(20)).toBe("id  path\na   …irrors/a.sqlite");
+  expect(render(19)).toBe("id\na");
+});
+
+test("tableFits compares the width of a table with the width of the terminal", () => {
+  const fits = (width?: number) => tableFits(["id", "value"], [["a", null]], { width, nullText: "missing" });
+  expect([fits(11), fits(10), fits()]).toEqual([true, false, true]);
+});
+
+test("renderBlocks prints a block for each row, or the column names if there are no rows", () => {
+  expect(
+    renderBlocks(
+      ["id", "a\u0007"],
+      [
+        ["x", null],
+        ["y", 2],
+      ],
+      { nullText: "null" },
+    ),
+  ).toBe("id: x\na\\u0007: null\n\nid: y\na\\u0007: 2");
+  expect(renderBlocks(["id"], [[null]], {})).toBe("id:");
+  expect(renderBlocks(["id", "title"], [], {})).toBe("id\ntitle");
 });

@@ -1,5 +1,19 @@
 import { expect, test } from "vitest";
-import { displayWidth, escapeData, escapeLines, escapeText, pad, truncate } from "../../src/util/terminal.js";
+import {
+  displayWidth,
+  escapeData,
+  escapeLines,
+  escapeText,
+  pad,
+  printJson,
+  terminalWidth,
+  truncate,
+  truncateStart,
+  wrap,
+  wrapIndented,
+  wrapLines,
+} from "../../src/util/terminal.js";
+import { testDeps } from "../support/program.js";
 import fc, { anyText } from "../support/property.js";
 import { visible } from "../support/visible.js";
 
@@ -121,4 +135,36 @@ test("text longer than 2,000 characters is truncated", () => {
   expect(escapeText("a".repeat(2_000))).toHaveLength(2_000);
   expect(escapeText("a".repeat(2_001))).toBe(`${"a".repeat(2_000)}…`);
   expect(escapeText(`a${"😀".repeat(2_000)}`).isWellFormed()).toBe(true);
+});
+
+test("JSON is printed with escapes on a terminal, and unchanged to a pipe", () => {
+  const [terminal, pipe] = [testDeps({ tty: true }).stdout, testDeps().stdout];
+  for (const stdout of [terminal, pipe]) printJson(stdout, { a: "\u202e" });
+  expect([terminal.text, pipe.text]).toEqual(['{"a":"\\u202e"}\n', '{"a":"\u202e"}\n']);
+});
+
+test("the width of a pipe, or of a terminal that does not report it, is unknown", () => {
+  expect(terminalWidth({ isTTY: true, columns: 80 })).toBe(80);
+  expect(terminalWidth({ isTTY: true, columns: 0 })).toBeUndefined();
+  expect(terminalWidth({ isTTY: false, columns: 80 })).toBeUndefined();
+});
+
+test("truncateStart keeps the end of a text", () => {
+  expect(truncateStart("/home/北京/x.csv", 9)).toBe("…京/x.csv");
+  expect(truncateStart("/home", 5)).toBe("/home");
+});
+
+test("text is padded on the right by default, and never shortened", () => {
+  expect([pad("北", 4), pad("abc", 2)]).toEqual(["北  ", "abc"]);
+});
+
+const numbers = "one two three four five six seven";
+
+test("text is wrapped to the terminal's width, unless the width is unknown or less than 20 columns", () => {
+  expect(wrap(numbers, 20)).toBe("one two three four\nfive six seven");
+  expect(wrap(numbers, 19)).toBe(numbers);
+  expect(wrapIndented(numbers, 24, 4)).toBe("one two three four\n    five six seven");
+  expect(wrapLines(`short\n${numbers}`, 22)).toBe("short\none two three four\n  five six seven");
+  expect(wrapLines(numbers, numbers.length)).toBe(numbers);
+  expect([wrapIndented(numbers, undefined, 4), wrapLines(numbers, undefined)]).toEqual([numbers, numbers]);
 });

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { daysSince1970, parseTimestamp, parseTimestampParts } from "../../src/util/timestamps.js";
+import {
+  daysSince1970,
+  formatDuration,
+  formatInstantOrNull,
+  formatMinute,
+  formatStart,
+  formatUtc,
+  isTimestampText,
+  parseTimestamp,
+  parseTimestampParts,
+} from "../../src/util/timestamps.js";
 
 test.each([
   ["2026-11-20T11:00:00Z", "2026-11-20T11:00:00.000Z"],
@@ -136,3 +146,54 @@ test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""
     expect(daysSince1970(text)).toBeUndefined();
   },
 );
+
+test.each([
+  [0, "0s"],
+  [89_499, "89s"],
+  [89_500, "2m"],
+  [12 * 60_000, "12m"],
+  [89.4 * 60_000, "89m"],
+  [90 * 60_000, "2h"],
+  [47.4 * 3_600_000, "47h"],
+  [48 * 3_600_000, "2d"],
+  [100 * 86_400_000, "100d"],
+])("formatDuration formats %d ms as %s", (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test("messages contain an instant to the minute, and the start of a day without a time", () => {
+  const noon = Date.parse("2026-01-31T12:00:59.999Z");
+  expect([formatMinute(noon), formatMinute("2026-01-31T12:00:59.999Z")]).toEqual([
+    "2026-01-31 12:00",
+    "2026-01-31 12:00",
+  ]);
+  expect(formatStart("2026-01-31T00:00:00.000Z")).toBe("2026-01-31");
+  expect(formatStart("2026-01-31T00:00:00.001Z")).toBe("2026-01-31 00:00");
+  expect([formatInstantOrNull(noon), formatInstantOrNull(Number.NEGATIVE_INFINITY)]).toEqual([
+    "2026-01-31T12:00:59.999Z",
+    null,
+  ]);
+});
+
+test.each([
+  ["2026-10-31T23:30:00.000Z", 0, "2026-10-31 23:30:00"],
+  ["2026-10-31T23:30:00.500Z", 0, "2026-10-31 23:30:00.5"],
+  ["2026-10-31T23:30:10.000Z", 7, "2026-10-31 23:30:10.000007"],
+  ["2026-10-31T23:30:00.100Z", 100, "2026-10-31 23:30:00.1001"],
+])("formatUtc formats %s and %d microseconds as %s", (instant, micros, text) => {
+  expect(formatUtc({ ms: Date.parse(instant), micros })).toBe(text);
+});
+
+test.each([
+  ["2026-11-20T11:00:00Z", true],
+  ["2026-11-20T11:00:00.123Z", true],
+  ["2026-11-20 11:00:00", true],
+  ["2026-11-20 11:00:00.5", true],
+  ["2026-11-20", false],
+  ["2026-11-20T11:00:00", false],
+  ["2026-11-20 11:00:00Z", false],
+  ["at 2026-11-20 11:00:00", false],
+  ["2026-11-20 11:00:00 UTC", false],
+])("isTimestampText accepts the formats of the API and of SQLite: %s (%s)", (text, isTimestamp) => {
+  expect(isTimestampText(text)).toBe(isTimestamp);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { closestName, findOwnColumn, suggestName } from "../../src/util/suggestions.js";
+
+const names = ["orders", "order_line_items", "order_items", "refund_amount", "order_number", "abc", "wxyz"];
+
+test.each([
+  ["ordres", "orders"],
+  ["ORDERS", "orders"],
+  ["ord", "orders"],
+  ["reders", "orders"],
+  ["ordersorde", "orders"],
+  ["abx", "abc"],
+  ["wxab", "wxyz"],
+  ["ab", "abc"],
+  ["ORDER_LINES", "order_line_items"],
+  ["items_order", "order_items"],
+  ["refund_amt", "refund_amount"],
+  ["order_no", "order_number"],
+  ["order_nr", "order_number"],
+  ["order_num", "order_number"],
+])("closestName returns the most similar name for %s: %s", (typed, name) => {
+  expect(closestName(typed, names)).toBe(name);
+});
+
+test.each(["", "a", "axx", "qxqq", "ordersorder", "completely", "order_zzzz"])(
+  "closestName returns undefined for %j, because no name is similar enough",
+  (typed) => {
+    expect(closestName(typed, names)).toBeUndefined();
+  },
+);
+
+test("closestName prefers the name with fewer differences, and the first one if they are equal", () => {
+  expect(closestName("hosts", ["most", "posts"])).toBe("posts");
+  expect(closestName("line_qty", ["line_quantity"])).toBe("line_quantity");
+  expect(closestName("boat", ["coat", "goat"])).toBe("coat");
+});
+
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, n) => `name${String(n).padStart(2, "0")}`);
+
+test("suggestName suggests the closest name, and lists all names if there are two to four", () => {
+  expect(suggestName("csvv", ["csv"])).toBe("did you mean `csv`?");
+  expect(suggestName("csvv", ["csv", "xlsx"])).toBe("did you mean `csv`? Use one of `csv`, `xlsx`");
+  expect(suggestName("csvv", ["csv", "a", "b", "c"])).toContain("Use one of");
+  expect(suggestName("csvv", ["csv", "a", "b", "c", "d"])).toBe("did you mean `csv`?");
+});
+
+test("suggestName lists up to 40 names if none is similar", () => {
+  expect(suggestName("other", ["csv"])).toBe("use `csv`");
+  expect(suggestName("other", ["csv", "tsv"])).toBe("use one of `csv`, `tsv`");
+  expect(suggestName("other", numbered(40))).toMatch(/^use one of `name00`, .*`name39`$/);
+  expect(suggestName("other", numbered(41))).toBeUndefined();
+});
+
+test.each([
+  ["order_id", "orders", "id"],
+  ["date", "orders", "order_date"],
+  ["order_title", "order_line_items", "title"],
+  ["order_price", "orders", undefined],
+])("findOwnColumn finds the column for %s in the table %s: %s", (typed, table, column) => {
+  expect(findOwnColumn(typed, table, ["id", "order_date", "title"])).toBe(column);
+});

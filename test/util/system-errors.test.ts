@@ -1,0 +1,97 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { errorCode, errorReason, explainSystemError, writeHint } from "../../src/util/system-errors.js";
+import { makeHome } from "../support/home.js";
+
+function systemError(code: string, message: string, properties: object = { syscall: "write" }): Error {
+  return Object.assign(new Error(message), { code, ...properties });
+}
+
+const open = { syscall: "open", path: "/x" };
+
+test.each([
+  ["ENOSPC", open, "Cannot use /x: the disk is full", "free some space, then run the same command again"],
+  ["EDQUOT", open, "Cannot use /x: the disk quota is exceeded", "free some space, then run the same command"],
+  ["EACCES", open, "Cannot use /x: permission denied", "check the permissions"],
+  ["EPERM", open, "Cannot use /x: permission denied", "check the permissions"],
+  ["EISDIR", open, "Cannot use /x: it is a folder", "choose a file"],
+  ["ERR_FS_EISDIR", open, "Cannot use /x: it is a folder", "check the path"],
+  ["EEXIST", open, "Cannot use /x: a file with this name already exists", "choose a different name"],
+  [
+    "EEXIST",
+    { syscall: "mkdir", path: "/x" },
+    "Cannot use /x: it is a file, not a folder",
+    "choose a different name",
+  ],
+  ["ENOENT", open, "Cannot use /x: no such file or folder", "check the path"],
+  ["EROFS", open, "Cannot use /x: read-only file system", "choose a file on a writable disk"],
+  ["E2BIG", open, "Cannot use /x: read-only file system", "check the path"],
+  ["ENOSPC", {}, "A system call failed: the disk is full", "free some space"],
+  ["EADDRINUSE", { syscall: "listen", port: 80 }, "Cannot use port 80: already in use", "a different port"],
+  ["EACCES", { syscall: "listen", port: 80 }, "Cannot use port 80: permission denied", "a port above 1023"],
+  ["ENOTDIR", {}, "A system call failed: read-only file system", "choose a different path"],
+])("%s with %j is explained as %s", (code, properties, message, hint) => {
+  const error = explainSystemError(
+    systemError(code, `${code}: read-only file system, open '/x'`, properties),
+  );
+  expect([error?.message, error?.hint]).toEqual([message, expect.stringContaining(hint)]);
+});
+
+test("the reason for an unknown system error is its text without the code", () => {
+  const reasonOf = (message: string) => errorReason(systemError("EUNKNOWN", message));
+  expect(reasonOf("EMFILE: too many open files, open '/x'")).toBe("too many open files");
+  expect(reasonOf("listen EADDRNOTAVAIL: not available 192.0.2.1")).toBe("not available 192.0.2.1");
+  expect(reasonOf("connection lost")).toBe("connection lost");
+});
+
+test("other errors are not explained as system errors", () => {
+  expect(explainSystemError(new Error("x"))).toBeUndefined();
+  expect(explainSystemError(systemError("ERR_X", "x", {}))).toBeUndefined();
+  expect(explainSystemError("ENOSPC")).toBeUndefined();
+  expect(
+    explainSystemError(new TypeError("Cannot open database because the directory does not exist"))?.message,
+  ).toContain("directory does not exist");
+  expect([errorReason(new Error("x")), errorReason("text")]).toEqual(["x", "text"]);
+  expect([errorCode(systemError("EIO", "x")), errorCode(new Error("x")), errorCode({ code: "EIO" })]).toEqual(
+    ["EIO", "", ""],
+  );
+});
+
+test("the error for a deleted current folder suggests changing the folder", () => {
+  const error = explainSystemError(systemError("ENOENT", "ENOENT: no such file or directory, uv_cwd"));
+  expect([error?.message, error?.hint]).toEqual([
+    "The current folder no longer exists.",
+    expect.stringContaining("cd ~"),
+  ]);
+});
+
+test("if a part of a path is a file, the error names that file", () => {
+  const file = join(makeHome(), "file");
+  writeFileSync(file, "");
+  const reasonOf = (action: () => unknown) => {
+    try {
+      action();
+    } catch (error) {
+      return errorReason(error);
+    }
+    return undefined;
+  };
+  expect(reasonOf(() => readFileSync(join(file, "a/b")))).toBe(`\`${file}\` is a file, not a folder`);
+  expect(reasonOf(() => mkdirSync(join(file, "a")))).toBe(`\`${file}\` is a file, not a folder`);
+  const notFolder = (path: string) =>
+    errorReason(systemError("ENOTDIR", "ENOTDIR: x", { syscall: "x", path }));
+  expect(notFolder(file)).toBe("it is a file, not a folder");
+  expect(notFolder("/missing/x")).toBe("part of the path is not a folder");
+});
+
+test.each([
+  ["EROFS", "this file system is read-only"],
+  ["EACCES", "check the permissions of this folder"],
+  ["EPERM", "check the permissions of this folder"],
+  ["ENOSPC", "free some space"],
+  ["EDQUOT", "free some space"],
+  ["EIO", "check the path"],
+])("the hint for %s while a file is written contains: %s", (code, hint) => {
+  expect(writeHint(systemError(code, code))).toContain(hint);
+});
