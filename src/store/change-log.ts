@@ -109,7 +109,7 @@ export class ChangeLog {
     const { mirror, resource } = this;
     if (removed_at !== null) {
       const select = `SELECT last_seen_unchanged_at FROM changes
-        WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`;
+        WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ?`;
       return mirror.selectValue<string>(select, resource.name, key, removed_at) ?? since_at;
     }
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";

@@ -158,7 +158,7 @@ function saveDiscovered(mirror: Mirror, table: string, column: Discovered, posit
     if (!columns.some((one) => one.name.toLowerCase() === column.name.toLowerCase()))
       mirror.db.exec(`ALTER TABLE ${name} ADD COLUMN ${quote(column.name)}`);
   }
-  const insert = `INSERT OR REPLACE INTO discovered_columns (table_name, name, position, path, type)
+  const insert = `INSERT INTO discovered_columns (table_name, name, position, path, type)
     VALUES (?, ?, ?, ?, ?)`;
   mirror.run(insert, table, column.name, position, JSON.stringify(column.path), column.type);
   return discoveredColumn(column);

@@ -145,7 +145,7 @@ export function describeUnexpectedColumn({ table, column, found, records }: Unex
 const nouns: ReadonlyMap<string, string> = new Map([
   ["string", "text value"],
   ["array", "list"],
-  ["not an object", "item without fields"],
+  ["not an object", "non-object item"],
 ]);
 
 /** The maximum number of new attributes to report, because the API may send any number of them. */

@@ -25,8 +25,8 @@ interface FaultyRecords {
 }
 
 export interface MirroredRecords {
-  /** The IDs of the current records that a complete list for the range must contain. */
-  expectedIds: readonly number[];
+  /** Returns the IDs of the current records that a complete list for the range must contain. */
+  expectedIds(): readonly number[];
   /** Returns a record's date: null if it is unreadable, undefined if the record is not current. */
   dateOf(id: number): number | null | undefined;
 }
@@ -65,7 +65,7 @@ export function decideUpdate(
   const { faulty, ids, isComplete, range, requestedAt, runId } = reading;
   const read = { ...range, readAt: requestedAt, runId };
   const changed = reading.changed ? [reading.changed] : [];
-  const returned = new Set([...ids, ...(faulty?.ids ?? [])]);
+  const returned = new Set(ids);
   const isUndated = (id: number) => dateOf(id) === null;
   /** Returns the undated records that are no longer in a faulty slice, unless the read returned them. */
   const findDropped = (after: SyncedDates) => {
@@ -95,7 +95,7 @@ export function decideUpdate(
   }
   if (!isComplete) return { dates: before, found: ids, absent: [], misplaced: [], outdatedTotals: changed };
   const dates = withCoveredRange(before, read);
-  const absent = expectedIds.filter((id) => !returned.has(id));
+  const absent = expectedIds().filter((id) => !returned.has(id));
   const outdatedTotals = absent.length > 0 ? [...changed, range] : changed;
   return { dates, found: ids, absent, misplaced: findDropped(dates), outdatedTotals };
 }

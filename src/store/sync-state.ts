@@ -88,11 +88,9 @@ export class SyncState {
     expected: TimeRange = reading.range,
   ): void {
     const { mirror, resource } = this;
-    const { faulty, isComplete, runId } = reading;
-    const isCovered = isComplete && !faulty;
     const before = this.dates();
     const { absent, dates, found, misplaced, outdatedTotals } = decideUpdate(before, reading, {
-      expectedIds: isCovered ? readCurrentIds(mirror, resource, expected) : [],
+      expectedIds: () => readCurrentIds(mirror, resource, expected),
       dateOf: (id) => findDate(mirror, id),
     });
     this.missing.delete(found);
@@ -101,9 +99,9 @@ export class SyncState {
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
     if (dates === before) return;
     writeCoverage(mirror, resource, dates.coverage);
-    copyCoverageToRun(mirror, runId, dates.coverage);
+    copyCoverageToRun(mirror, reading.runId, dates.coverage);
     writeFaultySlices(mirror, resource, dates.faultySlices);
-    if (apiTotals && isCovered) this.#storeTotals(reading, apiTotals);
+    if (apiTotals) this.#storeTotals(reading, apiTotals);
   }
 
   /**

@@ -1,8 +1,22 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { findLastReadAt, readCoverage } from "../../src/store/coverage.js";
+import {
+  copyCoverageToRun,
+  findLastReadAt,
+  readConfirmedCoverage,
+  readCoverage,
+  readFaultySlices,
+  type SyncedDates,
+  withCoveredRange,
+  withFaultySlice,
+  writeCoverage,
+  writeFaultySlices,
+} from "../../src/store/coverage.js";
+import { beginRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
+
+const faulty = { recordIds: [1], fault: "a fault" };
 
 test("coverage merges a run's adjacent ranges, and replaces older reads of the same dates", async () => {
   const mirror = await makeMirror();
@@ -22,6 +36,9 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
   ];
   expect(state.coverage()).toEqual(expected);
   expect(readCoverage(mirror, orders.name)).toEqual(expected);
+  expect(mirror.selectRows("SELECT * FROM run_coverage WHERE run_id = 2")).toEqual([
+    { run_id: 2, from_at: "1970-01-01T00:00:01.000Z", to_at: "1970-01-01T00:00:03.999Z" },
+  ]);
 });
 
 test.each([
@@ -35,4 +52,87 @@ test.each([
   const older = { from: to, to, readAt: early, runId: 1 };
   expect(findLastReadAt([newer, older], from)).toBe("2026-11-07T00:00:00.000Z");
   expect(findLastReadAt([newer], from)).toBeNull();
+});
+
+test("if a date is unreadable, findLastReadAt returns the time of the latest read of any date", () => {
+  const read = { from: 0, to: 999, readAt: 1_000, runId: 1 };
+  expect(findLastReadAt([read, { ...read, readAt: 5_000 }, { ...read, readAt: 2_000 }], null)).toBe(
+    "1970-01-01T00:00:05.000Z",
+  );
+  expect(findLastReadAt([], null)).toBeNull();
+});
+
+test("a date with a fraction of a millisecond is covered by a range that ends in that millisecond", () => {
+  expect(findLastReadAt([{ from: 7, to: 7, readAt: 0, runId: 1 }], 7.5)).toBe("1970-01-01T00:00:00.000Z");
+});
+
+test("a date belongs to the last read that contains it, whether or not the read was faulty", () => {
+  const read = (from: number, to: number, runId: number) => ({ from, to, readAt: runId, runId });
+  let dates: SyncedDates = { coverage: [], faultySlices: [] };
+  dates = withCoveredRange(dates, read(0, 999, 1));
+  dates = withFaultySlice(dates, { ...read(600, 699, 2), ...faulty });
+  dates = withFaultySlice(dates, { ...read(200, 399, 3), ...faulty });
+  dates = withCoveredRange(dates, read(300, 349, 4));
+  expect(dates).toEqual({
+    coverage: [read(0, 199, 1), read(300, 349, 4), read(400, 599, 1), read(700, 999, 1)],
+    faultySlices: [
+      { ...read(200, 299, 3), ...faulty },
+      { ...read(350, 399, 3), ...faulty },
+      { ...read(600, 699, 2), ...faulty },
+    ],
+  });
+});
+
+test("coverage and faulty slices are replaced when they are stored, and a range without a start stays open", async () => {
+  const mirror = await makeMirror();
+  const open = { from: Number.NEGATIVE_INFINITY, to: 999, readAt: 5_000, runId: 1 };
+  const [covered, slice] = [
+    { ...open, from: 2_000, to: 2_999 },
+    { ...open, ...faulty },
+  ];
+  mirror.transaction(() => {
+    for (const coverage of [[open], [open, covered]]) writeCoverage(mirror, "orders", coverage);
+    for (const slices of [[slice], [slice]]) writeFaultySlices(mirror, "orders", slices);
+    writeCoverage(mirror, "content", []);
+    writeFaultySlices(mirror, "content", []);
+  });
+  expect(readCoverage(mirror, "orders")).toEqual([open, covered]);
+  expect(readFaultySlices(mirror, "orders")).toEqual([slice]);
+});
+
+test("only runs whose counts agreed, or that compare none, confirm the dates that they covered", async () => {
+  const mirror = await makeMirror();
+  const runs = [
+    { outcome: "done", differing: 0 },
+    { outcome: "done", differing: null },
+    { outcome: "done", differing: 1 },
+    { outcome: "incomplete", differing: 0 },
+    { outcome: "incomplete", differing: null },
+    { outcome: "incomplete", differing: 2 },
+    { outcome: "failed", differing: 0 },
+    { outcome: "verified", differing: 0 },
+  ] as const;
+  const ids = runs.map((columns) => {
+    const id = beginRun(mirror, "orders", "2026-11-01T00:00:00.000Z");
+    updateRun(mirror, id, columns);
+    return id;
+  });
+  const coverage = ids.map((runId, n) => ({ from: n * 1_000, to: n * 1_000 + 999, readAt: 0, runId }));
+  mirror.transaction(() => writeCoverage(mirror, "orders", coverage));
+  const confirmed = readConfirmedCoverage(mirror, "orders").map(({ runId }) => runs[ids.indexOf(runId)]);
+  expect(confirmed).toEqual([runs[0], runs[1], runs[3]]);
+});
+
+test("a run stores a copy of the coverage without the boundaries between runs, and replaces its previous copy", async () => {
+  const mirror = await makeMirror();
+  const first = { from: Number.NEGATIVE_INFINITY, to: 999, readAt: 0, runId: 1 };
+  const second = { from: 1_000, to: 1_999, readAt: 0, runId: 2 };
+  mirror.transaction(() => {
+    copyCoverageToRun(mirror, 1, [first]);
+    for (const covered of [[first], [first, second]]) copyCoverageToRun(mirror, 2, covered);
+  });
+  expect(mirror.selectRows("SELECT * FROM run_coverage ORDER BY run_id")).toEqual([
+    { run_id: 1, from_at: null, to_at: "1970-01-01T00:00:00.999Z" },
+    { run_id: 2, from_at: null, to_at: "1970-01-01T00:00:01.999Z" },
+  ]);
 });

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
+import { orders } from "../../src/resources/orders.js";
+import { surveyResults } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
 import {
   describeRunningCommand,
@@ -8,16 +10,35 @@ import {
   writeProgress,
 } from "../../src/store/mirror-lock.js";
 import {
+  addReadRows,
+  addWrittenRows,
   beginRun,
+  countInterruptedRows,
+  countWrittenRows,
+  createRunRow,
+  findLastFinishedRun,
   findLastRun,
+  findLastUpToDateSync,
   findLastVerifiedRun,
   findLastVerifiedSync,
+  findNewestRunId,
   findUnresolvedVerify,
+  hasBeenRead,
+  hasCompletedSync,
+  hasVerifyFinding,
+  isCompletedVerify,
   type RunOutcome,
   type RunRow,
+  readAccessDenial,
   readFailedCommand,
+  readFinishedUntil,
+  readFirstReadAt,
+  readFirstReadEnd,
+  readRun,
   updateRun,
+  writeAccessDenial,
   writeFailedCommand,
+  writeVerifyFinding,
 } from "../../src/store/runs.js";
 import { makeMirror } from "../support/mirror.js";
 
@@ -27,14 +48,16 @@ function run(
   mirror: Mirror,
   hour: number,
   fields: Partial<Omit<RunRow, "run_id" | "resource" | "started_at">> & { outcome: RunOutcome },
+  resource = "orders",
 ): number {
-  const runId = beginRun(mirror, "orders", at(hour));
+  const runId = beginRun(mirror, resource, at(hour));
   updateRun(mirror, runId, { finished_at: at(hour), ...fields });
   return runId;
 }
 
-test("the next run marks a killed run as stopped, and keeps its row count", async () => {
+test("the next run marks a killed run as stopped, and keeps its row count and earlier runs", async () => {
   const mirror = await makeMirror();
+  const done = run(mirror, 1, { outcome: "done" });
   updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
   beginRun(mirror, "roster", at(2));
   expect(findLastRun(mirror, "orders")?.outcome).toBe("running");
@@ -42,6 +65,27 @@ test("the next run marks a killed run as stopped, and keeps its row count", asyn
   beginRun(mirror, "orders", at(3));
   const row = mirror.db.prepare("SELECT * FROM sync_runs WHERE run_id = ?").get(killed);
   expect(row).toMatchObject({ outcome: "stopped", error: "killed", rows_read: 100 });
+  expect(readRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
+});
+
+test("the rows of several responses add up, and the request counts of the last response replace earlier ones", async () => {
+  const mirror = await makeMirror();
+  expect(findNewestRunId(mirror)).toBe(0);
+  const [runId, other] = [beginRun(mirror, "orders", at(1)), beginRun(mirror, "roster", at(1))];
+  expect(readRun(mirror, runId)).toEqual({ ...createRunRow("orders", at(1)), run_id: runId });
+  mirror.transaction(() => {
+    addReadRows(mirror, runId, { rows: 2, requests: 3, retries: 1 });
+    addReadRows(mirror, runId, { rows: 5, requests: 7, retries: 2 });
+    addWrittenRows(mirror, runId, { added: 1, changed: 2, removed: 3 });
+    addWrittenRows(mirror, runId, { removed: 4 });
+    addWrittenRows(mirror, runId, { added: 10, changed: 20 });
+  });
+  const written = { rows_new: 11, rows_changed: 22, rows_removed: 7 };
+  expect(readRun(mirror, runId)).toMatchObject({ rows_read: 7, requests: 7, retries: 2, ...written });
+  expect(readRun(mirror, other).rows_read).toBe(0);
+  expect([countWrittenRows(mirror, runId), countWrittenRows(mirror, 99)]).toEqual([33, 0]);
+  expect(findNewestRunId(mirror)).toBe(other);
+  expect(() => readRun(mirror, 99)).toThrow("no run 99");
 });
 
 test("findLastRun returns the latest sync, or a later verify that found a difference", async () => {
@@ -51,6 +95,103 @@ test("findLastRun returns the latest sync, or a later verify that found a differ
   expect(findLastRun(mirror, "orders")?.run_id).toBe(failed);
   const differing = run(mirror, 3, { outcome: "verified", error: "orders differ" });
   expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
+});
+
+test("findLastRun returns a verify without differences if it is the only run", async () => {
+  const mirror = await makeMirror();
+  expect(findLastRun(mirror, "orders")).toBeNull();
+  run(mirror, 1, { outcome: "verified", verified: true });
+  const last = findLastRun(mirror, "orders");
+  expect(last && isCompletedVerify(last)).toBe(true);
+  expect(isCompletedVerify({ outcome: "done" })).toBe(false);
+});
+
+test.each<[string, Parameters<typeof run>[2], boolean]>([
+  ["a sync of a resource without dates", { outcome: "done" }, true],
+  ["a sync up to its start time", { outcome: "done", until: at(4) }, true],
+  ["a sync up to the second before it started", { outcome: "done", until: "2026-11-20T03:59:59.000Z" }, true],
+  ["a sync up to an earlier time", { outcome: "done", until: "2026-11-20T03:59:58.999Z" }, false],
+  ["an incomplete sync", { outcome: "incomplete", until: at(4) }, false],
+  ["a verify", { outcome: "verified", until: at(4) }, false],
+])("findLastUpToDateSync decides whether %s is up to date", async (_, fields, isUpToDate) => {
+  const mirror = await makeMirror();
+  run(mirror, 4, fields);
+  expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(isUpToDate);
+});
+
+test("a finished run has compared counts, and the rows of later runs count as interrupted", async () => {
+  const mirror = await makeMirror();
+  run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
+  run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });
+  const incomplete = run(mirror, 2, { outcome: "incomplete", differing: 1, until: at(2), rows_read: 20 });
+  run(mirror, 5, { outcome: "incomplete", error: "no access", until: at(5), rows_read: 5 });
+  run(mirror, 6, { outcome: "stopped", until: at(6), rows_read: 7 });
+  expect(findLastFinishedRun(mirror, "orders")?.run_id).toBe(incomplete);
+  expect([readFinishedUntil(mirror, "orders"), readFinishedUntil(mirror, "roster")]).toEqual([
+    Date.parse(at(3)),
+    null,
+  ]);
+  expect(["orders", "roster", "gifts"].map((name) => countInterruptedRows(mirror, name))).toEqual([12, 4, 0]);
+  run(mirror, 7, { outcome: "done", until: at(7), rows_read: 1 });
+  expect(readFinishedUntil(mirror, "orders")).toBe(Date.parse(at(7)));
+});
+
+test("the first read is the earliest run that read any records, and ends with its process if it was killed", async () => {
+  const mirror = await makeMirror();
+  expect([readFirstReadAt(mirror), readFirstReadEnd(mirror, null)]).toEqual([null, null]);
+  run(mirror, 1, { outcome: "done", rows_read: 0 });
+  run(mirror, 3, { outcome: "done", rows_read: 3, finished_at: at(5) });
+  run(mirror, 4, { outcome: "stopped", rows_read: 3, finished_at: null }, "roster");
+  expect(readFirstReadAt(mirror)).toBe(at(3));
+  expect([null, "orders", "gifts"].map((name) => readFirstReadEnd(mirror, name))).toEqual([
+    at(4),
+    at(5),
+    null,
+  ]);
+});
+
+test.each([
+  [
+    "a stored record",
+    orders,
+    "INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '')",
+    [true, false],
+  ],
+  ["covered dates", orders, "INSERT INTO coverage VALUES ('orders', NULL, '', '', 1)", [true, false]],
+  [
+    "a completed sync",
+    orders,
+    "INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('orders', '', 'done')",
+    [true, true],
+  ],
+  [
+    "a failed sync",
+    orders,
+    "INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('orders', '', 'failed')",
+    [false, false],
+  ],
+  [
+    "a completed sync of another resource",
+    orders,
+    "INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('roster', '', 'done')",
+    [false, false],
+  ],
+  [
+    "covered dates of its list",
+    surveyResults,
+    "INSERT INTO coverage VALUES ('surveys', NULL, '', '', 1)",
+    [true, false],
+  ],
+  [
+    "a completed sync of its list",
+    surveyResults,
+    "INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('surveys', '', 'done')",
+    [true, true],
+  ],
+])("hasBeenRead and hasCompletedSync judge a resource with %s", async (_, resource, sql, expected) => {
+  const mirror = await makeMirror();
+  mirror.db.exec(sql);
+  expect([hasBeenRead(mirror, resource), hasCompletedSync(mirror, resource)]).toEqual(expected);
 });
 
 test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {
@@ -65,6 +206,34 @@ test("a difference that verify found stays unresolved until a later run verifies
   expect(partial).toBe(verified - 1);
   expect(findUnresolvedVerify(mirror, "orders")).toBeNull();
   expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
+  const agreeing = run(mirror, 5, { outcome: "verified", verified: true });
+  expect(findLastVerifiedRun(mirror, "orders")?.run_id).toBe(agreeing);
+  expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
+});
+
+test("a finding applies only to the verify run for which it was stored", async () => {
+  const mirror = await makeMirror();
+  const write = (runId: number | null) =>
+    mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", runId));
+  const applies = (finding: "unread_only" | "unrepairable", run_id: number) =>
+    hasVerifyFinding(mirror, finding, { resource: "orders", run_id });
+  write(7);
+  expect([applies("unread_only", 7), applies("unread_only", 8), applies("unrepairable", 7)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  write(null);
+  expect(applies("unread_only", 7)).toBe(false);
+});
+
+test("denied access is stored per resource until it is cleared", async () => {
+  const mirror = await makeMirror();
+  const denial = { at: at(1), error: "no access", hint: null };
+  writeAccessDenial(mirror, "orders", denial);
+  expect([readAccessDenial(mirror, "orders"), readAccessDenial(mirror, "roster")]).toEqual([denial, null]);
+  writeAccessDenial(mirror, "orders", null);
+  expect(readAccessDenial(mirror, "orders")).toBeNull();
 });
 
 test("another process can read the current run's progress, but not an earlier run's", async () => {

@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import type { SyncedDates } from "../../src/store/coverage.js";
 import { decideUpdate, type RangeReading, type StateUpdate } from "../../src/store/state-update.js";
 
-/** The dates of the mirrored records by ID: 1 to 3 on the first day, 4 on the second day, 9 without a readable date. */
+/** The dates of the mirrored records by ID: 1 to 3 on the first day, 4 on the second day, 8 and 9 without readable dates. */
 const dateOf = new Map<number, number | null>([
   [1, 100],
   [2, 200],
   [3, 300],
   [4, 1_100],
+  [8, null],
   [9, null],
 ]);
 const [firstDay, secondDay] = [
@@ -18,13 +19,15 @@ const unread: SyncedDates = { coverage: [], faultySlices: [] };
 const covered: SyncedDates = { coverage: [{ ...secondDay, readAt: 1, runId: 1 }], faultySlices: [] };
 const faulty: SyncedDates = {
   coverage: [],
-  faultySlices: [{ ...firstDay, readAt: 1, runId: 1, recordIds: [9], fault: "a fault" }],
+  faultySlices: [{ ...firstDay, readAt: 1, runId: 1, recordIds: [3, 9], fault: "a fault" }],
 };
+const nextSlice = { ...secondDay, readAt: 1, runId: 1, recordIds: [8], fault: "a fault" };
+const changed = { from: 100, to: 200 };
 const update = (before: SyncedDates, reading: Partial<RangeReading>) =>
   decideUpdate(
     before,
     { runId: 2, range: firstDay, requestedAt: 2, isComplete: true, ids: [], ...reading },
-    { expectedIds: [1, 2, 3], dateOf: (id) => dateOf.get(id) },
+    { expectedIds: () => [1, 2, 3], dateOf: (id) => dateOf.get(id) },
   );
 const read = { ...firstDay, readAt: 2, runId: 2 };
 const fault = { added: [], fault: "a new fault" };
@@ -35,20 +38,20 @@ test.each<
   [
     "records that a complete read returns are found, the others in its range are absent, and their totals are outdated",
     unread,
-    { ids: [1, 2] },
-    { found: [1, 2], absent: [3], misplaced: [], outdatedTotals: [firstDay] },
+    { ids: [1, 2], changed },
+    { found: [1, 2], absent: [3], misplaced: [], outdatedTotals: [changed, firstDay] },
   ],
   [
     "a complete read without absent records makes only the totals of changed records outdated",
     unread,
-    { ids: [1, 2, 3], changed: { from: 100, to: 200 } },
-    { absent: [], outdatedTotals: [{ from: 100, to: 200 }] },
+    { ids: [1, 2, 3], changed },
+    { absent: [], outdatedTotals: [changed] },
   ],
   [
     "an incomplete read finds records, and changes neither the coverage nor which other records are missing",
     covered,
-    { isComplete: false, ids: [1] },
-    { dates: covered, found: [1], absent: [], misplaced: [], outdatedTotals: [] },
+    { isComplete: false, ids: [1], changed },
+    { dates: covered, found: [1], absent: [], misplaced: [], outdatedTotals: [changed] },
   ],
   [
     "a complete read replaces a faulty slice, and its undated records are missing unless they were returned",
@@ -80,12 +83,29 @@ test.each<
     { found: [], misplaced: [4] },
   ],
   [
+    "a new record without a readable date is not missing, even if all dates are covered",
+    { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, readAt: 1, runId: 1 }], faultySlices: [] },
+    { faulty: { ...fault, ids: [9], added: [9] } },
+    { found: [9], misplaced: [] },
+  ],
+  [
     "an incomplete read keeps the undated records of the faulty slices that it replaces",
     faulty,
     { isComplete: false, faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1, 9], fault: "a new fault" }] },
       misplaced: [],
+    },
+  ],
+  [
+    "an incomplete read does not keep the undated records of other faulty slices, and lists each record once",
+    { ...faulty, faultySlices: [...faulty.faultySlices, nextSlice] },
+    { isComplete: false, faulty: { ...fault, ids: [1, 9] } },
+    {
+      dates: {
+        coverage: [],
+        faultySlices: [{ ...read, recordIds: [1, 9], fault: "a new fault" }, nextSlice],
+      },
     },
   ],
   [

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { SyncState } from "../../src/store/sync-state.js";
+import { filterBits } from "../../src/resources/resource.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import { SyncState, type TotalsByDay } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
-import { order, write } from "./record-mirror.js";
+import { order, unrecordedRun, write } from "./record-mirror.js";
 
 const options = { windowMs: 5, auditRequests: 0 };
 
@@ -27,17 +29,20 @@ test("SyncState stores the floor, the cursor, the options and the ignored filter
     null,
     null,
   ]);
-  mirror.db.exec("UPDATE sync_state SET window_ms = 5");
-  expect(state.lastOptions()).toBeNull();
+  for (const columns of ["window_ms = 5", "window_ms = NULL, audit_requests = 0"]) {
+    mirror.db.exec(`UPDATE sync_state SET ${columns}`);
+    expect(state.lastOptions()).toBeNull();
+  }
   mirror.transaction(() => {
     state.setFloor(7);
-    state.setCursor(8);
+    state.setCursor(0);
     state.setLastOptions(options);
     state.setIgnoredFilters(["refunded"]);
+    state.setFloor(0);
   });
   expect([state.floor(), state.cursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
-    7,
-    8,
+    0,
+    0,
     options,
     ["refunded"],
   ]);
@@ -51,9 +56,94 @@ test("a missing record was last seen when its date was last read, or when its mi
   const readAt = Date.parse("2026-10-20");
   const before = [{ from: 0, to: Date.parse("2026-10-02"), readAt, runId: 1 }];
   const state = new SyncState(mirror, orders.name);
-  mirror.transaction(() => state.missing.add([1, 2, 99], before));
+  mirror.transaction(() => state.missing.add([99, 1, 2], before));
   expect(mirror.selectRows("SELECT record_id AS id, last_seen_at AS at FROM missing ORDER BY id")).toEqual([
     { id: 1, at: "2026-10-20T00:00:00.000Z" },
     { id: 2, at: "2026-10-06T00:00:00.000Z" },
   ]);
+});
+
+const day = 86_400_000;
+const hour = 3_600_000;
+const reading = { runId: 1, requestedAt: 0, isComplete: true, ids: [] };
+
+/** @param dates the orders' dates in milliseconds since the Unix epoch; null for an unreadable date */
+async function withOrders(...dates: (number | null)[]) {
+  const mirror = await makeMirror();
+  const dateOf = (ms: number | null) => (ms === null ? "soon" : new Date(ms).toISOString());
+  const records = dates.map((ms, n) => order(`o${n + 1}`, { order_date: dateOf(ms), is_cancelled: n > 0 }));
+  write(mirror, orders, records);
+  const state = new SyncState(mirror, orders.name);
+  const missing = () => mirror.selectRows("SELECT record_id AS id, last_seen_at AS at FROM missing");
+  return { mirror, state, missing };
+}
+
+test("a record is missing since the last read that returned it, until a read returns it again", async () => {
+  const { mirror, missing, state } = await withOrders(12 * hour);
+  const read = (requestedAt: number, ids: number[]) =>
+    mirror.transaction(() =>
+      state.applyReading({ ...reading, range: { from: 0, to: day - 1 }, requestedAt, ids }),
+    );
+  read(1_000, [1]);
+  expect(missing()).toEqual([]);
+  for (const requestedAt of [2_000, 3_000]) read(requestedAt, []);
+  expect(missing()).toEqual([{ id: 1, at: "1970-01-01T00:00:01.000Z" }]);
+  expect([state.missing.has(1), state.missing.has(2)]).toEqual([true, false]);
+  read(4_000, [1]);
+  expect(missing()).toEqual([]);
+});
+
+test("a complete list covers all dates up to its request, and every record that is not in it is missing", async () => {
+  const { mirror, state } = await withOrders(-day, 5 * day, null, 0);
+  mirror.transaction(() => state.applyList({ ...reading, requestedAt: day, ids: [4] }));
+  expect(state.coverage()).toMatchObject([{ from: Number.NEGATIVE_INFINITY, to: day }]);
+  expect(state.missing.all()).toEqual([
+    { id: 1, date: -day },
+    { id: 2, date: 5 * day },
+    { id: 3, date: null },
+  ]);
+});
+
+test("missing and removed records are not counted, neither in a range nor with a status", async () => {
+  const { mirror, state } = await withOrders(0, hour, 2 * hour, 3 * hour);
+  const cancelled = filterBits(orders).find(({ name }) => name === "cancelled")?.bit;
+  const counts = () => [state.count({ from: 0, to: 2 * hour }), state.count({ from: 0, to: day }, cancelled)];
+  expect(counts()).toEqual([3, 3]);
+  mirror.transaction(() => state.missing.add([1, 2]));
+  expect(counts()).toEqual([1, 2]);
+  mirror.transaction(() => new RecordWriter(mirror, orders, unrecordedRun(2)).remove([1, 3], day));
+  expect(counts()).toEqual([0, 1]);
+  expect(state.missing.all()).toMatchObject([{ id: 2 }]);
+});
+
+test("the API's totals are stored for the days that one run has read completely, even in several parts", async () => {
+  const { mirror, state } = await withOrders();
+  const totals = (count: number): TotalsByDay =>
+    new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count, amounts: [n, 2.5] }]));
+  const read = (runId: number, from: number, to: number, count: number) =>
+    mirror.transaction(() => {
+      state.applyReading({ ...reading, runId, range: { from, to: to - 1 } }, totals(count));
+      return [...state.storedTotals.all()].map(([date, stored]) => `${date}: ${stored.count}`);
+    });
+  expect(read(1, 6 * hour, day + 6 * hour, 10)).toEqual([]);
+  expect(read(1, 0, 6 * hour, 11)).toEqual(["1970-01-01: 11"]);
+  expect(read(1, day + 6 * hour, 3 * day + 6 * hour, 12)).toEqual([
+    "1970-01-01: 11",
+    "1970-01-02: 12",
+    "1970-01-03: 12",
+  ]);
+  expect(read(2, 3 * day + 6 * hour, 4 * day, 13)).toHaveLength(3);
+  expect(state.storedTotals.all().get("1970-01-02")).toEqual({ count: 12, amounts: [2, 2.5] });
+});
+
+test("stored totals are deleted for the days with changed records, and an incomplete read stores no totals", async () => {
+  const { mirror, state } = await withOrders();
+  const range = { from: 0, to: 4 * day - 1 };
+  const totals: TotalsByDay = new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count: n, amounts: [] }]));
+  mirror.transaction(() => {
+    state.applyReading({ ...reading, range }, totals);
+    const changed = { from: 2 * day - 1, to: 2 * day };
+    state.applyReading({ ...reading, range, isComplete: false, changed }, totals);
+  });
+  expect([...state.storedTotals.all().keys()]).toEqual(["1970-01-01", "1970-01-04"]);
 });

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { orders } from "../../src/resources/orders.js";
+import { roster } from "../../src/resources/roster.js";
+import { readCoverage } from "../../src/store/coverage.js";
+import type { Mirror } from "../../src/store/database.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import { SyncState } from "../../src/store/sync-state.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { order, rows, unrecordedRun, write } from "./record-mirror.js";
+
+const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+const allDates = (day: number) => ({ at: at(day), whole: true });
+const refunded = (refund_amount: number) => order("o1", { refund_amount });
+const changes = (mirror: Mirror) =>
+  rows(
+    mirror,
+    "SELECT kind, old, new, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
+  );
+
+test("each removal and each return of a record has its own interval and its own version", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(1));
+  writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(2));
+  writeRead(mirror, "orders", [], { ...allDates(3), remove: ["o1"] });
+  writeRead(mirror, "orders", [refunded(5)], allDates(4));
+  writeRead(mirror, "orders", [], { ...allDates(5), remove: ["o1"] });
+  writeRead(mirror, "orders", [refunded(6)], allDates(6));
+  const none = { old: null, new: null };
+  expect(changes(mirror)).toEqual([
+    { kind: "removed", ...none, since: at(2), seen: at(3) },
+    { kind: "returned", ...none, since: at(3), seen: at(4) },
+    { kind: "changed", old: "0", new: "5", since: at(2), seen: at(4) },
+    { kind: "removed", ...none, since: at(4), seen: at(5) },
+    { kind: "returned", ...none, since: at(5), seen: at(6) },
+    { kind: "changed", old: "5", new: "6", since: at(4), seen: at(6) },
+  ]);
+  const versions = "SELECT since_at AS since, until_at AS until, present, month FROM record_versions";
+  expect(rows(mirror, versions)).toEqual([
+    { since: at(1), until: at(3), present: 1, month: "2026-10" },
+    { since: at(3), until: at(4), present: 0, month: "2026-10" },
+    { since: at(4), until: at(5), present: 1, month: "2026-10" },
+    { since: at(5), until: at(6), present: 0, month: "2026-10" },
+  ]);
+});
+
+test("the old value of a missing record was last seen before the record went missing", async () => {
+  const mirror = await makeMirror();
+  for (const day of [1, 2]) writeRead(mirror, "orders", [refunded(0)], allDates(day));
+  const missing = new SyncState(mirror, "orders").missing;
+  mirror.transaction(() => missing.add([1], readCoverage(mirror, "orders")));
+  writeRead(mirror, "orders", [], allDates(3));
+  writeRead(mirror, "orders", [refunded(5)], allDates(4));
+  expect(changes(mirror)).toMatchObject([{ since: at(2), seen: at(4) }]);
+});
+
+test("a value cannot have been last seen before it was first read", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [refunded(0)], allDates(2));
+  for (const day of [3, 4]) write(mirror, orders, [refunded(day)], { readAt: Date.parse(at(day)) });
+  expect(changes(mirror)).toMatchObject([
+    { new: "3", since: at(2) },
+    { new: "4", since: at(3) },
+  ]);
+});
+
+test("if a removed record returns as a faulty record, the interval starts when the API last returned it", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [refunded(0)], allDates(1));
+  writeRead(mirror, "orders", [], { ...allDates(2), remove: ["o1"] });
+  writeRead(mirror, "orders", [], allDates(3));
+  const store = new RecordWriter(mirror, orders, unrecordedRun(9));
+  mirror.transaction(() => store.write([refunded(0)], { readAt: Date.parse(at(4)), isFaulty: true }));
+  expect(changes(mirror).at(-1)).toMatchObject({ kind: "returned", since: at(1), seen: at(4) });
+});
+
+test("a new record without a readable date is logged in a list, but not in a resource that is read by date", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [], allDates(2));
+  write(mirror, orders, [order("o1", { order_date: "soon" })], { readAt: Date.parse(at(3)) });
+  expect(changes(mirror)).toEqual([]);
+  writeRead(mirror, "roster", [{ relationship_id: "r1" }], allDates(4));
+  write(mirror, roster, [{ relationship_id: "r2" }], { readAt: Date.parse(at(5)) });
+  expect(changes(mirror)).toMatchObject([{ kind: "added", since: at(4), seen: at(5) }]);
+});

@@ -1,0 +1,170 @@
+import { expect, test } from "vitest";
+import { recommendations } from "../../src/resources/recommendations.js";
+import { listTableShapes } from "../../src/resources/table-shape.js";
+import { gifts, surveyResults } from "../../src/resources/undocumented.js";
+import type { Mirror } from "../../src/store/database.js";
+import { readColumns } from "../../src/store/discovered-columns.js";
+import { createTables, Projection } from "../../src/store/projection.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { readUnexpectedColumns } from "../../src/store/schema-issues.js";
+import type { JsonObject } from "../../src/util/json-value.js";
+import { makeMirror } from "../support/mirror.js";
+import { rows, write } from "./record-mirror.js";
+
+const giftColumns = (mirror: Mirror) =>
+  readColumns(mirror, listTableShapes(gifts)[0] ?? expect.fail()).map(({ name }) => name);
+const long = "n".repeat(70);
+
+test.each<[string, JsonObject, string[]]>([
+  ["letters, digits and underscores unchanged", { Abc_1: 1 }, ["Abc_1"]],
+  ["other characters as underscores", { "a-b c": 1, é: 1 }, ["a_b_c", "_"]],
+  ["a leading digit after an underscore", { "2x": 1 }, ["_2x"]],
+  ["at most 63 characters", { [long]: 1, [`${long}2`]: 2 }, [long.slice(0, 63), `${long.slice(0, 61)}_2`]],
+  ["a suffix if another field has the same name", { "a b": 1, a_b: 2, A_B: 3 }, ["a_b", "a_b_2", "A_B_3"]],
+  [
+    "a suffix if the mirror adds a column with that name",
+    { row_id: 1, Synced_at: 2 },
+    ["row_id_2", "Synced_at_2"],
+  ],
+  [
+    "a suffix if SQLite treats the name as a literal",
+    { true: 1, False: 1, null: 1, current_date: 1, current_time: 1, current_timestamp: 1 },
+    ["true_2", "False_2", "null_2", "current_date_2", "current_time_2", "current_timestamp_2"],
+  ],
+  ["the names of up to two enclosing objects", { a: { b: { c: 1, d: { e: 1 } } } }, ["a_b_c"]],
+])("the name of a discovered column has %s", async (_, record, names) => {
+  const mirror = await makeMirror();
+  write(mirror, gifts, [{ id: "g1", ...record }]);
+  expect(giftColumns(mirror)).toEqual(["id", ...names]);
+});
+
+test("each value is stored in the column of its own field, even if the fields first appear in a later record", async () => {
+  const mirror = await makeMirror();
+  write(mirror, gifts, [{ id: "g1" }, { id: "g2", color: "red" }, { id: "g3", "c-d": 1, c: { d: 2 } }]);
+  write(mirror, gifts, [{ id: "g4", color: "blue", c: { d: 3 } }]);
+  expect(rows(mirror, "SELECT id, color, c_d, c_d_2 FROM gifts ORDER BY record_id")).toEqual([
+    { id: "g1", color: null, c_d: null, c_d_2: null },
+    { id: "g2", color: "red", c_d: null, c_d_2: null },
+    { id: "g3", color: null, c_d: 1, c_d_2: 2 },
+    { id: "g4", color: "blue", c_d: null, c_d_2: 3 },
+  ]);
+});
+
+test.each([
+  ["null", { field: null }],
+  ["a list", { field: ["a"] }],
+  ["a name with a quotation mark", { 'fie"ld': 1 }],
+  ["a name with a backslash", { "fie\\ld": 1 }],
+  ["a name with a control character", { "fie\u001fld": 1 }],
+  ["a name with a lone surrogate", { "fie\ud800ld": 1 }],
+  ["an object with such a name", { a: { 'fie"ld': 1 } }],
+])("%s does not get a column", async (_, record) => {
+  const mirror = await makeMirror();
+  write(mirror, gifts, [{ id: "g1", ...record }]);
+  expect(giftColumns(mirror)).toEqual(["id"]);
+});
+
+test("renamed columns are announced one by one, and fields without a column only once", async () => {
+  const mirror = await makeMirror();
+  const deep = { a: { b: { c: { d: 1 } } } };
+  expect(write(mirror, gifts, [{ id: 1, plain: 1, "x y": 1, "x-y": 2 }])).toEqual([
+    "gifts: `x y` is stored in the column `x_y`",
+    "gifts: `x-y` is stored in the column `x_y_2`",
+  ]);
+  expect(
+    write(mirror, gifts, [
+      { id: 2, ...deep },
+      { id: 3, 'q"': 1 },
+    ]),
+  ).toEqual([expect.stringMatching(/^gifts: some attributes, such as `a.b.c`, have no column/)]);
+  expect(write(mirror, gifts, [{ id: 4, "x y": 3, ...deep }])).toEqual([]);
+});
+
+test("an object in place of a scalar has no column", async () => {
+  const mirror = await makeMirror();
+  expect(write(mirror, gifts, [{ id: 1, a: { b: { c: true } } }])).toEqual([]);
+  expect(write(mirror, gifts, [{ id: 2, a: { b: { c: { d: 1 } } } }])).toEqual([
+    expect.stringContaining("`a.b.c`"),
+  ]);
+});
+
+test.each<[string, JsonObject, object]>([
+  ["has no second column for it", { survey_id: 17 }, { survey_id: "17" }],
+  ["has a second column for a different value", { survey_id: "18" }, { survey_id: "17", survey_id_2: "18" }],
+  [
+    "has a column for a nested field of that name",
+    { a: { survey_id: "17" } },
+    { survey_id: "17", a_survey_id: "17" },
+  ],
+])("a record that repeats a request parameter %s", async (_, record, expected) => {
+  const mirror = await makeMirror();
+  write(mirror, surveyResults, [{ id: 1, ...record }], { context: { survey_id: "17" } });
+  const select = "SELECT * FROM survey_results";
+  const { id, synced_at, record_id, ...columns } = rows<JsonObject>(mirror, select)[0] ?? {};
+  expect(columns).toEqual(expected);
+  expect(rows(mirror, "SELECT min(position) AS first FROM discovered_columns")).toEqual([{ first: 0 }]);
+});
+
+test.each([
+  ["only booleans", [true, false], "boolean"],
+  ["strings and numbers", ["a", 1], "text"],
+  ["booleans and numbers", [true, 1], "json"],
+  ["strings and later booleans", ["a", true, "b"], "json"],
+])(
+  "the type of a discovered column with %s is that of the first value, or else json",
+  async (_, values, type) => {
+    const mirror = await makeMirror();
+    write(
+      mirror,
+      gifts,
+      values.map((value, id) => ({ id, value, other: 1 })),
+    );
+    expect(
+      rows(mirror, "SELECT name, type FROM discovered_columns WHERE name <> 'id' ORDER BY position"),
+    ).toEqual([
+      { name: "value", type },
+      { name: "other", type: "number" },
+    ]);
+  },
+);
+
+test("a declared column keeps its type, even if a record contains a boolean", async () => {
+  const mirror = await makeMirror();
+  const host = { id: "h" };
+  write(mirror, recommendations, [
+    { host, products: [{ id: "p", title: true, live: true }, { title: "P" }] },
+  ]);
+  expect(rows(mirror, "SELECT id, title, live FROM recommendation_products")).toEqual([
+    { id: "p", title: null, live: 1 },
+    { id: null, title: "P", live: null },
+  ]);
+  expect(readUnexpectedColumns(mirror, "recommendations")).toMatchObject([
+    { column: "title", found: "boolean" },
+  ]);
+});
+
+test("a column that a user has added to a table is used for a field with that name", async () => {
+  const mirror = await makeMirror();
+  mirror.db.exec("ALTER TABLE gifts ADD COLUMN Color");
+  write(mirror, gifts, [{ color: "red" }]);
+  expect(rows(mirror, "SELECT color FROM gifts")).toEqual([{ Color: "red" }]);
+});
+
+test("a rebuild renames discovered columns that SQLite treats as literals", async () => {
+  const mirror = await makeMirror();
+  write(mirror, gifts, [{ id: 1, live: true }]);
+  mirror.db.exec("UPDATE discovered_columns SET name = 'True' WHERE name = 'live'");
+  rebuildTables(mirror, [gifts]);
+  expect(giftColumns(mirror)).toEqual(["id", "live"]);
+});
+
+test("temporary tables do not get new columns", async () => {
+  const mirror = await makeMirror();
+  const shapes = listTableShapes(gifts);
+  createTables(mirror, shapes, "temp");
+  const record = { recordId: 1, value: { id: 1, color: "red" }, context: {}, sinceAt: "", removedAt: null };
+  mirror.transaction(() => new Projection(mirror, shapes, "temp").write(record, { isNew: true }));
+  expect(giftColumns(mirror)).toEqual([]);
+  expect(rows(mirror, "SELECT record_id FROM temp.gifts")).toEqual([{ record_id: 1 }]);
+  expect(rows(mirror, "SELECT record_id FROM main.gifts")).toEqual([]);
+});

@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { analyticsClicks } from "../../src/resources/analytics-clicks.js";
+import { opportunities } from "../../src/resources/opportunities.js";
+import { orders } from "../../src/resources/orders.js";
+import { recommendations } from "../../src/resources/recommendations.js";
+import type { Resource } from "../../src/resources/resource.js";
+import { roster } from "../../src/resources/roster.js";
+import { gifts } from "../../src/resources/undocumented.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import {
+  addNotice,
+  describeUnexpectedColumn,
+  describeUnexpectedValues,
+  readUnexpectedColumns,
+} from "../../src/store/schema-issues.js";
+import type { JsonObject } from "../../src/util/json-value.js";
+import { makeMirror } from "../support/mirror.js";
+import { order, unrecordedRun, write } from "./record-mirror.js";
+
+test("a new attribute is announced as a note, and a renamed column as a warning", async () => {
+  const mirror = await makeMirror();
+  const messages: string[] = [];
+  const reporter = {
+    note: (text: string) => void messages.push(`note: ${text}`),
+    warn: (text: string) => void messages.push(`warning: ${text}`),
+  };
+  const send = (resource: Resource, record: JsonObject) =>
+    mirror.transaction(() =>
+      new RecordWriter(mirror, resource, { runId: 1, reporter }).write([record], { readAt: 0 }),
+    );
+  send(orders, order("o1", { ["tax".repeat(100)]: 1 }));
+  send(analyticsClicks, { timeseries: [{ tax: 1 }] });
+  send(gifts, { "a b": 1 });
+  expect(messages).toEqual([
+    `note: orders: the API sends a new attribute \`${"tax".repeat(40)}\`, which is included in JSON exports`,
+    "note: analytics_clicks_periods: the API sends a new attribute `timeseries.tax`, which is included in the mirror's records",
+    "warning: gifts: `a b` is stored in the column `a_b`",
+  ]);
+});
+
+test("a notice is recorded once per subject", async () => {
+  const mirror = await makeMirror();
+  const add = (subject: string) => mirror.transaction(() => addNotice(mirror, subject, "2026"));
+  expect([add("a"), add("b"), add("a")]).toEqual([true, true, false]);
+});
+
+test.each<[string, Resource, JsonObject]>([
+  ["a field without documented fields", roster, { relationship_id: "r", host: { socials: { tiktok: 1 } } }],
+  [
+    "an item of a list whose fields become columns",
+    recommendations,
+    { host: { id: "h" }, products: [{ note: 1 }] },
+  ],
+  ["a JSON column", opportunities, { id: "c", category: { main: 1 } }],
+])("a new attribute in %s is not announced", async (_, resource, record) => {
+  expect(write(await makeMirror(), resource, [record])).toEqual([]);
+});
+
+test.each<[string, Resource, JsonObject, string[]]>([
+  [
+    "an object in an object",
+    opportunities,
+    { id: "c", assignments: [{ host: { tax: 1 } }] },
+    ["assignments.host.tax"],
+  ],
+  [
+    "an item after one that is not an object",
+    orders,
+    order("o", { line_items: [1, { tax: 1 }] }),
+    ["line_items.tax"],
+  ],
+  [
+    "a record with the name of a request parameter",
+    analyticsClicks,
+    { group_by: "day", tax: 1 },
+    ["group_by", "tax"],
+  ],
+])("a new attribute in %s is announced with its path", async (_, resource, record, paths) => {
+  const messages = write(await makeMirror(), resource, [record]);
+  expect(messages.map((text) => /`(.*)`/.exec(text)?.[1])).toEqual(paths);
+});
+
+test("the unexpected values of a record are replaced with it, and those of removed records are not counted", async () => {
+  const mirror = await makeMirror();
+  const odd = { total_amount: "1", currency: 5, host: [] };
+  write(mirror, orders, [order("o1", odd), order("o2", odd), order("o3", { host: null })]);
+  const counts = () =>
+    readUnexpectedColumns(mirror, "orders").map(({ column, records }) => `${column}: ${records}`);
+  expect(counts()).toEqual(["currency: 2", "host: 2", "total_amount: 2"]);
+  expect(describeUnexpectedValues(mirror, "orders")).toBe(
+    "orders: unexpected types in 2 records: 2 numbers in orders.currency (null in the column), 2 lists in orders.host (null in the column), 2 text numbers in orders.total_amount (read as numbers); JSON exports contain the original values",
+  );
+  write(mirror, orders, [order("o1", { currency: 5 })]);
+  mirror.transaction(() => new RecordWriter(mirror, orders, unrecordedRun(2)).remove([2], 0));
+  expect(counts()).toEqual(["currency: 1"]);
+  expect(describeUnexpectedValues(mirror, "orders")).toContain("in 1 record: 1 number in orders.currency");
+  expect(describeUnexpectedValues(mirror, "roster")).toBeNull();
+});
+
+test("a description names ten columns with unexpected values, and counts the others", async () => {
+  const mirror = await makeMirror();
+  const names = orders.fields.flatMap((field) =>
+    field.kind === "scalar" && field.name !== "id" ? field.name : [],
+  );
+  const odd = (count: number) => Object.fromEntries(names.slice(0, count).map((name) => [name, []]));
+  write(mirror, orders, [order("o1", odd(10))]);
+  expect(describeUnexpectedValues(mirror, "orders")).toMatch(/^(?:.* in orders\.){10}[^,]*$/);
+  write(mirror, orders, [order("o1", odd(12))]);
+  expect(describeUnexpectedValues(mirror, "orders")).toMatch(/^(?:.* in orders\.){10}[^,]*, 2 more;/);
+});
+
+test.each([
+  ["string", "2 text values"],
+  ["array", "2 lists"],
+  ["not an object", "2 non-object items"],
+  ["object", "2 objects"],
+])("a value of the type %s is described as in %s", (found, text) => {
+  const column = { table: "orders", column: "id", found, records: 2 };
+  expect(describeUnexpectedColumn(column)).toBe(`${text} in orders.id (null in the column)`);
+});
