@@ -16,12 +16,12 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
     headers.get(`${prefix}reset`),
   ]);
   // `"default";r=0;t=30, "day";r=900;t=40000`, or `limit=60, remaining=0, reset=30`.
-  const combined = /(?:\br|remaining)=(\d+)[\s,;]+(?:t|reset)=(\d+)/g;
+  const combined = /(?:r|remaining)=(\d+)[\s,;]+(?:t|reset)=(\d+)/g;
   for (const [, remaining, reset] of (headers.get("ratelimit") ?? "").matchAll(combined))
     pairs.push([remaining ?? null, reset ?? null]);
   const limits = pairs.flatMap(([remainingText, resetText]) => {
     const remaining = /^\d+/.exec(remainingText ?? "")?.[0];
-    const resetMs = readReset(resetText?.trim() ?? "", readDateHeader(headers) ?? now);
+    const resetMs = readReset(resetText ?? "", readDateHeader(headers) ?? now);
     return remaining === undefined || resetMs === null ? [] : [{ remaining: Number(remaining), resetMs }];
   });
   return limits.sort((a, b) => a.remaining - b.remaining)[0] ?? null;
@@ -32,14 +32,14 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
  * (proxies can join two values: `2814, 2`), or if the time is in the past or more than a day away.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
-  const text = headers.get("retry-after")?.trim() ?? "";
+  const text = headers.get("retry-after") ?? "";
   if (isNumber(text)) return Number(text) > 0 ? Number(text) * 1_000 : null;
   const ms = (readDate(text) ?? Number.NaN) - (readDateHeader(headers) ?? now);
   return ms > 0 && ms <= dayMs ? ms : null;
 }
 
 export function readDateHeader(headers: HttpResponse["headers"]): number | null {
-  return readDate(headers.get("date")?.trim() ?? "");
+  return readDate(headers.get("date") ?? "");
 }
 
 /**

@@ -35,7 +35,8 @@ export function createFetch(env: Env): Fetch {
       });
     const headers = { "accept-encoding": "gzip", "user-agent": "brandapi", ...options.headers };
     const { statusCode, headers: received, body } = await request(url, { ...options, headers, dispatcher });
-    const get = (name: string) => (name in received ? [received[name]].flat().join(", ") : null);
+    // undici leaves white space at the end of a value.
+    const get = (name: string) => (name in received ? [received[name]].flat().join(", ").trimEnd() : null);
     const decoder = createDecoder(get("content-encoding") ?? "");
     const decoded = decoder ? pipeline(body, decoder, () => {}) : body;
     return { status: statusCode, headers: { get }, body: decoded };

@@ -57,9 +57,9 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // Speed up the brand's activity so that there is one new order per second.
-  const secondsPerOrder = 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour;
-  const pace = naturalPace(orders, secondsPerOrder);
+  // One new order per second would speed up a small brand so much that it had thousands of other events per second.
+  const speed = 3_600 / naturalPace(Math.max(orders, 5_000)).ordersPerHour;
+  const pace = { ordersPerHour: 3_600, speed };
   const { baseUrl, close } = await serveSandbox(api, port, async () => {
     if (latency > 0) await clock.sleep(latency, signal);
     if (live) simulateActivity(brand, lastRequestAt, clock.now(), pace);

@@ -266,6 +266,6 @@ export function unfilteredList(name: ListName): Endpoint {
  */
 export function toMicroseconds(text: unknown): number {
   if (typeof text !== "string") return Number.NaN;
-  const microseconds = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";
+  const microseconds = /\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "";
   return Date.parse(text) * 1_000 + Number(microseconds.padEnd(3, "0"));
 }

@@ -39,8 +39,7 @@ export async function serveSandbox(
 
 function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMessage): SandboxRequest {
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
-  const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
-  return { method, url, headers: Object.fromEntries(texts), address };
+  return { method, url, headers: Object.fromEntries(texts), address: socket.remoteAddress ?? "" };
 }
 
 function listen(server: Server, port: number): Promise<number> {

@@ -134,7 +134,8 @@ it.each([
 });
 
 it.each([
-  ["only part of the key", key.slice(1)],
+  ["only the start of the key", key.slice(0, -1)],
+  ["only the end of the key", key.slice(1)],
   ["the key with an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
 ])("a response that contains %s is accepted", (_, text) => {
   expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);

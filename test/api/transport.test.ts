@@ -154,7 +154,7 @@ it.each([
   ["gzip", "content-encoding: gzip", "aborted"],
 ])("an unread %s body (%s) causes no unhandled error when its connection is %s", async (_, coding, end) => {
   const server = await serveBytes((socket) => {
-    socket.write(`HTTP/1.1 503 No\r\n${coding}\r\nx: 1\r\nx: 2\r\ncontent-length: 9\r\n\r\nx`);
+    socket.write(`HTTP/1.1 503 No\r\n${coding}\r\nx: 1\r\nx:  2 \t \r\ncontent-length: 9\r\n\r\nx`);
     if (end === "reset") setTimeout(() => socket.resetAndDestroy(), 20);
   });
   const stop = new AbortController();

@@ -1,28 +1,111 @@
-import { expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
 import { scanCommandLine } from "../../src/cli/flags.js";
+import type { Clock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";
 import { until } from "../support/process.js";
 import { testDeps } from "../support/program.js";
 
-/** Starts `brandapi sandbox` at the given time, requests its orders, and stops it with SIGINT. */
-async function readSandboxOrders(time: string): Promise<unknown[]> {
-  const stop = new AbortController();
-  const deps = testDeps({ clock: { now: () => Date.parse(time) }, signal: stop.signal });
-  const exitCode = runCommandLine(scanCommandLine(["sandbox", "--orders", "30", "--json"]), deps);
+interface Order {
+  id: string;
+}
+
+/** Starts `brandapi sandbox`, and stops it with SIGINT when `stop` is called or the test ends. */
+async function startSandbox(flags: string, clock: Partial<Clock>, pastOrders = 30) {
+  const signals = new AbortController();
+  const deps = testDeps({ clock, signal: signals.signal });
+  const argv = ["sandbox", "--orders", String(pastOrders), ...flags.split(" ").filter(Boolean)];
+  const ended = runCommandLine(scanCommandLine(argv), deps);
+  const stop = async () => {
+    signals.abort(new Stopped("SIGINT"));
+    return await ended;
+  };
+  onTestFinished(async () => void (await stop()));
   await until(() => deps.stdout.text.endsWith("\n"));
-  const { baseUrl, key } = JSON.parse(deps.stdout.text) as { baseUrl: string; key: string };
-  const headers = { authorization: `Bearer ${key}` };
-  const response = await fetch(`${baseUrl}/orders?per_page=100`, { headers });
-  const { data } = (await response.json()) as { data: unknown[] };
-  stop.abort(new Stopped("SIGINT"));
-  expect(await exitCode).toBe(130);
-  return data;
+  const out = deps.stdout.text;
+  const [, baseUrl = ""] = /(http:[^\s"]+)/.exec(out) ?? [];
+  const keys = out.match(/brk_sandbox_\w+/g) ?? [];
+  const get = async (path: string, key = keys[0]) => {
+    const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
+    return { headers: response.headers, data: ((await response.json()) as { data: unknown }).data };
+  };
+  const orders = async () => (await get("/orders?per_page=100")).data as Order[];
+  return { out, keys, get, orders, stop };
+}
+
+async function readOrdersAt(time: string): Promise<Order[]> {
+  const { orders, stop } = await startSandbox("--json", { now: () => Date.parse(time) });
+  const result = await orders();
+  expect(await stop()).toBe(130);
+  await expect(orders()).rejects.toThrow();
+  return result;
 }
 
 test("sandbox returns the same orders for the same seed after a restart on the same day", async () => {
-  const morning = await readSandboxOrders("2026-11-21T06:17:05Z");
+  const morning = await readOrdersAt("2026-11-21T06:17:05Z");
   expect(morning).toHaveLength(30);
-  expect(await readSandboxOrders("2026-11-21T21:17:05Z")).toEqual(morning);
-  expect(await readSandboxOrders("2026-11-22T06:17:05Z")).not.toEqual(morning);
+  expect(await readOrdersAt("2026-11-21T21:17:05Z")).toEqual(morning);
+  expect(await readOrdersAt("2026-11-22T06:17:05Z")).not.toEqual(morning);
+});
+
+const now = () => Date.parse("2026-11-21T12:00:00Z");
+
+test("sandbox prints a key of each kind, and the last one belongs to a different brand", async () => {
+  const { out, keys, get } = await startSandbox("", { now });
+  expect(out).toContain(`export BRANDAPI_KEY=${keys[0]}\n`);
+  expect(out).toContain("  all: all scopes\n");
+  expect((await get("/me")).data).toMatchObject({ brand: { name: "Fjell & Fern" } });
+  const last = keys.at(-1);
+  expect((await get("/me", last)).data).toMatchObject({ brand: { name: "Basalt Cycling" } });
+  const [own, other] = [await get("/orders?per_page=100"), await get("/orders?per_page=100", last)];
+  expect(other.data).not.toEqual(own.data);
+});
+
+test.each([
+  ["", "60"],
+  ["--rate-limit 7", "7"],
+  ["--rate-limit none", null],
+])("sandbox %s has a limit of %s requests per minute for each key", async (flag, limit) => {
+  const { get } = await startSandbox(`--json ${flag}`, { now });
+  expect((await get("/me")).headers.get("x-ratelimit-limit")).toBe(limit);
+});
+
+test("sandbox sends each response after the delay given by --latency", async () => {
+  const events: unknown[] = [];
+  const { get } = await startSandbox("--json --latency 5000", {
+    now,
+    async sleep(ms) {
+      await sleep(30);
+      events.push(ms);
+    },
+  });
+  await get("/me");
+  events.push("response");
+  expect(events).toEqual([5_000, "response"]);
+});
+
+test.each([0, 30])(
+  "sandbox --live with %i past orders adds about one order per second, and no orders if no time passes",
+  async (pastOrders) => {
+    let time = now();
+    const { get, orders } = await startSandbox("--json --live", { now: () => time }, pastOrders);
+    expect(await orders()).toHaveLength(pastOrders);
+    const { data: roster } = await get("/roster?per_page=100");
+    time += 60_000;
+    const after = await orders();
+    expect(after.length - pastOrders).toBeGreaterThan(40);
+    expect(after.length - pastOrders).toBeLessThan(70);
+    expect(await orders()).toEqual(after);
+    time += 600_000;
+    expect((await get("/roster?per_page=100")).data).not.toEqual(roster);
+  },
+);
+
+test("sandbox without --live returns the same orders at any time", async () => {
+  let time = now();
+  const { orders } = await startSandbox("--json", { now: () => time });
+  const before = await orders();
+  time += 60_000;
+  expect(await orders()).toEqual(before);
 });

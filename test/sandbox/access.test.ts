@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createSandboxApi } from "../../src/sandbox/api.js";
 import { createBrand } from "../../src/sandbox/brand.js";
 import { scopes } from "../../src/sandbox/keys.js";
-import { noon } from "../support/records.js";
+import { day, noon } from "../support/records.js";
 import { ask, history, paths } from "./support.js";
 
 const secret = history.keys[0]?.secret ?? "";
@@ -15,6 +15,7 @@ test("every endpoint returns the response envelope for a key with all scopes", (
     expect([success, typeof data, Number.isInteger(_timing.duration_ms)]).toEqual([true, "object", true]);
     expect(["", "pagination"]).toContain(Object.keys(rest).join());
     expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(headers.date).toBe("Sat, 21 Nov 2026 12:00:00 GMT");
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   }
 });
@@ -56,10 +57,17 @@ test("a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Au
     expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
 });
 
+test("the Authorization header can contain extra spaces and a lower-case scheme", () => {
+  const headers = { authorization: `bearer  ${secret} ` };
+  expect(ask("/me", { request: { headers } }).status).toBe(200);
+});
+
 test("a key is rejected from the exact millisecond at which it expires", () => {
   const expiresAt = history.keys[0]?.expiresAt ?? 0;
   expect(ask("/me", { now: expiresAt - 1 }).status).toBe(200);
   expect(ask("/me", { now: expiresAt }).status).toBe(401);
+  expect(ask("/me", { key: "expiring", now: noon + 3 * day - 1 }).status).toBe(200);
+  expect(ask("/me", { key: "expiring", now: noon + 3 * day }).status).toBe(401);
   expect(ask("/me").one).toEqual({
     brand: { id: history.id, name: "Fjell & Fern" },
     key: {
@@ -80,7 +88,8 @@ test("a key in the URL or in x-api-key gets 400 even if the Authorization header
   const headers = { authorization: `Bearer ${secret}`, "x-api-key": secret };
   expect(ask("/me", { request: { headers } }).status).toBe(400);
   expect(ask("/me", { request: { headers: { "x-api-key": "any" } } }).status).toBe(400);
-  for (const query of ["api_key=1", "key=1", "access_token=1", "Token=1", `page=${secret}`])
+  const names = ["api_key", "apikey", "api-key", "key", "access_token", "Token", "AUTHORIZATION"];
+  for (const query of [...names.map((name) => `${name}=1`), `page=${secret}`])
     for (const key of ["all", null])
       expect([query, ask(`/orders?${query}`, { key }).status]).toEqual([query, 400]);
 });
@@ -99,8 +108,12 @@ test("unknown paths get 404, retired feeds get 410 without a key, and unsupporte
   }
 });
 
-test("requests are checked in this order: misplaced key, key, address, scope, plan, parameters, ID", () => {
+test("requests are checked in this order: path, method, misplaced key, key, address, scope, plan, parameters, ID", () => {
+  const post = { request: { method: "POST", headers: {} } };
   const statuses = [
+    ask("/api/brands/shop.example/recommendations?key=1", post).status,
+    ask("/none?key=1", post).status,
+    ask("/orders?key=1", post).status,
     ask("/orders?key=1&foo=1", { key: null }).status,
     ask("/orders?foo=1", { key: "revoked" }).status,
     ask("/orders?foo=1", { key: "ip-blocked" }).status,
@@ -109,10 +122,10 @@ test("requests are checked in this order: misplaced key, key, address, scope, pl
     ask("/opportunities/none?foo=1").status,
     ask("/opportunities/none").status,
   ];
-  expect(statuses).toEqual([400, 401, 403, 403, 402, 400, 404]);
+  expect(statuses).toEqual([410, 404, 405, 400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("unknown IDs and sources, and IDs from another brand, get 404", () => {
+test("unknown IDs and sources, and IDs from another brand, get 404, and IDs in paths ignore case", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";
@@ -124,6 +137,9 @@ test("unknown IDs and sources, and IDs from another brand, get 404", () => {
     "/surveys/none/results",
   ])
     expect([path, ask(path).status]).toEqual([path, 404]);
+  const [upperCampaign, upperFile] = [history.opportunities[0]?.id.toUpperCase(), file?.id.toUpperCase()];
+  expect(ask(`/opportunities/${upperCampaign}`).one).toEqual(history.opportunities[0]);
+  expect(ask(`/content/${file?.source}/${upperFile}/download`).status).toBe(200);
   const api = createSandboxApi({ brands: [history, other], now: () => noon });
   const headers = { authorization: `Bearer ${other.keys[0]?.secret}` };
   const request = { method: "GET", url: "/api/brand/v1/orders", address: "127.0.0.1", headers };

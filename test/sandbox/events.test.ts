@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
-import { createBrandEvents, naturalPace, simulateActivity } from "../../src/sandbox/activity.js";
+import {
+  createBrandEvents,
+  naturalPace,
+  sandboxRecordKey,
+  simulateActivity,
+} from "../../src/sandbox/activity.js";
 import { createBrand } from "../../src/sandbox/brand.js";
-import { at, day, hour, noon } from "../support/records.js";
+import { at, day, hour, listNames, memberOf, noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 
 function changing() {
@@ -62,6 +67,39 @@ test("hosts can leave and join the roster", () => {
   const joined = join();
   expect(history.people.map(({ profile }) => profile.id)).not.toContain(joined);
   expect(brand.roster[0]).toMatchObject({ host: { id: joined }, joined_at: at(noon) });
+});
+
+test("a new rate for a host applies to the roster and to the host's new orders, and null restores the default", () => {
+  const { brand, agreeRate, order } = changing();
+  brand.people = history.people.slice(0, 1);
+  const hostId = brand.people[0]?.profile.id ?? "";
+  brand.roster = [memberOf("r", { host: brand.people[0]?.profile }), memberOf("other")];
+  for (const [rate, expected] of [
+    [17, 17],
+    [null, 12],
+  ] as const) {
+    agreeRate(hostId, rate);
+    expect(brand.roster.map(({ commission_rate }) => commission_rate)).toEqual([expected, 12]);
+    const placed = [1, 2, 3].map(() => order());
+    const rates = brand.orders.filter((one) => placed.includes(one.id) && one.host);
+    expect(new Set(rates.map(({ commission_rate }) => commission_rate))).toEqual(new Set([expected]));
+  }
+  expect(brand.orders.slice(6)).toEqual(history.orders);
+});
+
+test("each list has a key that identifies its records, and removing several records returns them", () => {
+  const { brand, change, remove } = changing();
+  for (const list of listNames) {
+    const [first, second] = history[list];
+    const key = sandboxRecordKey(list, second as never);
+    change(list, key, { changed: true } as never);
+    expect(brand[list][1]).toEqual({ ...second, changed: true });
+    const removed = remove(list, sandboxRecordKey(list, first as never), key);
+    expect(removed).toEqual([first, { ...second, changed: true }]);
+    expect([...brand[list]]).toEqual(history[list].slice(2));
+    expect(() => remove(list, key)).toThrow(RangeError);
+    expect(() => change(list, key, {})).toThrow(RangeError);
+  }
 });
 
 test("events can add files, gifts and codes", () => {
