@@ -1,15 +1,72 @@
 import { expect, test } from "vitest";
-import { formatAmount } from "../../src/report/formatting.js";
+import {
+  formatAmount,
+  formatChange,
+  formatCompact,
+  formatCountValue,
+  formatCurrency,
+  formatCurrencyTitle,
+  formatDay,
+  formatDifference,
+  formatMonth,
+  formatPercent,
+  formatShortMonth,
+  formatTime,
+} from "../../src/report/formatting.js";
 
 test.each([
   [1234.5, "EUR", "1,234.50"],
   [1234, "JPY", "1,234"],
   [1234.5, "JPY", "1,234.50"],
   [1.5, "KWD", "1.500"],
+  [1, "points", "1.00"],
+  [1, "EU", "1.00"],
+  [-0, "EUR", "0.00"],
+  [-0.004, null, "\u22120.00"],
 ])("formatAmount formats %s with the currency %s as %s", (value, currency, text) => {
-  expect(formatAmount(value, currency).text).toBe(text);
+  expect(formatAmount(value, currency)).toEqual({ value, text });
 });
 
-test("formatAmount uses two decimals if there is no currency", () => {
-  expect(formatAmount(-0.004, null).text).toBe("\u22120.00");
+test.each([
+  [12.3, "+12.30"],
+  [-12.3, "\u221212.30"],
+  [0, "0.00"],
+  [-0, "0.00"],
+])("formatDifference formats %s with a sign unless it is zero", (value, text) => {
+  expect(formatDifference(value, "EUR").text).toBe(text);
+});
+
+test.each([
+  [112.34, 100, "+12.3%"],
+  [50, 100, "\u221250.0%"],
+  [100, 100, "0.0%"],
+  [0, 100, "\u2212100.0%"],
+  [-50, 100, "\u2212150.0%"],
+  [1, 0, ""],
+  [1, -1, ""],
+  [null, 100, ""],
+  [100, null, ""],
+])("formatChange formats the change to %s from %s as %j", (now, before, text) => {
+  const change = formatChange(now, before);
+  expect(change.text).toBe(text);
+  expect(change.value).toBe(text === "" ? null : (Number(now) - Number(before)) / Number(before));
+});
+
+test("the report formats months, days, times, shares, counts and currencies", () => {
+  expect([formatMonth("2026-10-03"), formatShortMonth("2026-10")]).toEqual(["October 2026", "Oct 2026"]);
+  const at = "2026-11-02T04:57:59.000Z";
+  expect([formatDay(at), formatTime(at)]).toEqual(["2 Nov 2026", "2 Nov 2026, 04:57 UTC"]);
+  expect([formatPercent(0.0234), formatPercent(1)]).toEqual(["2.3%", "100.0%"]);
+  expect([formatCountValue(1_234).text, formatCompact(25_000), formatCompact(-1_250)]).toEqual([
+    "1,234",
+    "25K",
+    "\u22121.3K",
+  ]);
+  expect([null, "SEK", "\u001b", "x".repeat(17)].map(formatCurrency)).toEqual([
+    "no currency",
+    "SEK",
+    "\\u001b",
+    `${"x".repeat(15)}…`,
+  ]);
+  expect([null, "SEK"].map(formatCurrencyTitle)).toEqual(["No currency", "SEK"]);
 });

@@ -46,7 +46,13 @@ test("a month has no comparison on its first day", () => {
 
 test("the default period is the month of the last complete day", () => {
   expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
-  expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
+  expect(period(undefined, undefined, "2026-12-01T23:59:59.998Z").name).toBe("November 2026");
+  expect(period(undefined, undefined, "2026-12-01T23:59:59.999Z").name).toBe("December 2026");
+});
+
+test("without `--since`, the period starts with the month of `--until`; without `--until`, it ends on the last day with data", () => {
+  expect(period(undefined, "2026-11-10")).toMatchObject({ since: "2026-11-01", until: "2026-11-10" });
+  expect(period("2026-09-15")).toMatchObject({ since: "2026-09-15", until: "2026-11-22" });
 });
 
 test("a month is compared with the same days of the previous year, and 29 February with 28 February", () => {
@@ -54,6 +60,11 @@ test("a month is compared with the same days of the previous year, and 29 Februa
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
   expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
+  expect(month("2026-10", "2026-11-23T12:00:00Z")).toMatchObject({
+    slug: "2026-10",
+    before: { name: "Sep 2026" },
+    year_ago: { name: "Oct 2025" },
+  });
 });
 
 test("a period other than a month is compared with the same number of preceding days", () => {
@@ -65,7 +76,13 @@ test("a period other than a month is compared with the same number of preceding 
   expect(period("7d")).toMatchObject({ since: "2026-11-15", through: "2026-11-21", is_partial: true });
   expect(days(period("7d").before)).toBe("2026-11-08 2026-11-14");
   expect(period("2025-12-30", "2026-01-02").name).toBe("30 Dec 2025 – 2 Jan 2026");
-  expect(period("2026-10-05", "2026-10-05")).toMatchObject({ name: "5 Oct 2026", slug: "2026-10-05" });
+  expect(period("2026-10-05", "2026-10-05")).toMatchObject({
+    name: "5 Oct 2026",
+    slug: "2026-10-05",
+    before: { since: "2026-10-04", until: "2026-10-04" },
+  });
+  expect(period("2026-10-01", "2026-10-30").slug).toBe("2026-10-01-to-2026-10-30");
+  expect(period("2026-10-02", "2026-10-31").slug).toBe("2026-10-02-to-2026-10-31");
 });
 
 const since = (from: string): DateRange[] => [{ from, to: "2026-11-22T17:00:00.000Z" }];
@@ -85,7 +102,7 @@ test("a period has no comparison if the first order was placed after the precedi
       [{ from: Number.NEGATIVE_INFINITY, to: reached }],
       first,
     ).before;
-  expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);
+  expect([comparison("2026-10-21") !== null, comparison("2026-10-22")]).toEqual([true, null]);
 });
 
 test("a month has no comparison if the mirror does not contain the start of that month", () => {
