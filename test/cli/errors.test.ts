@@ -184,15 +184,18 @@ test("in messages, hints and stack traces, control characters are escaped, and k
   expect(deps.stderr.text.match(/\[key hidden\] \\u001b\[2J/g)).toHaveLength(4);
 });
 
-test("a command interrupted by a signal is reported as stopped, and exits with the exit code for that signal", () => {
+test("only a command interrupted by a signal is reported as stopped, and exits with the exit code for that signal", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   const aborted = new DOMException("aborted", "AbortError");
-  expect(reportError(aborted, scanCommandLine([]), testDeps({ signal: stop.signal }))).toBe(1);
+  expect(reportError(aborted, scanCommandLine([]), deps)).toBe(1);
+  expect(deps.stderr.text).toBe(
+    "brandapi: A bug in brandapi: aborted\n  hint: please report it, and include the output of `--verbose`\n",
+  );
   stop.abort(new Stopped("SIGTERM"));
   expect(reportError(new UsageError("x"), scanCommandLine([]), testDeps({ signal: stop.signal }))).toBe(2);
   expect(reportError(aborted, scanCommandLine([]), deps)).toBe(143);
-  expect(deps.stderr.text).toMatch(/^brandapi: Stopped/);
+  expect(deps.stderr.text).toContain("brandapi: Stopped.\n");
 });
 
 test.each([

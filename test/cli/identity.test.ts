@@ -1,0 +1,139 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { daysUntil, formatDaysLeft, readIdentity } from "../../src/cli/api-session.js";
+import type { Json } from "../../src/util/json-value.js";
+import { makeBrand } from "../support/brand.js";
+import type { Fault } from "../support/faults.js";
+import { day, hour, minute, noon } from "../support/records.js";
+
+/** Reads the identity from a response to `/me`. */
+async function identityOf(data: Json, times: { requestedAt?: number; serverTime?: number | null } = {}) {
+  const response = { data, requestedAt: noon, serverTime: noon, ...times };
+  return await readIdentity({ get: async () => response as never });
+}
+
+test("readIdentity returns the brand and the key, and tolerates missing optional values", async () => {
+  expect(
+    await identityOf({
+      brand: { id: "b1", name: "Acme" },
+      key: { id: "k1", scopes: ["roster:read", 7], expires_at: "2026-12-01T00:00:00Z" },
+    }),
+  ).toEqual({
+    brand: { id: "b1", name: "Acme" },
+    key: { id: "k1", scopes: ["roster:read"], expires_at: "2026-12-01T00:00:00Z" },
+    clockWarning: null,
+  });
+  expect(await identityOf({ brand: { id: "b1" }, key: { id: 7, scopes: [] } })).toMatchObject({
+    brand: { id: "b1", name: "" },
+    key: { id: null, scopes: [], expires_at: null },
+  });
+});
+
+test.each<[string, Json]>([
+  ["no brand", { key: { scopes: [] } }],
+  ["an empty brand ID", { brand: { id: "" }, key: { scopes: [] } }],
+  ["a brand ID that is a number", { brand: { id: 7 }, key: { scopes: [] } }],
+  ["no key", { brand: { id: "b1" } }],
+  ["scopes that are not a list", { brand: { id: "b1" }, key: { scopes: "all" } }],
+])("readIdentity rejects a response with %s", async (_, data) => {
+  await expect(identityOf(data)).rejects.toMatchObject({ exitCode: 7 });
+});
+
+test.each([
+  ["no warning", "5 minutes ahead", 5 * minute, null],
+  ["no warning", "5 minutes behind", -5 * minute, null],
+  ["a warning", "6 minutes ahead", 6 * minute, "This machine's clock is 6m ahead of the API's."],
+  ["a warning", "6 minutes behind", -6 * minute, "This machine's clock is 6m behind the API's."],
+])("readIdentity returns %s for a clock that is %s", async (_, _clock, skew, clockWarning) => {
+  const data = { brand: { id: "b1" }, key: { scopes: [] } };
+  expect((await identityOf(data, { requestedAt: noon + skew })).clockWarning).toBe(clockWarning);
+  expect((await identityOf(data, { requestedAt: noon + skew, serverTime: null })).clockWarning).toBeNull();
+});
+
+test.each([
+  [null, null, "unknown"],
+  ["soon", null, "unknown"],
+  ["2026-11-24T12:00:00Z", 3, "3 days left"],
+  ["2026-11-24T11:59:59Z", 2, "2 days left"],
+  ["2026-11-21T12:00:00Z", 0, "0 days left"],
+  ["2026-11-21T11:59:59Z", -1, "expired"],
+])("on 2026-11-21 at noon, a key with the expiry date %s has %j days left: %s", (expiresAt, days, text) => {
+  expect(daysUntil(expiresAt, noon)).toBe(days);
+  expect(formatDaysLeft(days)).toBe(text);
+});
+
+test.each([
+  ["whoami", "a warning", "14 days", 14 * day + hour, "(14 days left)"],
+  ["whoami", "no warning", "15 days", 15 * day + hour, ""],
+  ["sync roster --quiet", "a warning", "14 days", 14 * day + hour, "(14 days left)"],
+])("%s prints %s if the key expires in %s", async (command, _, _age, ms, expected) => {
+  const brand = makeBrand();
+  brand.setKey({ expiresAt: brand.now() + ms });
+  const { code, err } = await brand.run(command);
+  expect([code, err]).toEqual([0, expected === "" ? "" : expect.stringContaining(expected)]);
+});
+
+test("whoami prints the brand, the key and the settings, and prints nothing with --quiet", async () => {
+  const brand = makeBrand({ name: "Acme" });
+  brand.setKey({ expiresAt: brand.now() + 20 * day, scopes: [] });
+  const lines = (await brand.run("whoami")).out.split("\n");
+  expect(lines).toEqual([
+    expect.stringMatching(/^brand {4}Acme \(\S+\)$/),
+    expect.stringMatching(/^key {6}\S+$/),
+    "scopes   none",
+    "expires  2026-12-11 12:00 UTC (19 days left)",
+    "API      https://brand.test/api/brand/v1",
+    "profile  default",
+    `mirror   ${brand.db}`,
+    "",
+  ]);
+  expect((await brand.run("whoami --quiet")).out).toBe("");
+  expect(JSON.parse((await brand.run("whoami --json --quiet")).out)).toMatchObject({
+    key: { days_left: 19 },
+  });
+});
+
+test("the hint for a rejected key names the source of the key", async () => {
+  const brand = makeBrand();
+  const { BRANDAPI_BASE_URL: baseUrl = "" } = brand.env;
+  const key = "brk_rejected";
+  const config = join(brand.home, "config.json");
+  writeFileSync(config, JSON.stringify({ profiles: { acme: { baseUrl, key } } }), { mode: 0o600 });
+  writeFileSync(join(brand.home, "key"), key, { mode: 0o600 });
+  const hintFor = async (command: string, env: Record<string, string>, stdin = "") => {
+    const run = await brand.run(command, {
+      env: { BRANDAPI_KEY: "", BRANDAPI_CONFIG_DIR: brand.home, ...env },
+      stdin,
+    });
+    expect(run.code).toBe(4);
+    return run.err;
+  };
+  expect(await hintFor("whoami --profile acme", {})).toContain(
+    "comes from the profile `acme`: create a new key",
+  );
+  expect(await hintFor("whoami", { BRANDAPI_KEY: key })).toContain(
+    "from the variable BRANDAPI_KEY: check it for a typo",
+  );
+  expect(await hintFor("whoami --key-file key", {})).toContain("from the file key: check it for a typo");
+  expect(await hintFor("login --key-stdin", {}, key)).toContain("hint: check the key for a typo");
+});
+
+test("--verbose prints each request, retry and wait", async () => {
+  const brand = makeBrand();
+  const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "25" };
+  const faults: Fault[] = ["reset", { status: 503, headers }];
+  brand.before = () => faults.shift();
+  const { err } = await brand.run("sync roster --verbose", { env: { BRANDAPI_RATE_LIMIT: "3" } });
+  const lines = err.split("\n").map((line) => line.replace(/\d+ ms/, "N ms"));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "GET /me: no response, N ms",
+      expect.stringMatching(/^\/me: .*; retry 1 in N ms$/),
+      "waiting N ms: the API asked the program to wait",
+      "GET /me: 200, N ms",
+      "waiting N ms: rate limit of 3 requests per minute",
+    ]),
+  );
+  expect(err).toMatch(/^waiting 2\ds: the API asked the program to wait$/m);
+});

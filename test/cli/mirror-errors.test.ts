@@ -1,0 +1,105 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createMissingMirrorError, explainMirrorError } from "../../src/cli/mirror-errors.js";
+import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
+import type { Env } from "../../src/deps.js";
+import { MirrorUnusable } from "../../src/errors.js";
+import { backupFolder, backupName } from "../../src/store/backups.js";
+import { makeHome } from "../support/home.js";
+import { testDeps } from "../support/program.js";
+
+interface Machine {
+  flags?: GlobalFlags;
+  env?: Env;
+  /** The profiles in the config file, if it exists. */
+  profiles?: object;
+  hasDemo?: boolean;
+}
+
+/** Returns the error for a missing mirror on a machine with the given settings. */
+function errorOn({ flags = {}, env = {}, profiles, hasDemo = false }: Machine) {
+  const deps = testDeps({ env });
+  const { home } = deps;
+  if (profiles) {
+    mkdirSync(join(home, ".config/brandapi"), { recursive: true });
+    writeFileSync(join(home, ".config/brandapi/config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
+  }
+  if (hasDemo) {
+    mkdirSync(join(home, "brandapi-demo"));
+    writeFileSync(join(home, "brandapi-demo/demo.sqlite"), "");
+  }
+  return createMissingMirrorError(readSettings(flags, deps), deps);
+}
+
+const baseUrl = "https://brand.test/api/brand/v1";
+const profiles = { acme: { baseUrl, key: "brk_acme" } };
+const keyVariable = { BRANDAPI_KEY: "brk_test", BRANDAPI_BASE_URL: baseUrl };
+const login = "run `brandapi login`, then `brandapi sync`";
+
+test.each<[string, Machine, string]>([
+  ["a key", { env: keyVariable }, "run `brandapi sync` first"],
+  ["no key", {}, `${login}; without a key, try \`brandapi demo\``],
+  ["--db", { flags: { db: "x.sqlite" } }, `check the path, or ${login}`],
+  [
+    "--db and a key",
+    { flags: { db: "x.sqlite" }, env: keyVariable },
+    "check the path, or run `brandapi sync` first",
+  ],
+  ["--db and the demo", { flags: { db: "x.sqlite" }, hasDemo: true }, `check the path, or ${login}`],
+  ["BRANDAPI_DB", { env: { BRANDAPI_DB: "x.sqlite" } }, `check the path in BRANDAPI_DB, or ${login}`],
+  [
+    "BRANDAPI_DB, which --profile overrides",
+    { flags: { profile: "acme" }, env: { BRANDAPI_DB: "x.sqlite" }, profiles },
+    "run `brandapi sync` first",
+  ],
+  [
+    "the demo",
+    { hasDemo: true },
+    `add \`--db brandapi-demo/demo.sqlite\` to use the demo's mirror; for your own brand, ${login}`,
+  ],
+  [
+    "the demo and a key",
+    { hasDemo: true, env: keyVariable },
+    "add `--db brandapi-demo/demo.sqlite` to use the demo's mirror; for your own brand, run `brandapi sync` first",
+  ],
+  [
+    "a misspelled field",
+    { profiles: { default: { base_ur: baseUrl } } },
+    expect.stringContaining("rename `base_ur` to `baseUrl`"),
+  ],
+])("on a machine with %s, the error for a missing mirror suggests the next step", (_, machine, hint) => {
+  expect(errorOn(machine)).toMatchObject({ message: expect.stringMatching(/^No mirror yet: /), hint });
+});
+
+test("an unknown profile is reported instead of its missing mirror, unless --db is passed", () => {
+  const flags = { profile: "unrelated" };
+  expect(() => errorOn({ flags, profiles })).toThrow("Unknown profile: `unrelated`");
+  expect(errorOn({ flags: { ...flags, db: "x.sqlite" }, profiles }).message).toContain("No mirror yet");
+});
+
+test("the error for a damaged mirror suggests restoring the newest backup", async () => {
+  const path = join(makeHome(), "m.sqlite");
+  const cause = Object.assign(new Error("malformed"), { code: "SQLITE_CORRUPT" });
+  expect(await explainMirrorError(cause, path)).toMatchObject({
+    message: `The mirror is damaged: ${path}.`,
+    hint: expect.stringContaining("brandapi backup --restore FILE"),
+  });
+  mkdirSync(backupFolder(path));
+  const backup = join(backupFolder(path), backupName(path, "2026-11-01T00:00:00.000Z"));
+  writeFileSync(backup, "");
+  const hint = expect.stringContaining(`brandapi backup --restore ${backup}`);
+  expect(await explainMirrorError(cause, path)).toMatchObject({ exitCode: 3, hint, cause });
+  const foreign = new MirrorUnusable("The mirror belongs to another brand.", { hint: "use `--db`" });
+  expect(await explainMirrorError(foreign, path)).toBe(foreign);
+});
+
+test("errors from SQLite name the mirror, and other errors are not changed", async () => {
+  const busy = Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
+  expect(await explainMirrorError(busy, "m.sqlite")).toMatchObject({
+    exitCode: 9,
+    message: "The mirror is locked by another program: m.sqlite.",
+  });
+  const bug = new TypeError("x");
+  expect(await explainMirrorError(bug, "m.sqlite")).toBe(bug);
+});

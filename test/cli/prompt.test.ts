@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { openPrompt } from "../../src/cli/prompt.js";
+import { Stopped, UsageError } from "../../src/errors.js";
+import { testDeps } from "../support/program.js";
+
+const esc = String.fromCharCode(27);
+
+async function answerTo(stdin: string, hidden = false) {
+  const deps = testDeps({ tty: true, stdin });
+  const prompt = openPrompt(deps);
+  const answer = await prompt.ask("Name: ", { hidden }).finally(() => prompt.close());
+  return { answer, shown: deps.stderr.text, raw: deps.stdin.raw };
+}
+
+test.each([
+  ["Enter as a newline", "acme\n", "acme"],
+  ["Backspace", "acx\u007fmy\b\be\r", "ace"],
+  ["Backspace on an empty line", "\u007f\bacme\r", "acme"],
+  ["arrow keys and the delete key", `ac${esc}[D${esc}OC${esc}[3~me${esc}x\r`, "acme"],
+  ["Tab and other control characters", "a\tc\u0001me\r", "acme"],
+  ["Ctrl-D after some text", "ac\u0004me\r", "acme"],
+  ["characters of several bytes", "Fjällräv 🦊\r", "Fjällräv 🦊"],
+])("a prompt handles %s", async (_, typed, answer) => {
+  expect((await answerTo(typed)).answer).toBe(answer);
+});
+
+test("a prompt echoes an answer unless it is hidden, and enables raw mode until it is closed", async () => {
+  expect(await answerTo("\bacx\u007fme\r")).toEqual({
+    answer: "acme",
+    shown: "Name: acx\b \bme\n",
+    raw: [true, false],
+  });
+  expect(await answerTo("acme\r", true)).toEqual({ answer: "acme", shown: "Name: \n", raw: [true, false] });
+});
+
+test("each Enter answers one question, even if the terminal sends CR and LF", async () => {
+  const prompt = openPrompt(testDeps({ tty: true, stdin: "acme\r\nbasalt\r\n" }));
+  expect(await prompt.ask("", {})).toBe("acme");
+  expect(await prompt.ask("", {})).toBe("basalt");
+  prompt.close();
+});
+
+test("a character that arrives in two parts is read as one", async () => {
+  const deps = testDeps({ tty: true });
+  const prompt = openPrompt(deps);
+  const answer = prompt.ask("", {});
+  for (const part of [Buffer.from([0xc3]), Buffer.from([0xa4, 0x0d])]) deps.stdin.push(part);
+  expect(await answer).toBe("ä");
+  prompt.close();
+});
+
+test("Ctrl-C stops a prompt, and Ctrl-D on an empty line, the end of input and a very long answer are errors", async () => {
+  await expect(answerTo("ac\u0003")).rejects.toMatchObject({
+    exitCode: 130,
+    hint: "nothing has been changed",
+  });
+  await expect(answerTo("\u0004")).rejects.toThrow("Nothing was entered");
+  await expect(answerTo(`${"x".repeat(20_000)}\r`)).rejects.toThrow("too long");
+  expect((await answerTo(`${"x".repeat(19_999)}\r`)).answer).toHaveLength(19_999);
+  const deps = testDeps({ tty: true, stdin: "ac" });
+  deps.stdin.push(null);
+  await expect(openPrompt(deps).ask("", {})).rejects.toThrow(UsageError);
+});
+
+test("a signal during a prompt is reported as the reason for the end", async () => {
+  const stop = new AbortController();
+  const prompt = openPrompt(testDeps({ tty: true, signal: stop.signal }));
+  const answer = prompt.ask("", {});
+  stop.abort(new Stopped("SIGTERM"));
+  await expect(answer).rejects.toMatchObject({ exitCode: 143 });
+});
