@@ -23,3 +23,14 @@ export function parseJsonNumber(text: string): number | undefined {
   const value = jsonNumber.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }
+
+/**
+ * Returns SQL that converts a JSON string to a number by the rules of `parseJsonNumber`, or to null if the string
+ * is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND, and `json_type`
+ * fails on invalid JSON.
+ */
+export function numberFromSqlText(text: string): string {
+  const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;
+  const isNumeric = `${text} NOT GLOB '*[^-+.0-9eE]*' AND json_valid(${text})`;
+  return `CASE WHEN CASE WHEN ${isNumeric} THEN abs(${number}) <= 1.7976931348623157e308 END THEN ${number} END`;
+}

@@ -1,6 +1,7 @@
 import { amount, boolean, integer, json, number, text, timestamp } from "../resources/fields.js";
+import { numberFromSqlText } from "../util/numbers.js";
 import { orderVersionsSql } from "./order-history.js";
-import { materialized, numberFromSqlText, type View } from "./view.js";
+import { materialized, type View } from "./view.js";
 import {
   currency,
   hostColumns,

@@ -1,4 +1,5 @@
-import { materialized, numberFromSqlText } from "./view.js";
+import { numberFromSqlText } from "../util/numbers.js";
+import { materialized } from "./view.js";
 import { selectOrderFigures } from "./view-columns.js";
 
 /**

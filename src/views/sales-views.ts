@@ -1,6 +1,7 @@
 import { amount, boolean, integer, number, text, timestamp } from "../resources/fields.js";
+import { numberFromSqlText } from "../util/numbers.js";
 import { orderReadsSql, ordersReadUntilSql, orderVersionsSql, selectReportedAt } from "./order-history.js";
-import { materialized, numberFromSqlText, orderColumns, type View } from "./view.js";
+import { materialized, orderColumns, type View } from "./view.js";
 import {
   currency,
   day,

@@ -68,14 +68,3 @@ export function isUtcTime(column: string): boolean {
  * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materialized = "LIMIT -1";
-
-/**
- * Returns SQL that converts a JSON string to a number by the same rules as `parseJsonNumber`, or to null if the string
- * is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND, and `json_type`
- * fails on invalid JSON.
- */
-export function numberFromSqlText(text: string): string {
-  const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;
-  const isNumeric = `${text} NOT GLOB '*[^-+.0-9eE]*' AND json_valid(${text})`;
-  return `CASE WHEN CASE WHEN ${isNumeric} THEN abs(${number}) <= 1.7976931348623157e308 END THEN ${number} END`;
-}

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RosterEntry } from "../../src/sandbox/roster-endpoint.js";
+import { beginRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeBrand } from "../support/brand.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
@@ -10,10 +11,10 @@ const october = Date.UTC(2026, 9, 10);
 
 function ranked(id: string | null, total_clicks: number, orders: number): JsonObject {
   const host = id === null ? null : { id, username: id };
-  return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
+  return { host, total_clicks, orders, revenue: orders * 0.1, conversion_rate: orders / total_clicks };
 }
 
-test("hosts_by_month contains the clicks and orders from the month's ranking", async () => {
+test("hosts_by_month contains the clicks and orders from the month's newest ranking of all hosts", async () => {
   const mirror = await makeMirror();
   const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
   writeRead(mirror, "orders", [
@@ -37,12 +38,13 @@ test("hosts_by_month contains the clicks and orders from the month's ranking", a
     });
   answer(
     {},
-    [ranked("h1", 50, 7), ranked(null, 20, 1), ranked(null, 10, 1), ranked("h3", 5, 1)],
+    [ranked("h1", 50, 7), ranked(null, 20, 1), ranked(null, 10, 2), ranked("h3", 5, 1)],
     "2026-11-02T00:00:00.000Z",
     0,
   );
   answer({ group_by: "week" }, [ranked("h1", 40, 6)], "2026-11-01T00:00:00.000Z", 1);
-  answer({ host_id: "h1" }, [ranked("h1", 99, 9)], "2026-11-03T00:00:00.000Z", 2);
+  answer({ group_by: "month" }, [ranked("h1", 60, 8)], "2026-11-02T00:00:00.000Z", 2);
+  answer({ group_by: "week", host_id: "h1" }, [ranked("h1", 99, 9)], "2026-11-03T00:00:00.000Z", 3);
   const columns =
     "host_id, month, currency, orders, clicks, conversion_rate, ranking_orders, ranking_revenue";
   const row = { month: "2026-10", currency: "EUR", orders: 1 };
@@ -52,11 +54,11 @@ test("hosts_by_month contains the clicks and orders from the month's ranking", a
     clicks: 50,
     conversion_rate: 0.14,
     ranking_orders: 7,
-    ranking_revenue: 73.5,
+    ranking_revenue: 0.7,
   };
   expect(mirror.db.prepare(`SELECT ${columns} FROM hosts_by_month`).all()).toEqual([
     { ...row, ...none, host_id: "h1", month: "2026-09" },
-    { ...row, host_id: null, clicks: 30, conversion_rate: null, ranking_orders: 2, ranking_revenue: 21 },
+    { ...row, host_id: null, clicks: 30, conversion_rate: null, ranking_orders: 3, ranking_revenue: 0.3 },
     { ...row, ...first },
     { ...row, ...first, currency: "USD" },
     { ...row, ...none, host_id: "h2" },
@@ -71,25 +73,53 @@ test("the hosts view has one row per host with figures from the ranking, and one
     orderAt("a", october),
     orderAt("b", october, { is_cancelled: true }),
     orderAt("c", october, { host: null }),
+    orderAt("d", october, { host: null, currency: null, total_amount: null }),
   ]);
+  const member = { host: { id: "h9", username: "new" }, status: "active" };
   writeRead(mirror, "roster", [
-    { relationship_id: "r", host: { id: "h9", username: "new" }, status: "active", commission_rate: 8 },
+    { ...member, relationship_id: "r1", commission_rate: 8, campaigns: { status: "invited" } },
+    { ...member, relationship_id: "r2", commission_rate: 7, campaigns: { status: "active" } },
   ]);
-  writeRead(mirror, "recommendations", [{ host, product_count: 3, products: [] }]);
-  const place = (n: number, of: JsonObject | null, orders: number) =>
-    writeRead(mirror, "analytics-hosts", [{ host: of, clicks: 5, buy_now_clicks: 1, orders, sales: 20.25 }], {
+  writeRead(mirror, "recommendations", [
+    { host, product_count: 3, products: [] },
+    { host: { id: "h2", username: "recommends" }, product_count: 2, products: [] },
+  ]);
+  const place = (n: number, of: JsonObject | null, orders: number, sales: number) =>
+    writeRead(mirror, "analytics-hosts", [{ host: of, clicks: 5, buy_now_clicks: n, orders, sales }], {
       position: n,
       context: { position: n },
     });
-  place(0, host, 4);
-  place(1, null, 2);
-  place(2, null, 1);
-  const columns =
-    "id, host_username, host_label, username, on_roster, commission_rate, orders, cancelled_orders, net_by_currency, clicks, ranking_orders, ranking_sales, recommended_products";
-  expect(mirror.db.prepare(`SELECT ${columns} FROM hosts`).raw().all()).toEqual([
-    [null, null, null, null, 0, null, 1, 0, '{"EUR":10.0}', 10, 3, 40.5, 0],
-    ["h1", "ada", "ada", "ada", 0, null, 1, 1, '{"EUR":10.0}', 5, 4, 20.25, 3],
-    ["h9", "new", "new", "new", 1, 8, 0, 0, null, null, null, null, 0],
+  place(1, host, 4, 20.25);
+  place(2, null, 2, 0.1);
+  place(3, null, 1, 0.2);
+  place(4, { id: "h3", username: "ranked" }, 0, 0);
+  const select = (columns: string) => mirror.db.prepare(`SELECT ${columns} FROM hosts`).raw().all();
+  expect(
+    select(
+      "id, host_username, host_label, username, on_roster, commission_rate, campaigns_status, recommended_products",
+    ),
+  ).toEqual([
+    [null, null, null, null, 0, null, null, 0],
+    ["h1", "ada", "ada", "ada", 0, null, null, 3],
+    ["h2", "recommends", "recommends", "recommends", 0, null, null, 2],
+    ["h3", "ranked", "ranked", "ranked", 0, null, null, 0],
+    ["h9", "new", "new", "new", 1, 8, "invited", 0],
+  ]);
+  expect(
+    select("id, orders, cancelled_orders, orders_without_total, net_by_currency, commission_by_currency"),
+  ).toEqual([
+    [null, 2, 0, 1, '{"?":0.0,"EUR":10.0}', '{"?":0.8,"EUR":0.8}'],
+    ["h1", 1, 1, 0, '{"EUR":10.0}', '{"EUR":0.8}'],
+    ["h2", 0, 0, 0, null, null],
+    ["h3", 0, 0, 0, null, null],
+    ["h9", 0, 0, 0, null, null],
+  ]);
+  expect(select("id, clicks, buy_now_clicks, ranking_orders, ranking_sales")).toEqual([
+    [null, 10, 5, 3, 0.3],
+    ["h1", 5, 1, 4, 20.25],
+    ["h2", null, null, null, null],
+    ["h3", 5, 4, 0, 0],
+    ["h9", null, null, null, null],
   ]);
   mirror.db.close();
 });
@@ -111,6 +141,7 @@ test("commission_by_host computes the clawed-back commission from the highest an
       order("other", 1, 0.5),
       order("none", 2, null),
       order("never", 3, 9, { is_cancelled: true }),
+      order("gone", 4, 2),
     ],
   });
   const nextDay = async () => {
@@ -121,6 +152,7 @@ test("commission_by_host computes the clawed-back commission from the highest an
   brand.change("orders", "cut", { commission_amount: 3.25 });
   brand.change("orders", "cancelled", { is_cancelled: true });
   brand.withdraw("withdrawn");
+  brand.withdraw("gone");
   brand.change("orders", "back", { commission_amount: 0 });
   brand.change("orders", "moved", host(2));
   brand.change("orders", "raised", { commission_amount: 7 });
@@ -135,6 +167,7 @@ test("commission_by_host computes the clawed-back commission from the highest an
     ["h1", "host 1", "EUR", 3, 13, 10],
     ["h1", "host 1", "USD", 1, 0.5, 0],
     ["h2", "host 2", "EUR", 3, 1.75, 0],
+    ["h4", "host 4", "EUR", 0, 0, 2],
   ]);
 });
 
@@ -150,7 +183,8 @@ test("roster_changes lists only hosts that joined or left, or whose rate changed
   };
   const first = await nightOf(member(1, 10), member(2, 10), member(3, 10));
   const second = await nightOf(member(1, 12.5), member(3, 10), member(4, 8));
-  const third = await nightOf(member(1, 12.5, "renamed"), member(2, 10), member(3, 10), member(4, 8));
+  const equalRate = "10.0" as unknown as number;
+  const third = await nightOf(member(1, 12.5, "renamed"), member(2, 10), member(3, equalRate), member(4, 8));
   const rows = brand.sql<{ seen_at: string; last_seen_at: string }>("SELECT * FROM roster_changes");
   const none = { old: null, new: null };
   expect(rows).toMatchObject([
@@ -224,6 +258,10 @@ test("campaigns_owing lists a campaign until all its work and payments are compl
       assignments: [assignment("a1", "ACTIVE", "NOT_INVOICED", "NOT_EARNED"), assignment("a2", "PROPOSED")],
     }),
     campaign("late", "COMPLETED", { deliverables: [deliverable("d3", null)] }),
+    campaign("overdue", "ACTIVE", {
+      deliverables: [deliverable("d7", null, "2026-11-01"), deliverable("d8", null, "2026-12-01")],
+    }),
+    campaign("today", "ACTIVE", { deliverables: [deliverable("d9", null, "2026-11-02")] }),
     campaign("unpaid", "COMPLETED", {
       assignments: [
         assignment("a3", "COMPLETED", "INVOICED", "EARNED"),
@@ -237,10 +275,15 @@ test("campaigns_owing lists a campaign until all its work and payments are compl
       deliverables: [deliverable("d4", "2026-10-01T00:00:00Z")],
       assignments: [assignment("a8", "COMPLETED", "PAID", "PAID")],
     }),
-    campaign("draft", "DRAFT", { deliverables: [deliverable("d5", null)] }),
+    ...["DRAFT", "READY", "PROPOSED", "DECLINED", "ARCHIVED"].map((status) =>
+      campaign(status, status, { deliverables: [deliverable(`d-${status}`, null)] }),
+    ),
     campaign("gone", "ACTIVE", { deliverables: [deliverable("d6", null)] }),
   ]);
   writeRead(mirror, "opportunities", [], { at: "2026-11-02T00:00:00.000Z", remove: ["gone"] });
+  // A campaign is overdue at the time of the last completed campaign sync, and other runs do not count.
+  writeRead(mirror, "roster", [], { at: "2026-12-24T00:00:00.000Z" });
+  beginRun(mirror, "opportunities", "2026-12-24T00:00:00.000Z");
   const none = {
     is_overdue: 0,
     deliverables_open: 0,
@@ -251,6 +294,8 @@ test("campaigns_owing lists a campaign until all its work and payments are compl
   expect(mirror.db.prepare("SELECT * FROM campaigns_owing").all()).toEqual(
     [
       { id: "late", status: "COMPLETED", ...none, is_overdue: 1, deliverables_open: 1 },
+      { id: "overdue", status: "ACTIVE", ...none, is_overdue: 1, deliverables_open: 2 },
+      { id: "today", status: "ACTIVE", ...none, deliverables_open: 1 },
       { id: "unknown", status: "COMPLETED", ...none, payments_open: 1 },
       { id: "unpaid", status: "COMPLETED", ...none, payments_open: 2, payouts_open: 2 },
       { id: "work", status: "ACTIVE", ...none, deliverables_open: 1, assignments_open: 1 },

@@ -83,6 +83,22 @@ test("each view with the column host_username also has host_label next to it", (
   }
 });
 
+test.each([
+  ["sales_by_day", "day, currency"],
+  ["sales_by_month", "month, currency"],
+  ["refunds_by_month", "month, currency"],
+  ["restatements", "month, currency"],
+  ["hosts_by_month", "month, host_id, currency"],
+  ["hosts", "id"],
+  ["commission_by_host", "host_id, currency"],
+])("the rows of %s are sorted by %s", async (view, columns) => {
+  const { db } = await filled();
+  const rows = db.prepare(`SELECT ${columns} FROM ${view}`).all();
+  expect(rows.length).toBeGreaterThan(2);
+  expect(rows).toEqual(db.prepare(`SELECT ${columns} FROM ${view} ORDER BY ${columns}`).all());
+  db.close();
+});
+
 async function older(): Promise<string> {
   const mirror = await filled();
   mirror.db.exec(`

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { opportunities } from "../../src/resources/opportunities.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { at, day, hour, minute, noon, openRecord } from "../support/records.js";
@@ -26,6 +27,27 @@ const campaigns = [
   campaign("owing", { status: "COMPLETED", assignments: [{ ...paid, athlete_payment_state: "EARNED" }] }),
   campaign("paid", { status: "COMPLETED", assignments: [paid] }),
 ];
+
+test.each([
+  ["DRAFT", [], false],
+  ["DECLINED", [], false],
+  ["ARCHIVED", undefined, false],
+  ["ACTIVE", [paid], true],
+  ["COMPLETED", undefined, true],
+  ["COMPLETED", [], false],
+  ["COMPLETED", [paid], false],
+  ["COMPLETED", [{ ...paid, brand_payment_state: "REFUNDED" }], false],
+  ["COMPLETED", [{ ...paid, brand_payment_state: "INVOICED" }], true],
+  ["COMPLETED", [{ ...paid, athlete_payment_state: "EARNED" }], true],
+  ["COMPLETED", [{ status: "DECLINED", brand_payment_state: "NOT_INVOICED" }], false],
+  ["COMPLETED", [paid, { ...paid, brand_payment_state: "INVOICED" }], true],
+  ["COMPLETED", [null], true],
+])(
+  "the details of a campaign in the state %s with the assignments %j can change: %s",
+  (status, assignments, canChange) => {
+    expect(opportunities.strategy.canChange({ status, ...(assignments && { assignments }) })).toBe(canChange);
+  },
+);
 
 /** Runs a sync. `details` are the IDs of the campaigns whose details it requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { amountsEqual, nearlyEqual, parseJsonNumber } from "../../src/util/numbers.js";
-import { numberFromSqlText } from "../../src/views/view.js";
+import { amountsEqual, nearlyEqual, numberFromSqlText, parseJsonNumber } from "../../src/util/numbers.js";
 import { Sqlite } from "../support/sqlite.js";
 
 const sqlite = new Sqlite(":memory:")
