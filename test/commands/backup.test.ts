@@ -253,7 +253,7 @@ test("backup --restore rejects the mirror itself as a backup, and changes nothin
   expect(readdirSync(dirname(brand.db))).toEqual(before);
 });
 
-test("backup --restore replaces a damaged mirror", async () => {
+test("backup --restore replaces a damaged or empty mirror", async () => {
   const brand = await mirrored(500);
   const { path } = await backUp(brand);
   new Sqlite(brand.db).pragma("wal_checkpoint(TRUNCATE)");
@@ -264,6 +264,10 @@ test("backup --restore replaces a damaged mirror", async () => {
   expect(status.code).toBe(3);
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect((await brand.run("status")).code).toBe(0);
+  writeFileSync(brand.db, "");
+  brand.pass(1);
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
+  expect(brand.mirrored("orders")).toHaveLength(500);
 });
 
 test("backup names its files after the mirror, so backups of two mirrors have different names", async () => {
@@ -384,6 +388,17 @@ test("backup --restore asks the user to run forget again if the IDs of forgotten
   ]);
   expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 0s ago, ${path}`);
   expect((await brand.run("sync orders")).code).toBe(0);
+});
+
+test("backup --restore creates a missing mirror, and asks the user to run forget again", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  rmSync(brand.db);
+  const { out, err } = await brand.run(["backup", "--restore", path, "--json"]);
+  expect(JSON.parse(out)).toEqual({ db: brand.db, restored: path, kept: null });
+  expect(err).toContain("hosts that were forgotten after this backup");
+  expect(err).not.toContain("To undo");
+  expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
 test("backup --restore keeps the redaction rules of a mirror whose runs are damaged", async () => {
