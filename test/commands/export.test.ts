@@ -100,6 +100,11 @@ test("export --where warns about a wrong comparison and about a table that has n
   });
 });
 
+test("export suggests commas if a column is typed like a second table", async () => {
+  const { code, err } = await brandapi("export orders --csv --columns id total_amount");
+  expect([code, err]).toEqual([2, expect.stringContaining("`--columns id,total_amount`")]);
+});
+
 test("export suggests `id` for the column `order_id` and `order_date` for `date`", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
