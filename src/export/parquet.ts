@@ -144,7 +144,9 @@ export class TypeFinder {
       const value = row[index] ?? null;
       if (types.length === 0 || value === null) continue;
       this.#isKnown[index] = true;
-      while (types[0] && types[0].convert(value) === undefined) types.shift();
+      // A type later in the list does not always fit the values that an earlier type fits.
+      const fits = (type: ColumnType) => type.convert(value) !== undefined;
+      if (!types.every(fits)) this.#candidates[index] = types.filter(fits);
     }
   }
 

@@ -3,12 +3,14 @@ import { dirname, join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { neutralizeFormulas, write } from "../../src/export/csv.js";
-import { openRows } from "../../src/query/open-rows.js";
-import { describeTable } from "../../src/query/readable-tables.js";
+import type { CsvOptions } from "../../src/export/formats.js";
+import { openRows, type RowValue } from "../../src/query/open-rows.js";
+import { describeTable, type ReadableColumn } from "../../src/query/readable-tables.js";
 import { type Mirror, withReadTransaction } from "../../src/store/database.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import fc, { anyText } from "../support/property.js";
+import { visible } from "../support/visible.js";
 
 const hostile = [
   '=HYPERLINK("http://x","y")',
@@ -163,22 +165,65 @@ test("--excel neutralizes a formula in an undocumented column that otherwise con
   expect(run.out).toBe("\ufeffsize\r\n41\r\n'=1+1\r\n");
 });
 
-test.each([
+const formulas: readonly [text: string, safe: string][] = [
+  ...["=1+1", "+1 555", "-5-3", "@x", "＝1", "＋1", "－1", "＠x", "\tx", "\rx"].map(
+    (text) => [text, `'${text}`] as [string, string],
+  ),
+  [" \u0000\u001f=1", "' \u0000\u001f=1"],
   ["a;=1+1", "a;'=1+1"],
+  ["a;+1", "a;'+1"],
+  ["a;＠x", "a;'＠x"],
+  ["a; \u0000-x", "a;' \u0000-x"],
   ["b\t@x", "b\t'@x"],
   ["d\n =3", "d\n' =3"],
+  ["d\r＝3", "d\r'＝3"],
+  ["d\r\n=3", "d\r\n'=3"],
   ["e;;-1", "e;;'-1"],
-])(
-  "--excel neutralizes the formula in %j, even for spreadsheets that use a different delimiter",
-  (text, safe) => {
+  ["=1;a\n=2", "'=1;a\n'=2"],
+];
+
+test.each(formulas.map(([text, safe]) => [visible(text), text, safe]))(
+  "--excel neutralizes the formula in %s, even for spreadsheets that use a different delimiter",
+  (_, text, safe) => {
     expect(neutralizeFormulas(text)).toBe(safe);
   },
 );
 
-test.each(["f;g - 1", "i\n- a list\n@name", "-5.00"])(
-  "--excel does not change %j, which contains no formula",
-  (text) => {
-    expect(neutralizeFormulas(text)).toBe(text);
+test.each(
+  ["f;g - 1", "i\n- a list\n@name\n+1", "a,=1", "a=1", "-5.00", "+5", "-5,000.25", "-5e3", "+1.5E-7", ""].map(
+    (text) => [visible(text), text],
+  ),
+)("--excel does not change %s, which contains no formula", (_, text) => {
+  expect(neutralizeFormulas(text)).toBe(text);
+});
+
+/** Writes one cell as CSV. */
+function cellOf(value: RowValue, type: ReadableColumn["type"], options: Partial<CsvOptions> = {}): string {
+  const columns = ["a", "b"].map((name) => ({ name, type, about: "" }));
+  const source = { name: "t", columns, batches: () => [[[value, null]]] };
+  const csv = { excel: false, decimalComma: false, delimiter: ",", ...options };
+  const chunks = [...write([source], { csv, warn: () => {} })];
+  return String(chunks[1]?.data).replace(/,\r?\n$/, "");
+}
+
+test.each([
+  [1, "boolean", {}, "true"],
+  [0, "boolean", {}, "false"],
+  [1, "integer", {}, "1"],
+  [null, "boolean", {}, ""],
+  ["1.5", "text", { decimalComma: true }, "1.5"],
+  [1.5, "any", { decimalComma: true, delimiter: ";" }, "1,5;"],
+  ["2026-10-01T00:00:00.999Z", "timestamp", { excel: true }, "2026-10-01 00:00:00"],
+  ["2026-10-01T02:00:00+02:00", "timestamp", { excel: true }, "2026-10-01 00:00:00"],
+  ["2026-10-01T00:00:00Z", "any", { excel: true }, "2026-10-01 00:00:00"],
+  ["2026-10-01", "any", { excel: true }, "2026-10-01"],
+  ["2026-10-01", "date", { excel: true }, "2026-10-01"],
+  ["2026-10-01T00:00:00Z", "text", { excel: true }, "2026-10-01T00:00:00Z"],
+  ["=soon", "timestamp", { excel: true }, "'=soon"],
+] as const)(
+  "CSV writes %j from a column of type %s with the options %j as %j",
+  (value, type, options, text) => {
+    expect(cellOf(value, type, options).trimEnd()).toBe(text);
   },
 );
 

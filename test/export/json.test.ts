@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readJsonObjects } from "../../src/export/json.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import fc from "../support/property.js";
@@ -88,6 +89,23 @@ test("a JSON export preserves the types of undocumented columns", async () => {
   expect(await exported(mirror.path, "codes", "--ndjson", "--columns", "live,value,note")).toBe(
     '{"live":1,"value":10.5,"note":"x"}\n{"live":1,"value":"10.50","note":5}\n{"live":"[1]","value":2,"note":"true"}\n',
   );
+});
+
+test.each([
+  [1, "boolean", "true"],
+  [0, "boolean", "false"],
+  [2, "boolean", "true"],
+  [null, "boolean", "null"],
+  [null, "json", "null"],
+  ['{"a": [1]}', "json", '{"a": [1]}'],
+  ["{cut", "json", '"{cut"'],
+  ["[1]", "text", '"[1]"'],
+  [9_007_199_254_740_993n, "any", "9007199254740993"],
+  [1.5, "number", "1.5"],
+] as const)("JSON contains %s from a column of type %s as %s", (value, type, json) => {
+  const columns = [{ name: 'a"b', type, about: "" }];
+  const source = { name: "t", columns, batches: () => [[[value]]] };
+  expect([...readJsonObjects(source)]).toEqual([[`{"a\\"b":${json}}`]]);
 });
 
 test("a JSON export contains one object per row for child tables and monthly clicks, and complete records for survey results", async () => {

@@ -1,6 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type ColumnType, TypeFinder, typeOfDelta } from "../../src/export/parquet.js";
+import type { RowValue } from "../../src/query/open-rows.js";
+import type { ReadableColumn } from "../../src/query/readable-tables.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
@@ -173,3 +176,90 @@ test("Parquet exports of the same mirror are identical, and are never printed to
     err: expect.stringContaining("cannot be printed to a terminal"),
   });
 });
+
+test.each([
+  ["text", ["1"], "string"],
+  ["json", ["[1]"], "string"],
+  ["timestamp", ["2026-10-01T00:00:00Z", "2026-10-01"], "timestamp"],
+  ["timestamp", ["2026-02-30"], "string"],
+  ["timestamp", [5], "string"],
+  ["date", ["2026-10-01"], "date"],
+  ["date", ["2026-10-01T00:00:00Z"], "string"],
+  ["date", [20], "string"],
+  ["boolean", [0, 1, null], "boolean"],
+  ["boolean", [0, 2], "string"],
+  ["boolean", ["1"], "string"],
+  ["integer", [1, 2 ** 53 - 1], "long"],
+  ["integer", [9_007_199_254_740_993n], "long"],
+  ["integer", [1, 1.5], "decimal(18,6)"],
+  ["integer", [2 ** 53], "double"],
+  ["integer", [1, "x"], "string"],
+  ["number", [1], "decimal(18,6)"],
+  ["number", [999_999_999_999.5, -999_999_999_999], "decimal(18,6)"],
+  ["number", [1_000_000_000_000], "double"],
+  ["number", [0.000001, -0.123456], "decimal(18,6)"],
+  ["number", [0.1234567], "double"],
+  ["number", [1e-7], "double"],
+  ["number", ["1.5"], "string"],
+  ["number", [null], "decimal(18,6)"],
+  ["any", [null], "string"],
+  ["any", ["2026-10-01", null], "date"],
+  ["any", ["2026-10-01", "2026-10-01T00:00:00Z"], "timestamp"],
+  ["any", [1, 2n], "long"],
+  ["any", [1, 1.5], "decimal(18,6)"],
+  ["any", [1, 1e-7], "double"],
+  ["any", [1, "2026-10-01"], "string"],
+  ["any", ["2026-10-01", 1], "string"],
+  ["any", [9_007_199_254_740_993n, 1.5], "double"],
+  ["integer", [10_000_000_000_000, 1.5], "double"],
+] as const)("a Parquet column of type %s with the values %s is stored as %s", (type, values, stored) => {
+  expect(storedType(type, values).delta).toBe(stored);
+});
+
+test.each([
+  ["long", "integer", [1, 1.5], "double"],
+  ["long", "integer", [1], "long"],
+  ["double", "integer", [1], "double"],
+  ["decimal(18,6)", "integer", [1], "decimal(18,6)"],
+  ["decimal(18,6)", "number", [1e-7], "double"],
+  ["timestamp", "timestamp", ["soon"], "string"],
+  ["string", "timestamp", ["2026-10-01"], "string"],
+  ["long", "number", [1], "double"],
+  ["long", "text", ["a"], "string"],
+  ["struct", "integer", [1], "string"],
+] as const)(
+  "a Delta column of type %s that receives %s values such as %s changes to %s, and is never narrowed",
+  (current, type, values, stored) => {
+    expect(storedType(type, values, current).delta).toBe(stored);
+  },
+);
+
+/** Returns the type in which a column with the given values is stored. */
+function storedType(type: ReadableColumn["type"], values: readonly RowValue[], current?: string) {
+  const column = { name: "x", type, about: "" };
+  const finder = new TypeFinder([column], () => (current === undefined ? undefined : typeOfDelta(current)));
+  for (const value of values) finder.add([value]);
+  return finder.types()[0] as ColumnType;
+}
+
+test.each([
+  ["timestamp", "2026-10-01T02:00:00.5+02:00", 1_790_812_800_500_000n, "2026-10-01 00:00:00.5"],
+  ["timestamp", "1969-12-31T23:59:59.999999Z", -1n, "1969-12-31 23:59:59.999999"],
+  ["timestamp", "2026-10-01T00:00:00.000001Z", 1_790_812_800_000_001n, "2026-10-01 00:00:00.000001"],
+  ["date", "1970-01-02", 1, "1970-01-02"],
+  ["boolean", 1, true, 1],
+  ["boolean", 0, false, 0],
+  ["long", 7, 7n, 7],
+  ["decimal(18,6)", -12.5, -12_500_000n, -12.5],
+  ["decimal(18,6)", 0.000001, 1n, 0.000001],
+  ["double", 1.5, 1.5, 1.5],
+  ["double", 2n, 2, 2],
+  ["string", 1.5, "1.5", "1.5"],
+] as const)(
+  "the type %s stores %s as %s, which becomes %s if the column changes to text",
+  (name, value, stored, text) => {
+    const type = typeOfDelta(name);
+    expect(type.convert(value)).toBe(stored);
+    expect(type.revert(stored)).toBe(text);
+  },
+);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openRows } from "../../src/query/open-rows.js";
-import { describeTable } from "../../src/query/readable-tables.js";
+import { inBatches, openRows } from "../../src/query/open-rows.js";
+import { describeTable, withRemovedRecords } from "../../src/query/readable-tables.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 test.each([
@@ -17,4 +17,64 @@ test.each([
   const selection = { mirror, table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
   const rows = [...openRows(selection).batches()].flat(2);
   expect(rows).toEqual(numbers.slice(0, limit));
+});
+
+/** A mirror with the orders 1 to 4, of which 2 and 4 have been removed. The orders with even numbers are in USD. */
+const mirror = await makeMirror();
+const orders = [1, 2, 3, 4].map((n) =>
+  anOrder(n, { order_date: `2026-10-0${n}T00:00:00Z`, currency: n % 2 === 0 ? "USD" : "EUR" }),
+);
+writeRead(mirror, "orders", orders);
+writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-2", "order-4"] });
+
+test.each([
+  [{}, ["1", "3", "2", "4"]],
+  [{ limit: 0 }, []],
+  [{ limit: 1 }, ["1"]],
+  [{ limit: 3 }, ["1", "3", "2"]],
+  [{ limit: 9 }, ["1", "3", "2", "4"]],
+  [{ where: "currency = 'USD'" }, ["2", "4"]],
+  [{ where: "1 -- all" }, ["1", "3", "2", "4"]],
+  [{ since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) }, ["3", "2"]],
+  [{ where: "0 OR 1", since: Date.UTC(2026, 9, 3) }, ["3", "4"]],
+])("openRows reads and counts current records before removed records: %j", (selection, ids) => {
+  const table = withRemovedRecords(describeTable(mirror, "orders"));
+  const { batches, count, rawRecords } = openRows({ mirror, table, ...selection });
+  const rows = [...batches()].flat();
+  expect(rows.map(([id]) => id)).toEqual(ids.map((n) => `order-${n}`));
+  expect(count?.()).toBe(ids.length);
+  const records = [...(rawRecords?.() ?? [])].flat().map((json) => JSON.parse(json));
+  expect(records.map(({ id, removed_at }) => `${id} ${removed_at}`)).toEqual(
+    rows.map((row) => `${row[0]} ${row.at(-1)}`),
+  );
+});
+
+test("openRows returns the columns in the requested order without duplicates, and then no raw records", () => {
+  const table = describeTable(mirror, "orders");
+  const source = openRows({ mirror, table, columns: ["month", "id", "month"] });
+  expect(source.columns.map(({ name }) => name)).toEqual(["month", "id"]);
+  expect([...source.batches()]).toEqual([
+    [
+      ["2026-10", "order-1"],
+      ["2026-10", "order-3"],
+    ],
+  ]);
+  expect(source.rawRecords).toBeUndefined();
+  const all = openRows({ mirror, table });
+  expect(all.columns.map(({ name }) => name)).not.toContain("month");
+  expect(JSON.parse([...(all.rawRecords?.() ?? [])].flat()[0] ?? "")).not.toHaveProperty("removed_at");
+  expect(openRows({ mirror, table: describeTable(mirror, "order_line_items") }).rawRecords).toBeUndefined();
+});
+
+test.each([
+  [0, []],
+  [63, [63]],
+  [64, [64]],
+  [65, [64, 1]],
+  [128, [64, 64]],
+])("%i rows are read in batches of up to 64 rows, none of which is empty", (count, sizes) => {
+  const rows = Array.from({ length: count }, (_, n) => [n]);
+  const batches = [...inBatches(rows)];
+  expect(batches.map((batch) => batch.length)).toEqual(sizes);
+  expect(batches.flat()).toEqual(rows);
 });

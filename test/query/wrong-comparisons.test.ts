@@ -67,3 +67,138 @@ test.each(["is_cancelled = false", "status = 'true'", "iif(is_cancelled, 'true',
     expect(findWrongComparisons(condition)).toEqual([]);
   },
 );
+
+test.each([
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "=",
+  "==",
+  "!=",
+  "<>",
+  "IS",
+  "IS NOT",
+  "BETWEEN",
+  "NOT BETWEEN",
+  "IN",
+  "NOT IN",
+  "IN (",
+  "LIKE",
+  "GLOB",
+])("findWrongComparisons finds an unquoted date to the right of %s", (operator) => {
+  expect(findWrongComparisons(`day ${operator} 2026-10-01`)).toEqual([
+    expect.stringContaining("so `day` is compared with 2015: write `'2026-10-01'`"),
+  ]);
+});
+
+test.each(["+", "OR", "||"])(
+  "findWrongComparisons ignores an unquoted date to the right of %s",
+  (operator) => {
+    expect(findWrongComparisons(`day ${operator} 2026-10-01`)).toEqual([]);
+  },
+);
+
+test.each([
+  ["o.order_date < 2026-10", "`o.order_date` is compared with 2016: write `'2026-10'`"],
+  ["month = 2026-1-05", "`month` is compared with 2020: write `'2026-01-05'`"],
+  ["seen_changed_at > 1999-12-31", "`seen_changed_at` is compared with 1956"],
+  ["order_date_utc > 2100-01-01", "`order_date_utc` is compared with 2098"],
+  ["day > 2026/10/1", "is a division, so `day` is compared with 202: write `'2026-10-01'`"],
+  ["day > 2026/0", "is compared with null"],
+  ["2026-10-01 <= datetime(day)", "`day` is compared with 2015"],
+  ["day BETWEEN '2026-01-01' AND 2026-10-01", "`day` is compared with 2015"],
+  ["day BETWEEN date('now') AND 2026-10-01", "`day` is compared with 2015"],
+  ["id = 'x' AND 2026-10-01 < day", "`day` is compared with 2015"],
+  ["date(2026-10-01)", "so `date()` receives 2015"],
+  ["datetime ( 2026-10-01 )", "so `datetime()` receives 2015"],
+  ["julianday(2026-10-01)", "so `julianday()` receives 2015"],
+  ["unixepoch(2026-10-01)", "so `unixepoch()` receives 2015"],
+  ["total > 2026-10-01 OR day > 2026-11-01", "`2026-11-01` without quotes"],
+])("findWrongComparisons explains the unquoted date in `%s`", (sql, text) => {
+  expect(findWrongComparisons(sql)).toEqual([expect.stringContaining(text)]);
+});
+
+test.each([
+  "total_amount = 2026-10-01",
+  "day = '2026-10-01' AND 2026-10-01",
+  "max(2026-10-01)",
+  "day > 2026-101",
+  "day > 2026-10.5",
+  "candidate > 2026-10-01",
+  "day > 3026-10-01",
+  "day > 2026",
+  "total_amount > '2026-10' AND total_amount > 2026-10-01",
+  "[day > 2026-10-01]",
+  "`day > 2026-10-01`",
+  "/* day > 2026-10-01",
+  "'it''s -- ' /* day > */ > 2026-10-01",
+])("findWrongComparisons finds no unquoted date in `%s`", (sql) => {
+  expect(findWrongComparisons(sql)).toEqual([]);
+});
+
+test.each([
+  ["day = '1/10/2026'", "'2026-10-01'"],
+  ["day = '01-10-26'", "'2026-10-01'"],
+  ["day = '01.10.2026 12:00'", "'2026-10-01'"],
+  ["day = '1/10/2026T12:00'", "'2026-10-01'"],
+  ["day = '2026-1-5'", "'2026-01-05'"],
+  ["day = '2026.01.05'", "'2026-01-05'"],
+  ["day = '2026-1-5 12:00'", "'2026-01-05'"],
+  ["day = '20260105T12:00'", "'2026-01-05'"],
+  ["month = '2026/9'", "'2026-09'"],
+  ["[day] IN ('2026-9')", "'2026-09'"],
+  ["`day` = '2026/09/05'", "'2026-09-05'"],
+  ["'2026/09/05' < day", "'2026-09-05'"],
+  ["day = '2026-10-01' OR day = '2026/11/02'", "'2026-11-02'"],
+  ["id = '2026/10/01' OR day = '2026/11/02'", "'2026-11-02'"],
+])("findWrongComparisons finds a date that is not in ISO format: %s", (sql, iso) => {
+  expect(findWrongComparisons(sql)).toEqual([expect.stringContaining(`write dates as \`${iso}\``)]);
+});
+
+test.each([
+  "day = '2026-10-01'",
+  "month = '2026-10'",
+  "order_date = '2026-10-01 12:00'",
+  "order_date = '2026-10-01T12:00:00Z'",
+  "day > '202610'",
+  "day > '2026'",
+  "day = '2026-10-011'",
+  "day = '2026.10-01'",
+  "day = '1/10/026'",
+  "day = '100/10/2026'",
+  "day = '1,10,2026'",
+  "id = '2026/10/01'",
+  "day > date('now') AND id = '2026/10/01'",
+  ...["format", "printf", "replace", "strftime", "substr", "substring"].map(
+    (name) => `${name.toUpperCase()}(day) = '2026/10/01'`,
+  ),
+])("findWrongComparisons accepts the date in `%s`", (sql) => {
+  expect(findWrongComparisons(sql)).toEqual([]);
+});
+
+test("findWrongComparisons returns one warning of each kind, and one for each timestamp", () => {
+  const sql = `SELECT 1 FROM orders WHERE order_date > datetime('now') AND synced_at > datetime('now') AND order_date < datetime('now')
+    AND day > 2026-10-01 AND day < 2026-10-02 AND day > '1/1/2026' AND day < '2/1/2026' AND is_cancelled = 'true' AND is_refunded = 'true'`;
+  expect(findWrongComparisons(sql)).toEqual([
+    expect.stringContaining("compare `datetime(order_date)`"),
+    expect.stringContaining("compare `datetime(synced_at)`"),
+    expect.stringContaining("`2026-10-01` without quotes"),
+    expect.stringContaining("compared with `'1/1/2026'`"),
+    expect.stringContaining("`is_cancelled` is 1 or 0"),
+  ]);
+});
+
+test.each([
+  "datetime > order_date",
+  "order_date > max(datetime('now'))",
+  "order_date || 'x' > datetime('now')",
+  "order_date + datetime('now')",
+  "datetime(day) > order_date_utc",
+  "date(order_date) > datetime('now')",
+  "'TRUE' = o.status",
+  "is_cancelled = 'truely'",
+  "coalesce(is_cancelled, 0) = 'true'",
+])("findWrongComparisons accepts `%s`", (sql) => {
+  expect(findWrongComparisons(sql)).toEqual([]);
+});
