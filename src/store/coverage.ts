@@ -1,5 +1,12 @@
-import { contains, mergeRanges, overlaps, subtractRanges, type TimeRange } from "../util/time-ranges.js";
-import { dayMs, formatInstant, formatInstantOrNull, minuteMs } from "../util/timestamps.js";
+import {
+  contains,
+  mergeRanges,
+  overlaps,
+  startOfSecond,
+  subtractRanges,
+  type TimeRange,
+} from "../util/time-ranges.js";
+import { dayMs, formatInstant, formatInstantOrNull, minuteMs, secondMs } from "../util/timestamps.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { equalCountsSql, finishedRunSql } from "./runs.js";
 
@@ -119,13 +126,13 @@ export function findLastReadAt(covered: readonly CoveredRange[], date: number | 
 }
 
 /**
- * Returns the range in which a record's exact date may lie. An API may truncate dates to days or minutes, but filter
- * records by their exact dates. A date at midnight can therefore be any time on that day, and a date without seconds
- * any time in that minute.
+ * Returns the range in which a record's exact date may lie. An API may truncate dates to days, minutes or seconds, but
+ * filter records by their exact dates. A date at midnight can therefore be any time on that day, and a date without
+ * seconds any time in that minute.
  */
-function possibleDates(date: number): TimeRange {
-  const from = Math.floor(date);
-  const length = date % dayMs === 0 ? dayMs : date % minuteMs === 0 ? minuteMs : 1;
+export function possibleDates(date: number): TimeRange {
+  const from = startOfSecond(date);
+  const length = date % dayMs === 0 ? dayMs : date % minuteMs === 0 ? minuteMs : secondMs;
   return { from, to: from + length - 1 };
 }
 

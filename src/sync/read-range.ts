@@ -1,5 +1,6 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Clock } from "../deps.js";
+import { possibleDates } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
@@ -13,9 +14,11 @@ import { Budget, type DatedRun } from "./run.js";
 interface CompletePage {
   kind: "complete";
   range: TimeRange;
-  /** The records in `range`, and then some of those from the second before it. The next page contains that second. */
+  /** The records in `range`, and then some older ones that the next page contains as well. */
   records: readonly Json[];
   countInRange: number;
+  /** The start of the dates of `records`, which can be before `range`. */
+  oldest: number;
   /** The API's count for the requested dates, which can start earlier than `range`. */
   total: number;
   requestedAt: number;
@@ -23,7 +26,8 @@ interface CompletePage {
 
 /**
  * A response to a request for the newest records in a date range.
- * - dense: All records are from the same second (`range`), which may contain more records than fit on a page.
+ * - dense: All records are from the same second (`range`), which may contain more records than fit on a page. If their
+ *   date could be truncated, `range` is part of the minute or day.
  * - faulty: The response violates A1, A2 or A3. `range` is the requested range.
  */
 type NewestPage = CompletePage | { kind: "dense" | "faulty"; range: TimeRange; total: number };
@@ -101,7 +105,8 @@ async function* requestPages(
 
 /**
  * Requests the newest records in a range. A full page is complete only for the dates after the second of its oldest
- * record, because more records from that second may follow. A page that is not full is complete for the whole range.
+ * record, because more records from that second may follow. If that date could be truncated, the entire minute or day is
+ * incomplete. A page that is not full is complete for the whole range.
  * @throws UnexpectedResponse if a record has no valid ID
  */
 async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPage> {
@@ -117,19 +122,13 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   if (!seconds) return { kind: "faulty", range, total };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;
+  const page = { kind: "complete", records: items, total, requestedAt } as const;
   if (oldest === undefined || !hasMore)
-    return { kind: "complete", range, records: items, countInRange: items.length, total, requestedAt };
-  const from = oldest + 1_000;
+    return { ...page, range, countInRange: items.length, oldest: range.from };
+  const from = possibleDates(oldest).to + 1;
   if (from > range.to) return { kind: "dense", range: { from: oldest, to: range.to }, total };
   const countInRange = seconds.filter((second) => second >= from).length;
-  return {
-    kind: "complete",
-    range: { from, to: range.to },
-    records: items,
-    countInRange,
-    total,
-    requestedAt,
-  };
+  return { ...page, range: { from, to: range.to }, countInRange, oldest };
 }
 
 /**
@@ -200,16 +199,15 @@ async function storePages(run: DatedRun, pages: readonly RequestedPage[]): Promi
 }
 
 /**
- * Stores a page. The records from the second before its range are stored as well, so that an interrupted run loses none
- * of them, but only the next page makes that second part of the coverage.
+ * Stores a page. The records before its range are stored as well, so that an interrupted run loses none of them, but
+ * only the next page makes their dates part of the coverage.
  * @returns the copies of mirrored records, which are still to be resolved
  */
 function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { apiTotals, runId, state, writer } = run;
-  const { countInRange, range, records, requestedAt } = page;
+  const { oldest, range, records, requestedAt } = page;
   const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
-  const from = countInRange < records.length ? range.from - 1_000 : range.from;
-  const changed = addedOrChanged > 0 ? { from, to: range.to } : null;
+  const changed = addedOrChanged > 0 ? { from: oldest, to: range.to } : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);
   return copies;
 }

@@ -44,7 +44,7 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
 test.each([
   ["a date at midnight", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
   ["a date without seconds", "2026-11-05T10:30:00Z", "2026-11-05T10:30:59.999Z"],
-  ["a date with seconds", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.000Z"],
+  ["a date with seconds", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.999Z"],
 ])("%s was last read when the earliest read of its possible dates was sent", (_, date, last) => {
   const [from, to] = [Date.parse(date), Date.parse(last)];
   const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];

@@ -85,6 +85,28 @@ describe("orders with an imprecise date", () => {
   });
 });
 
+describe("orders whose dates the API truncates", () => {
+  const newest = noon - hour + 25_000;
+  const oldestOnPage = newest - 99 * 20 * minute;
+
+  test.each([
+    ["minutes", "minute", minute],
+    ["midnight", "day", day],
+  ] as const)(
+    "if the API truncates dates (%s), an interrupted sync does not count the %s of the last order it read as covered",
+    async (datePrecision, _unit, length) => {
+      const truncated = ordersBefore(newest, 250, 20 * minute);
+      const brand = makeBrand({ orders: truncated, variants: { datePrecision } });
+      let pages = 0;
+      await brand.stopped("sync orders", (request) => readsOrders(request) && ++pages === 2);
+      const covered = Math.ceil(oldestOnPage / length) * length;
+      expect(brand.sql("SELECT from_at FROM coverage")).toEqual([{ from_at: at(covered) }]);
+      expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+      expect(brand.mirrored()).toEqual(ids(brand));
+    },
+  );
+});
+
 describe("orders with an unreadable date", () => {
   test.each(["2026-02-30T11:00:00Z", "2026-11-20T24:00:00Z", "yesterday", null])(
     "sync stores an order with the unreadable date %j unchanged, warns, and leaves the orders unverified",
