@@ -15,7 +15,8 @@ interface ListOptions {
   /** Returns a record's ID, or null if it has none. */
   idOf?: (record: Json) => string | null;
   /**
-   * The keys of the mirrored records. If any of them is absent from a complete list, the list is read a second time.
+   * The keys of the mirrored records. If a complete list lacks any of them, or a record that an earlier read returned,
+   * the list is read a second time.
    */
   mirroredKeys?: readonly string[];
 }
@@ -64,18 +65,25 @@ const maxReadingsInRandomOrder = 12;
  */
 export async function readList(run: ListRun, options: ListOptions = {}): Promise<List> {
   const { mirroredKeys } = options;
-  const first = await readUntilSettled(run, options);
+  const { list: first, allRecords } = await readUntilSettled(run, options);
   if (!first.isComplete || !mirroredKeys) return first;
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(run.resource, record, position)));
-  if (mirroredKeys.every((key) => keys.has(key))) return first;
+  const lacksReturned = first.records.size < allRecords.size;
+  if (!lacksReturned && mirroredKeys.every((key) => keys.has(key))) return first;
   // If one record is removed and another added while the pages are being read, a third record can move to a page that
   // has already been read.
-  const second = await readUntilSettled(run, options);
+  const { list: second } = await readUntilSettled(run, options);
   return { ...second, records: mergeRecords([first, second]), requestedAt: first.requestedAt };
 }
 
-async function readUntilSettled(run: ListRun, options: ListOptions): Promise<List> {
+interface SettledList {
+  list: List;
+  /** The records from all reads, including those that are not in `list`. */
+  allRecords: RecordsById;
+}
+
+async function readUntilSettled(run: ListRun, options: ListOptions): Promise<SettledList> {
   const { resource } = run;
   const { path = resource.path, idOf = (record: Json) => findRecordKey(resource, record) } = options;
   const query = { ...resource.query, ...options.query };
@@ -84,11 +92,13 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Lis
   for (;;) {
     const newest = collectRecords(resource, await requestPages(run, path, query), idOf);
     readings.push(newest);
+    const allRecords = mergeRecords(readings);
     const complete = findCompleteList(readings, newest);
-    if (complete) return complete;
+    if (complete) return { list: complete, allRecords };
     if (readings.length >= maxReadings) {
       const repeated = findLastingDuplicates(readings, newest);
-      if (repeated.length > 0 || !isRandomlySorted(readings)) return combineReadings(readings, { repeated });
+      if (repeated.length > 0 || !isRandomlySorted(readings))
+        return { list: combineReadings(readings, { repeated }), allRecords };
     }
   }
 }

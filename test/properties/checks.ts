@@ -1,3 +1,4 @@
+import { findForbidden } from "../../src/errors.js";
 import { detailsResource } from "../../src/resources/resource.js";
 import { compareTables } from "../../src/store/table-check.js";
 import { checkChangeTimes } from "./change-checks.js";
@@ -169,11 +170,14 @@ export function countSwaps(world: World, instant: number, second: number): numbe
  * interrupted run read within the last hour.
  */
 export function detailsReadSince({ runs }: World, end: RunResult): number {
-  const finished = runs.findLastIndex(
-    (run) => run !== end && run.job === "sync" && (run.code === 0 || run.code === 8),
-  );
+  const finished = runs.findLastIndex((run) => run !== end && isFinishedSync(run));
   const resumed = runs.slice(finished + 1).find(({ startedAt }) => startedAt >= end.startedAt - 3_600_000);
   return resumed?.startedAt ?? end.startedAt;
+}
+
+/** Returns false for a sync that was interrupted, including one to which the API denied access (exit code 8). */
+function isFinishedSync({ code, error, job }: RunResult): boolean {
+  return job === "sync" && (code === 0 || (code === 8 && findForbidden(error) === null));
 }
 
 /** Checks that campaign details are not older than the run that verified them. */

@@ -161,6 +161,13 @@ const counterexamples: Counterexample[] = [
     steps: [run("sync", { untilDays: 16 }), verify],
   },
   {
+    title: "a campaign's assignments change just before the API denies access in the middle of a run",
+    list: "opportunities",
+    records: 21,
+    perPage: 4,
+    steps: [sync, run("sync", {}, at(8, event("assign", 1_529)), at(8, "403")), sync],
+  },
+  {
     title: "an order is withdrawn during a repair",
     list: "orders",
     records: 9,
@@ -185,6 +192,18 @@ const variantCounterexamples: VariantCounterexample[] = [
     perPage: 4,
     variants: { datePrecision: "minutes", dailyTotals: "recent" },
     steps: [event("withdraw"), run("sync", {}, at(3, "403")), event("withdraw", 3543), event("new"), sync],
+  },
+  {
+    title:
+      "the API denies access after a page that ends in the middle of a minute, and an order is replaced later",
+    list: "orders",
+    records: 50,
+    perPage: 4,
+    variants: { datePrecision: "minutes", dailyTotals: "absent" },
+    steps: [
+      run("sync", {}, at(1, event("sameSecond")), at(3, "403")),
+      run("sync", {}, at(8, event("swap", 7210)), at(8, event("new"))),
+    ],
   },
   {
     title: "an order is added with a date half a second before a range that was read",

@@ -63,7 +63,8 @@ test("if a date is unreadable, findLastReadAt returns the time of the latest rea
 });
 
 test("a date with a fraction of a millisecond is covered by a range that ends in that millisecond", () => {
-  expect(findLastReadAt([{ from: 7, to: 7, readAt: 0, runId: 1 }], 7.5)).toBe("1970-01-01T00:00:00.000Z");
+  const range = { from: 7_000, to: 7_999, readAt: 0, runId: 1 };
+  expect(findLastReadAt([range], 7_999.5)).toBe("1970-01-01T00:00:00.000Z");
 });
 
 test("a date belongs to the last read that contains it, whether or not the read was faulty", () => {

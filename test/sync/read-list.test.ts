@@ -170,6 +170,22 @@ test("readList re-reads a complete list from which a mirrored record is absent, 
   ]);
 });
 
+test("readList re-reads a complete list that lacks a record from an earlier, incomplete reading", async () => {
+  const incomplete: Page[] = [
+    [4, "a", "b"],
+    [3, "c"],
+  ];
+  // After the first page, `a` is removed and `d` is added, so `c` moves to the page that has already been read.
+  const lacking: Page[] = [
+    [3, "a", "b"],
+    [3, "d"],
+  ];
+  const { countReadings, run } = makeRun([incomplete, lacking, [[3, "b", "c", "d"]]]);
+  const list = await readList(run, { mirroredKeys: [] });
+  expect([countReadings(), list.isComplete, list.requestedAt]).toEqual([3, true, 3]);
+  expect([...list.records.keys()].sort()).toEqual(["a", "b", "c", "d"]);
+});
+
 test("readList reads a complete list once if it contains all mirrored records", async () => {
   const { countReadings, run } = makeRun([[[2, "a", "b"]]]);
   await readList(run, { mirroredKeys: ["b"] });
