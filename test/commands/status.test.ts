@@ -1,11 +1,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/deps.js";
 import { resources } from "../../src/resources/registry.js";
 import { type CoveredRange, withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
+import { writeJsonInfo } from "../../src/store/database.js";
+import { lockMirror } from "../../src/store/mirror-lock.js";
 import { writeOwner } from "../../src/store/owner.js";
-import { beginRun, updateRun } from "../../src/store/runs.js";
+import {
+  beginRun,
+  type FailedCommand,
+  updateRun,
+  writeAccessDenial,
+  writeFailedCommand,
+  writeVerifyFinding,
+} from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -217,6 +227,179 @@ test("status shows the findings of the last `verify` until a later sync replaces
   end(2, "incomplete", "The list never settled.");
   expect(await said()).not.toContain("15228 records");
   expect(await said()).toContain("! orders: the last run was incomplete: The list never settled.");
+  mirror.db.close();
+});
+
+test("status --max-age names each denial once, the resources that are too old, and one command", async () => {
+  const mirror = await makeMirror();
+  for (const name of ["orders", "roster", "content"])
+    writeRead(mirror, name, [], { at: "2026-11-02T02:00:00.000Z" });
+  writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
+  const at = "2026-11-02T03:00:00.000Z";
+  const deny = (name: string, error: string, hint: string) =>
+    writeAccessDenial(mirror, name, { at, error, hint });
+  deny("orders", "The plan is too small.", "check the plan");
+  deny("roster", "The plan is too small.", "check the plan");
+  deny("content", "The key lacks a scope.", "check the plan");
+  const run = beginRun(mirror, "gifts", at);
+  updateRun(mirror, run, { finished_at: at, outcome: "failed", error: "The API is away." });
+  const status = async (...words: string[]) =>
+    await brandapi(["status", ...words, "--db", mirror.path], { clock });
+  const { code, out, err } = await status("--max-age", "26h", "--quiet");
+  expect({ code, out }).toEqual({ code: 10, out: "" });
+  const place = `--db ${mirror.path}`;
+  expect(err).toBe(
+    "warning: gifts: the last run failed: The API is away.\n" +
+      "brandapi: Refused on 2026-11-02 03:00: orders, roster: The plan is too small. " +
+      "Refused on 2026-11-02 03:00: content: The key lacks a scope. Older than 26h: gifts.\n" +
+      `  hint: check the plan; run \`brandapi sync gifts ${place}\`\n`,
+  );
+  expect((await status()).out).toContain(
+    "! orders: refused on 2026-11-02 03:00: The plan is too small.\n! roster: refused",
+  );
+  const denied = await status("orders", "--max-age", "26h");
+  expect([denied.code, denied.err]).toEqual([
+    10,
+    expect.stringMatching(/: orders: [^:]*\n.*hint: check the plan\n$/),
+  ]);
+  expect(denied.out).toMatch(/^orders +0 +all +2026-11-02 02:00 +4h !$/m);
+  mirror.db.close();
+});
+
+test("status --max-age reports a rejected key instead of the age of the data", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z" });
+  const at = "2026-11-02T03:00:00.000Z";
+  const failed: FailedCommand = {
+    command: "sync",
+    at,
+    error: "The key is wrong.",
+    hint: "check it",
+    isRefused: true,
+  };
+  const status = async (...words: string[]) =>
+    await brandapi(["status", ...words, "--db", mirror.path], { clock });
+  writeFailedCommand(mirror, failed);
+  const refused = await status("--max-age", "26h", "--quiet");
+  expect(refused).toMatchObject({
+    code: 10,
+    err: "brandapi: The last sync, 2026-11-02 03:00, failed: The key is wrong.\n  hint: check it\n",
+  });
+  writeFailedCommand(mirror, { ...failed, error: "No network.", isRefused: false });
+  const fresh = await status("--max-age", "26h");
+  expect([fresh.code, fresh.err]).toEqual([0, ""]);
+  expect(fresh.out).toContain("! the last sync, 2026-11-02 03:00, failed: No network.\n");
+  const stale = await status("--max-age", "1h", "--quiet");
+  expect([stale.code, stale.err]).toEqual([
+    10,
+    expect.stringMatching(
+      /^warning: the last sync, .* failed: No network\.\nbrandapi: Older than 60m: orders\.\n/,
+    ),
+  ]);
+  mirror.db.close();
+});
+
+test("status lists a run in progress before the problems of each resource", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1, { order_date: "soon" }), anOrder(2, { total_amount: "12" })]);
+  const status = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
+  const signal = new AbortController().signal;
+  const lock = await lockMirror(mirror.path, { clock: { ...systemClock, now: () => now - 300_000 }, signal });
+  const problems = (await status()).split("\n").filter((line) => line.startsWith("! "));
+  expect(problems).toEqual([
+    expect.stringMatching(/^! a run is in progress .*2026-11-02 05:55/),
+    "! orders: 1 record without a readable date",
+    expect.stringMatching(/^! orders: unexpected types: 1 text number in orders\.total_amount /),
+  ]);
+  lock.release();
+  expect(await status()).not.toContain("in progress");
+  const at = "2026-11-02T05:00:00.000Z";
+  const run = beginRun(mirror, "orders", at);
+  updateRun(mirror, run, { finished_at: at, outcome: "verified", error: "1 order has a bad date" });
+  expect(await status()).toContain("1 order has a bad date: run `brandapi verify orders --repair`");
+  mirror.transaction(() => writeVerifyFinding(mirror, "unrepairable", "orders", run));
+  expect(await status()).toContain("1 order has a bad date: the API must correct these records");
+  mirror.db.close();
+});
+
+test("status shows a denial together with the findings of an earlier `verify` and the error of a later run", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
+  const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
+    const at = `2026-11-02T0${hour}:00:00.000Z`;
+    updateRun(mirror, beginRun(mirror, "orders", at), { finished_at: at, outcome, error });
+    return at;
+  };
+  end(1, "verified", "2 orders differ");
+  const at = end(2, "incomplete", "The plan is too small.");
+  writeAccessDenial(mirror, "orders", { at, error: "The plan is too small.", hint: null });
+  const problems = async () =>
+    (await brandapi(["status", "--db", mirror.path], { clock })).out.match(/^! .*$/gm);
+  const found = "! orders: 2 orders differ: run `brandapi verify orders --repair`";
+  const refused = "! orders: refused on 2026-11-02 02:00: The plan is too small.";
+  expect(await problems()).toEqual([found, refused]);
+  end(3, "incomplete", "The list never settled.");
+  expect(await problems()).toEqual([
+    found,
+    refused,
+    "! orders: the last run was incomplete: The list never settled.",
+  ]);
+  mirror.db.close();
+});
+
+test.each([
+  ["the start of today", "2026-11-02", "2026-11-01T06:00:00.001Z", "from the start", undefined],
+  [
+    "yesterday",
+    "2026-11-01T12:00:00.000Z",
+    "2026-10-31T06:00:00.000Z",
+    "from the start to 2026-11-01",
+    "2 days",
+  ],
+])(
+  "status shows the end of a covered range that ends with %s, and data that is at least two days old",
+  async (_, to, readAt, range, age) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+    beginRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");
+    const start = {
+      from: Number.NEGATIVE_INFINITY,
+      to: Date.parse(to),
+      readAt: Date.parse(readAt),
+      runId: 1,
+    };
+    recordCoverage(mirror, "orders", start);
+    mirror.db.close();
+    const { out } = await brandapi(["status", "--db", mirror.path], { clock });
+    expect(out).toMatch(new RegExp(`^orders +1 +${range}  +2026-11-02 02:00 `, "m"));
+    expect(out).toMatch(/^gifts +0 +not yet +never$/m);
+    expect(/: the oldest rows were last read (.*) ago/.exec(out)?.[1]).toBe(age);
+  },
+);
+
+test("status shows the last backup, the omitted fields and the number of forgotten hosts", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  const home = makeHome();
+  const path = join(home, "copy.sqlite");
+  writeFileSync(path, "");
+  const status = async (omit: string) => {
+    const profiles = { default: { db: mirror.path, keyExpiresAt: "2026-11-04T06:00:00.000Z", omit } };
+    mkdirSync(join(home, ".config/brandapi"), { recursive: true });
+    writeFileSync(join(home, ".config/brandapi/config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
+    return await brandapi(["status"], { clock, home });
+  };
+  const plain = await status("");
+  expect(plain.out).not.toMatch(/Last backup|Omitted|Forgotten/);
+  expect(plain.err).toMatch(/^warning: The key expires at 2026-11-04T06:00:00.000Z \(2 days left\)/);
+  mirror.transaction(() => {
+    writeJsonInfo(mirror, "last_backup", { at: "2026-11-02T01:00:00.000Z", path });
+    writeJsonInfo(mirror, "omit", ["title", "intro"]);
+    writeJsonInfo(mirror, "forgotten", ["h1"]);
+  });
+  const kept = `\nLast backup: 2026-11-02 01:00, 5h ago, ${path}\n\nOmitted: title, intro\n\nForgotten: 1 host\n`;
+  expect((await status("title,intro")).out).toContain(kept);
+  expect((await status("title")).out).toContain("\nOmitted: title (from the next sync on)\n");
   mirror.db.close();
 });
 
