@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeBrand } from "../support/brand.js";
+import { makeBrand, type TestBrand, testBaseUrl } from "../support/brand.js";
 import { createEmptyMirror } from "../support/mirror.js";
+import { day, hour, memberOf, noon, orderAt, ordersBefore } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
   "`%s` fails if there is no mirror, and does not create one",
@@ -52,15 +54,17 @@ test("verify reports a named resource that has never been synced, and --repair r
 
 test("verify prints one line about the changes that it cannot detect", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
-  expect((await brand.run("sync orders roster surveys")).code).toBe(0);
+  expect((await brand.run("sync orders content roster surveys opportunities")).code).toBe(0);
   const { out } = await brand.run("verify");
   const lines = out.split("\n").filter((line) => /^\w|cannot detect/.test(line));
-  expect(lines).toEqual([
-    expect.stringMatching(/^orders: /),
-    expect.stringMatching(/^roster: /),
-    expect.stringMatching(/^surveys: /),
-    "`verify` cannot detect a change to orders that affects none of these numbers, or a change to the details of surveys: syncs re-read them over time.",
+  expect(lines.map((line) => line.split(":")[0])).toEqual([
+    ...["orders", "roster", "opportunities", "content", "surveys"],
+    "`verify` cannot detect a change to orders or content that affects none of these numbers, or a change to the details of opportunities or surveys",
   ]);
+  expect((await brand.run("verify orders")).out).toMatch(
+    /detect a change to orders that affects none of these numbers: /,
+  );
+  expect((await brand.run("verify roster")).out).not.toContain("cannot detect");
 });
 
 test("verify reports click totals as unproven with exit code 0, because the API can restate them", async () => {
@@ -81,4 +85,127 @@ test("verify reports an outage only once, with a hint", async () => {
   expect({ code, out }).toEqual({ code: 6, out: "" });
   expect(err.match(/unavailable/g)).toHaveLength(1);
   expect(err).toContain("\n  hint: check the network");
+});
+
+test.each([
+  ["--full", "`--full` applies only to `--delta`."],
+  ["--accept-removals", "`--accept-removals` needs `--repair`."],
+  ["--delta lake --repair", "cannot be used with"],
+  ["--delta lake --evidence", "cannot be used with"],
+  ["--delta lake --accept-removals", "cannot be used with"],
+])("verify %s is rejected with exit code 2 before any request", async (flags, message) => {
+  const { code, err, requests } = await makeBrand().run(`verify ${flags}`);
+  expect([code, err, requests]).toEqual([2, expect.stringContaining(message), []]);
+});
+
+/** A brand with one order per day in August to November, which has been synced. August was read last. */
+async function syncedBrand(): Promise<TestBrand> {
+  const brand = makeBrand({
+    orders: ordersBefore(noon - hour, 100, day),
+    roster: Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`)),
+  });
+  await brand.run("sync orders roster");
+  brand.pass(hour);
+  await brand.run("sync orders --since 2026-08-01 --until 2026-08-31");
+  return brand;
+}
+
+test("verify merges adjacent months with the same result, and prints the time of the oldest read", async () => {
+  const brand = await syncedBrand();
+  const agree = "daily totals and counts agree (all, cancelled, refunded); read since 2026-11-21";
+  expect((await brand.run("verify orders")).out).toContain(
+    `orders: proven, 100 in the API and 100 in the mirror (6 requests)\n  2026-08 to 2026-11: proven: ${agree} 12:00\n`,
+  );
+  brand.data.orders = brand.data.orders.map((order, n) =>
+    n === 50 ? { ...order, total_amount: 99 } : order,
+  );
+  const { code, out, err } = await brand.run("verify orders");
+  expect(out).toContain(
+    `  2026-08 to 2026-09: proven: ${agree} 12:00\n` +
+      "  2026-10: different: 2026-10-02: totals have changed since the last read; read since 2026-11-21 12:00\n" +
+      `  2026-11: proven: ${agree} 12:00\n`,
+  );
+  expect([code, err]).toEqual([
+    8,
+    "brandapi: Found: orders differs from the API (2026-10).\n  hint: run `brandapi verify orders --repair`\n",
+  ]);
+  const json = await brand.run("verify orders --json");
+  expect(JSON.parse(json.out.split("\n")[0] ?? "")).toMatchObject({
+    resource: "orders",
+    state: "different",
+    months: [{ month: "2026-08", kind: "month" }, {}, { month: "2026-10", state: "different" }, {}],
+    api_total: 100,
+    found: ["orders differs from the API (2026-10)"],
+  });
+  const repaired = await brand.run("verify --repair");
+  expect([repaired.code, repaired.out]).toEqual([
+    0,
+    expect.stringMatching(
+      /^orders: repaired, .*\n {2}repaired: 0 new, 1 changed, 0 removed: `brandapi changes orders --run \d+/,
+    ),
+  ]);
+});
+
+test("verify --repair applies implausible removals only with --accept-removals, and otherwise suggests a later check", async () => {
+  const brand = await syncedBrand();
+  brand.data.roster = brand.data.roster.slice(0, 2);
+  const refused = await brand.run("verify roster --repair");
+  expect([refused.code, brand.mirrored("roster").length]).toEqual([8, 30]);
+  expect(refused.err).toContain("hint: run `brandapi verify roster` again later\n");
+  const applied = await brand.run("verify roster --repair --accept-removals");
+  expect([applied.code, brand.mirrored("roster").length]).toEqual([0, 2]);
+  expect(applied.out).toContain("  repaired: 0 new, 0 changed, 28 removed: ");
+});
+
+test("verify does not suggest --repair for records that only the API can correct", async () => {
+  const orders = [...ordersBefore(noon - hour, 10, day), orderAt("odd", "2026-11-10T24:00:00Z")];
+  const brand = makeBrand({ orders, variants: { undated: "in every range" } });
+  await brand.run("sync orders");
+  const { code, err } = await brand.run("verify orders");
+  expect([code, err]).toEqual([8, expect.stringContaining("hint: the API must correct these records;")]);
+});
+
+test("verify without names reports lost access as a failure, and with a name it prints the API's error", async () => {
+  const brand = await syncedBrand();
+  brand.setKey({ scopes: ["roster:read"] });
+  const all = await brand.run("verify");
+  expect([all.code, all.err]).toEqual([
+    8,
+    expect.stringContaining("1 of 2 resources failed: orders was read before, but is now refused: "),
+  ]);
+  expect((await brand.run("verify orders")).code).toBe(5);
+});
+
+test("verify prints the tables that differ from the records, even during an outage", async () => {
+  const brand = await syncedBrand();
+  const mirror = new Sqlite(brand.db);
+  mirror.exec("UPDATE orders SET total_amount = 1 WHERE id = 'o3'");
+  mirror.close();
+  brand.before = ({ path }) => (path === "/me" ? undefined : { status: 503 });
+  const outage = await brand.run("verify orders roster");
+  expect(outage.out).toMatch(/^orders: different .*\n {2}all: .*\n {2}table orders: different: 1 /);
+  expect(outage.out).not.toContain("roster");
+  brand.before = undefined;
+  const repaired = await brand.run("verify orders --repair");
+  expect([repaired.code, repaired.out]).toEqual([0, expect.stringContaining("  table orders: repaired: 1 ")]);
+});
+
+test("verify --evidence prints each number with its request and its SQL query", async () => {
+  const brand = await syncedBrand();
+  brand.data.roster = brand.data.roster.slice(1);
+  const { out } = await brand.run("verify orders roster --evidence");
+  expect(out).toMatch(/^The commands below need curl, jq and sqlite3, and these variables:\n/);
+  expect(out).toContain(`\n    export BRANDAPI_BASE_URL=${testBaseUrl}\n`);
+  expect(out).toMatch(/^ {2}check +from +to +API +mirror +asked at +note$/m);
+  expect(out).toMatch(
+    /^ {2}all {2,}2026-11-21 11:59 +100 +100 +agrees +2026-11-21 13:00\n {4}echo .* curl .*\n {4}sqlite3 .*\n {2}cancelled/m,
+  );
+  expect(out).toMatch(/^ {2}every record +29 +30 +differs /m);
+  expect(out).toMatch(/^ {2}blind spot .* unproven {2,}re-read by 2026-11-22\n {4}sqlite3 /m);
+  const [json = ""] = (await brand.run("verify roster --evidence --json")).out.split("\n");
+  expect(JSON.parse(json).evidence).toContainEqual(
+    expect.objectContaining({ api: 29, mirror: 30, agrees: false }),
+  );
+  const [plain = ""] = (await brand.run("verify roster --json")).out.split("\n");
+  expect(JSON.parse(plain)).not.toHaveProperty("evidence");
 });
