@@ -188,7 +188,7 @@ async function readLogs(
   { delta = "" }: DeltaFlags,
   deps: Deps,
 ): Promise<DeltaLog[]> {
-  if (/^$|^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is not a folder on this machine");
+  if (/^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is not a folder on this machine");
   const tables = new Set(names.length > 0 ? names.map((name) => resolveTableName(name)) : tableNames);
   const logs: DeltaLog[] = [];
   for (const table of tables) logs.push(await readDeltaLog(join(expandPath(delta, deps), table)));

@@ -9,7 +9,6 @@ import {
   ConfigurationError,
   Forbidden,
   isKeyRejected,
-  MirrorBusy,
   MirrorUnusable,
   Unauthorized,
 } from "../errors.js";
@@ -227,7 +226,7 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
  */
 async function recordFailure({ name, deps, settings }: MirrorCommand, error: unknown): Promise<void> {
   // Never write to a mirror that is damaged or that belongs to another brand.
-  if (deps.signal.aborted || error instanceof MirrorUnusable || error instanceof MirrorBusy) return;
+  if (deps.signal.aborted || error instanceof MirrorUnusable) return;
   const failure = {
     command: name,
     at: formatInstant(deps.clock.now()),

@@ -2,12 +2,73 @@ import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { asBrandapiError, completeCommands, reportError } from "../../src/cli/error-output.js";
 import { scanCommandLine } from "../../src/cli/flags.js";
-import { BrandapiError, ConfigurationError, Stopped, UsageError } from "../../src/errors.js";
+import {
+  ApiUnavailable,
+  BadRequest,
+  BrandapiError,
+  ConfigurationError,
+  Forbidden,
+  failureScope,
+  findForbidden,
+  Incomplete,
+  isKeyRejected,
+  MirrorBusy,
+  MirrorStale,
+  MirrorUnusable,
+  NotFound,
+  PaymentRequired,
+  Stopped,
+  Unauthorized,
+  UnexpectedResponse,
+  UnsafeResponse,
+  UsageError,
+} from "../../src/errors.js";
 import { errorReason, writeHint } from "../../src/util/system-errors.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more });
+
+test.each([
+  [new BrandapiError("x"), 1, "defect", "resource"],
+  [new UsageError("x"), 2, "usage", "resource"],
+  [new ConfigurationError("x"), 3, "configuration", "resource"],
+  [new MirrorUnusable("x"), 3, "mirror", "command"],
+  [new Unauthorized("x"), 4, "unauthorized", "command"],
+  [new Forbidden("x"), 5, "forbidden", "resource"],
+  [new Forbidden("x", { affectsAllRequests: true }), 5, "forbidden", "command"],
+  [new PaymentRequired("x"), 5, "plan", "resource"],
+  [new ApiUnavailable("x"), 6, "unavailable", "resource"],
+  [new ApiUnavailable("x", { affectsAllRequests: true }), 6, "unavailable", "outage"],
+  [new UnexpectedResponse("x"), 7, "unexpected-response", "resource"],
+  [new UnsafeResponse("x"), 7, "unexpected-response", "resource"],
+  [new BadRequest("x"), 7, "bad-request", "resource"],
+  [new NotFound("x"), 7, "not-found", "resource"],
+  [new Incomplete("x"), 8, "incomplete", "resource"],
+  [new MirrorBusy("x"), 9, "busy", "resource"],
+  [new MirrorStale("x"), 10, "stale", "resource"],
+  [new Stopped("SIGHUP"), 129, "stopped", "command"],
+  [new Stopped("SIGINT"), 130, "stopped", "command"],
+  [new Stopped("SIGTERM"), 143, "stopped", "command"],
+])("%s has the exit code %i and the code %s, and ends the %s", (error, exitCode, code, scope) => {
+  expect([error.exitCode, error.code, failureScope(error)]).toEqual([exitCode, code, scope]);
+});
+
+test("a rejected key or IP address is distinguished from access that is denied to one resource", () => {
+  const denied = new Forbidden("x");
+  const blocked = new Forbidden("x", { affectsAllRequests: true });
+  expect([new Unauthorized("x"), blocked, denied, new ApiUnavailable("x")].map(isKeyRejected)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(findForbidden(denied)).toBe(denied);
+  expect(findForbidden(new Incomplete("x", { cause: denied }))).toBe(denied);
+  expect(findForbidden(new Incomplete("x", { cause: new Error("x") }))).toBeNull();
+  expect(findForbidden(new Error("x", { cause: denied }))).toBeNull();
+  expect(failureScope(new Error("a bug"))).toBe("command");
+});
 
 test.each<[string, Error, string]>([
   [

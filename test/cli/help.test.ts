@@ -326,6 +326,7 @@ test.each(commands.map((command) => [command.name(), command] as const))(
 test.each([
   ["-- a comment\nSELECT 1", 3, "No mirror yet"],
   ["--a comment\nSELECT 1", 3, "No mirror yet"],
+  ["-- a = 1\nSELECT 1", 3, "No mirror yet"],
   ["--fiel=a\nb", 2, "Unknown option"],
 ])(
   "`brandapi query %j` exits with code %i, because only an SQL comment can begin with dashes",

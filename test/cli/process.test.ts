@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { continuesWithoutReader } from "../../src/program.js";
+import { readVersion } from "../../src/version.js";
 import { makeBrand } from "../support/brand.js";
 import { commands } from "../support/commands.js";
 import { makeHome } from "../support/home.js";
@@ -134,12 +135,27 @@ test("the executable reports an unbuilt checkout or a missing package, and sugge
   });
 });
 
-test("the executable reports an unsupported version of Node and the required version", async () => {
+/** Prints the version with a Node that claims to have the given version. */
+async function printVersionOn(node: string, flag = "--version") {
   const pretend = join(makeHome(), "pretend.cjs");
-  writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
-  const node = [process.execPath, "--require", pretend] as const;
-  expect(await spawnBrandapi(["--help"], { node }).ended).toMatchObject({
-    code: 3,
-    err: expect.stringMatching(/Node 20\.18\.1 or newer .* Node 18\.20\.4/),
-  });
+  writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "${node}" } });`);
+  return await spawnBrandapi([flag], { node: [process.execPath, "--require", pretend] }).ended;
+}
+
+test.each(["18.20.4", "20.17.9", "20.18.0"])(
+  "the executable reports the required version of Node on Node %s",
+  async (node) => {
+    expect(await printVersionOn(node)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(`Node 20.18.1 or newer is required; this is Node ${node}`),
+    });
+  },
+);
+
+test.each([
+  ["20.18.1", "--version"],
+  ["20.19.0", "--version"],
+  ["21.0.0", "-V"],
+])("on Node %s, the executable prints the version with %s", async (node, flag) => {
+  expect(await printVersionOn(node, flag)).toMatchObject({ code: 0, out: `${readVersion()}\n`, err: "" });
 });

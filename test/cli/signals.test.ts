@@ -34,3 +34,41 @@ test("a command that ignores the first signal ends 1.5 seconds later", () => {
   vi.advanceTimersByTime(1_400);
   expect(() => vi.advanceTimersByTime(200)).toThrow(expect.objectContaining({ exitCode: 130 }));
 });
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)(
+  "%s during graceful work ends the program with exit code %i, even if the work succeeds",
+  async (name, exitCode) => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { runGracefully } = new GracefulStop();
+    const running = runGracefully(async () => void process.emit(name, name));
+    await expect(running).rejects.toMatchObject({ exitCode });
+  },
+);
+
+test("during nested graceful work, the outermost call handles signals and provides the hint", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { runGracefully } = new GracefulStop();
+  const before = process.listenerCount("SIGINT");
+  const running = runGracefully(async () => {
+    expect(await runGracefully(async () => "result", "the inner hint")).toBe("result");
+    process.emit("SIGINT", "SIGINT");
+  }, "the hint");
+  await expect(running).rejects.toMatchObject({ exitCode: 130, hint: "the hint" });
+  expect(process.listenerCount("SIGINT")).toBe(before);
+});
+
+test("between two pieces of graceful work, and after a failure, signals are not handled", async () => {
+  const { runGracefully } = new GracefulStop();
+  const before = process.listenerCount("SIGTERM");
+  const fail = () => Promise.reject(new RangeError("x"));
+  await expect(runGracefully(fail)).rejects.toThrow(RangeError);
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+  const during = runGracefully(async () => process.listenerCount("SIGTERM"));
+  expect(await during).toBe(before + 1);
+});

@@ -1,0 +1,187 @@
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scanCommandLine } from "../../src/cli/flags.js";
+import { systemClock } from "../../src/deps.js";
+import { runCommandLine } from "../../src/main.js";
+import { lockMirror } from "../../src/store/mirror-lock.js";
+import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
+import { until } from "../support/process.js";
+import { brandapi, testDeps } from "../support/program.js";
+import { memberOf, minute } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
+
+const schemaOf010 = new URL("../store/schema-0.1.0.sql", import.meta.url);
+
+/** Creates an empty mirror with the schema from version 0.1.0. Returns its path and the environment for syncing it. */
+async function olderMirror() {
+  const brand = makeBrand({ history: 20, listLimit: 5 });
+  const db = new Sqlite(brand.db);
+  db.exec(readFileSync(schemaOf010, "utf8"));
+  db.close();
+  return { path: brand.db, options: { home: brand.home, env: await brand.served() } };
+}
+
+test("sync --dry-run does not change a mirror from an older version", async () => {
+  const { path, options } = await olderMirror();
+  const before = readFileSync(path);
+  const { code, out } = await brandapi("sync --dry-run", options);
+  expect(code).toBe(0);
+  expect(out).toContain("orders: ");
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test("sync --wait waits for another run even if the mirror was created by an older version", async () => {
+  const { path, options } = await olderMirror();
+  const { signal } = new AbortController();
+  const lock = await lockMirror(path, { wait: false, clock: systemClock, signal });
+  const deps = testDeps(options);
+  const exitCode = runCommandLine(scanCommandLine(["sync", "roster", "--wait"]), deps);
+  await until(() => deps.stderr.text.includes("waiting for another run"));
+  lock.release();
+  expect(await exitCode).toBe(0);
+});
+
+test("the error for a locked mirror suggests --wait only for commands that accept it", async () => {
+  const { path, options } = await olderMirror();
+  const { signal } = new AbortController();
+  const lock = await lockMirror(path, { clock: systemClock, signal });
+  const sync = await brandapi("sync roster", options);
+  expect(sync).toMatchObject({ code: 9, err: expect.stringContaining("or add `--wait`") });
+  const backup = `${path}.backup`;
+  copyFileSync(path, backup);
+  const restore = await brandapi(["backup", "--restore", backup], options);
+  expect(restore).toMatchObject({ code: 9, err: expect.stringMatching(/after that run has ended\n/) });
+  lock.release();
+});
+
+test("a process that is killed while it locks the mirror leaves no journal behind", async () => {
+  const { path } = await olderMirror();
+  const { signal } = new AbortController();
+  const lock = await lockMirror(path, { clock: systemClock, signal });
+  expect(existsSync(`${path}-lock-journal`)).toBe(false);
+  lock.release();
+});
+
+const asks = (path: string) => (request: SentRequest) => request.path === path;
+const failedRun = async (brand: TestBrand) => JSON.parse((await brand.run("status --json")).out).failed_run;
+
+test("a command that fails before its work is recorded for `status` until the next command starts", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  expect((await brand.run("sync roster")).code).toBe(0);
+  brand.setKey({ revoked: true });
+  expect((await brand.run("sync roster")).code).toBe(4);
+  expect(await failedRun(brand)).toMatchObject({
+    command: "sync",
+    isRefused: true,
+    error: expect.stringContaining("401"),
+    hint: expect.stringContaining("BRANDAPI_KEY"),
+  });
+  brand.setKey({ revoked: false });
+  expect((await brand.run("verify roster")).code).toBe(0);
+  expect(await failedRun(brand)).toBeNull();
+  brand.before = () => "reset";
+  expect((await brand.run("verify roster --max-wait 1s")).code).toBe(6);
+  expect(await failedRun(brand)).toMatchObject({ command: "verify", isRefused: false });
+});
+
+test("during its work, a command is recorded as failed only if the key is rejected", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  brand.once(asks("/roster"), () => ({ status: 404 }));
+  expect((await brand.run("sync roster")).code).toBe(7);
+  expect(await failedRun(brand)).toBeNull();
+  brand.once(asks("/roster"), () => void brand.setKey({ revoked: true }));
+  expect((await brand.run("sync roster")).code).toBe(4);
+  expect(await failedRun(brand)).toMatchObject({ isRefused: true });
+});
+
+test("a stopped command and another brand's key are not recorded as failures", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  const other = makeBrand({ sameApiAs: brand, history: 1, listLimit: 1, seed: 2 });
+  await brand.run("sync roster");
+  expect((await brand.stopped("sync roster", asks("/me"))).code).toBe(130);
+  for (const command of ["sync roster", "sync --dry-run"])
+    expect(await brand.run(command, { env: { BRANDAPI_KEY: other.key } })).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("belongs to"),
+    });
+  expect(await failedRun(brand)).toBeNull();
+});
+
+test("the progress of a run is stored in the mirror while it works", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  const progressDuring = async (command: string) => {
+    let stored: unknown;
+    brand.once(asks("/roster"), () => {
+      [stored] = brand.sql("SELECT value FROM mirror_info WHERE name = 'running_command'");
+      return undefined;
+    });
+    await brand.run(command);
+    return JSON.parse((stored as { value: string }).value);
+  };
+  const facts = { resource: "roster", position: 1, of: 1, requests: 1 };
+  expect(await progressDuring("sync roster")).toMatchObject({
+    ...facts,
+    command: "sync",
+    requests_left: null,
+  });
+  expect(await progressDuring("sync roster")).toMatchObject({ ...facts, command: "sync" });
+});
+
+test("a note reports a new mirror only if its path was passed with --db", async () => {
+  const brand = makeBrand({ createsMirror: true });
+  expect((await brand.run("sync roster")).err).not.toContain("new mirror");
+  const created = `Creating a new mirror: ${join(brand.home, "x.sqlite")}`;
+  expect((await brand.run("sync roster --db x.sqlite")).err).toContain(created);
+  expect((await brand.run("sync roster --db x.sqlite")).err).not.toContain("new mirror");
+});
+
+test("verify requires a mirror, and sends no request without one", async () => {
+  const brand = makeBrand({ createsMirror: true });
+  const { code, err, requests } = await brand.run("verify");
+  expect([code, err, requests]).toEqual([3, expect.stringContaining("No mirror yet"), []]);
+});
+
+test.each([["sync roster"], ["sync --dry-run"]])(
+  "`brandapi %s` warns about unused settings, and exits with code 3 if the clock is wrong",
+  async (command) => {
+    const brand = makeBrand();
+    const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT = "" } = brand.env;
+    brand.env = { BRANDAPI_RATE_LIMIT, BRANDAPI_DATABASE: "m.sqlite", BRANDAPI_CONFIG_DIR: brand.home };
+    const profiles = { default: { baseUrl, key, pign: "x" } };
+    writeFileSync(join(brand.home, "config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
+    const run = await brand.run(command, { clock: { ...brand.clock, now: () => brand.now() + 6 * minute } });
+    expect(run.code).toBe(3);
+    expect(run.err).toMatch(/^warning: The profile `default` .* unknown field `pign`/m);
+    expect(run.err).toMatch(/^`BRANDAPI_DATABASE` is not used/m);
+    expect(run.err).toMatch(/clock is 6m ahead.*\n {2}hint: set the clock/);
+  },
+);
+
+test("the next sync applies a changed list of omitted fields, and warns about fields that it will store again", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1"), memberOf("r2")] });
+  const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key } = brand.env;
+  const env = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_CONFIG_DIR: brand.home };
+  const syncWith = async (omit: string, flags = "") => {
+    const profiles = { acme: { baseUrl, key, omit, db: brand.db } };
+    writeFileSync(join(brand.home, "config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
+    const run = await brand.run(`sync roster --profile acme ${flags}`, { env });
+    expect(run.code, run.err).toBe(0);
+    return run.err.split("\n").filter((line) => /omit/.test(line));
+  };
+  expect(await syncWith("host.last_name")).toEqual(["omits host.last_name"]);
+  expect(await syncWith("host.last_name")).toEqual([]);
+  expect(await syncWith("host.last_name,status")).toEqual([
+    "omits host.last_name, status: 2 records rewritten",
+  ]);
+  expect(await syncWith("status")).toEqual([
+    "omits status",
+    expect.stringMatching(
+      /^warning: The mirror has omitted host\.last_name so far.*Run `brandapi sync --full --profile acme`/,
+    ),
+  ]);
+  expect(await syncWith("", "--full")).toEqual([
+    "omits nothing",
+    expect.stringMatching(/^warning: The mirror has omitted status so far.* will store it$/),
+  ]);
+});
