@@ -137,7 +137,7 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
 
 /** The highest commission of each order so far, by the host and currency that the order had at that time. */
 const highestCommissions = `most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
-      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized})`;
+      FROM versions WHERE orders GROUP BY record_id, host_id, currency ${materialized})`;
 
 /** The current commission of each order, and how much less that is than the order's highest commission. */
 const commissionParts = `all_of AS (

@@ -50,14 +50,14 @@ const monthEnds = `ends AS (
 /** The amounts by month and currency. `net_through` is the net amount through the last day that was read completely. */
 const monthlySums = `months AS (
       SELECT month, currency, ${orderFigureSums}, before, through,
-        CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
+        CASE WHEN through IS NOT NULL THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
       FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})`;
 
 /**
  * The previous month's net through the same day. Null if part of that month has not been read. `SELECT 1 LIMIT 1` keeps
  * SQLite versions before 3.35 from recomputing `days` for each month.
  */
-const netBefore = `CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
+const netBefore = `CASE WHEN through IS NOT NULL AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
       THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
       FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END`;
@@ -111,7 +111,7 @@ export const refundsByMonth: View = {
   example: `SELECT month, currency, refunded_amount, round(100 * refund_rate, 1) AS percent FROM refunds_by_month
 WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,
   reads: ["orders"],
-  sql: `SELECT *, round(refunded_amount / nullif(gross_amount, 0), 6) AS refund_rate
+  sql: `SELECT *, round(refunded_amount / gross_amount, 6) AS refund_rate
     FROM (SELECT month, currency, ${orderFigureSums}, total(refunded_amount > 0) AS refunded_orders
       FROM order_figures GROUP BY month, currency) ORDER BY month, currency`,
 };

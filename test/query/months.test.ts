@@ -94,6 +94,28 @@ test("sales_by_month compares a partially read month through the last completely
   expect([september?.net_before, november?.net_before]).toEqual([null, null]);
 });
 
+test("sales_by_month compares a month through the last complete day of a range that begins with that month", async () => {
+  const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
+  await syncOrders(brand, [...sinceFlag(Date.UTC(2026, 9, 1)), ...untilFlag(Date.UTC(2026, 9, 11, 6))]);
+  await syncOrders(brand, sinceFlag(Date.UTC(2026, 10, 1)));
+  expect(months(brand)[0]).toMatchObject({
+    month: "2026-10",
+    net_through: net(orders, "2026-10", "2026-10-10"),
+  });
+});
+
+test("net_before requires that the entire previous month was read, beginning with its first millisecond", async () => {
+  const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+  const netBefore = async (from: number) => {
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
+    await syncOrders(brand, sinceFlag(from));
+    return months(brand).find(({ month }) => month === "2026-10")?.net_before;
+  };
+  expect(await netBefore(Date.UTC(2026, 8, 1))).toBe(net(orders, "2026-09", "2026-09-30"));
+  expect(await netBefore(Date.UTC(2026, 8, 2))).toBeNull();
+});
+
 test("net_before in sales_by_month is null for a brand's first month", async () => {
   const orders = everyDay(Date.UTC(2026, 10, 3), 12);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });

@@ -22,14 +22,22 @@ async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
 }
 
 test("late_refunds contains a lower and an upper bound for the time between each order and its refund", async () => {
+  // The API has moved this order to a date after the refund.
+  const redated = { order_date: "2026-12-01T10:00:00Z" };
+  const unchanged = [order(1, {}), order(2, { refund_amount: 0.1 }), order(3, redated)];
   const rows = await readOn({
-    "2026-10-02": [order(1, {}), order(2, { refund_amount: 5 })],
-    "2026-10-05": [order(1, {}), order(2, { refund_amount: 5 })],
-    "2026-11-09": [order(1, { refund_amount: 4.1 }), order(2, { refund_amount: 7.3 })],
+    "2026-10-02": unchanged,
+    "2026-10-05": unchanged,
+    "2026-11-09": [
+      order(1, { refund_amount: 4.1, total_amount: 90 }),
+      order(2, { refund_amount: 0.3 }),
+      order(3, { ...redated, refund_amount: 1 }),
+    ],
   });
   expect(rows).toEqual([
     ["order-1", 4.1, 3, 39, "2026-10", "host_1"],
-    ["order-2", 2.3, 3, 39, "2026-10", "host_2"],
+    ["order-2", 0.2, 3, 39, "2026-10", "host_2"],
+    ["order-3", 1, 0, 0, "2026-12", "host_3"],
   ]);
 });
 

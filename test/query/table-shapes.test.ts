@@ -39,6 +39,16 @@ test("the columns of a nested object have the object's name as a prefix, unless 
   ]);
 });
 
+test("the amounts of an order are formatted as money, but not its rates and counts", () => {
+  const amounts = listTableShapes(orders).flatMap(({ columns }) =>
+    columns.filter(({ isAmount }) => isAmount),
+  );
+  expect(amounts.map(({ name }) => name)).toEqual([
+    ...["total_amount", "subtotal_amount", "refund_amount", "commission_amount"],
+    "price",
+  ]);
+});
+
 test("a child table begins with the parent's key, followed by the position of items without an ID", () => {
   expect(columnsOf(orders, "order_line_items").slice(0, 3)).toEqual(["order_id", "position", "title"]);
   expect(columnsOf(analyticsClicks, "analytics_clicks").slice(0, 4)).toEqual([

@@ -1,10 +1,14 @@
+import { json } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import type { Field } from "../../src/resources/fields.js";
 import { orders } from "../../src/resources/orders.js";
 import { allResources, findResource, resources, syncingResource } from "../../src/resources/registry.js";
 import { acceptsDates, detailsResource, filterBits, mergesDetails } from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
 import { surveyResults, surveys } from "../../src/resources/undocumented.js";
-import { makeBrand } from "../support/brand.js";
+import { isObject } from "../../src/util/json-value.js";
+import { makeBrand, testBaseUrl } from "../support/brand.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
 
 const named = (matches: (resource: (typeof resources)[number]) => boolean) =>
   allResources.filter(matches).map(({ name }) => name);
@@ -71,4 +75,94 @@ test.each([
     code: 5,
     err: expect.stringContaining(`the scope ${scope}`),
   });
+});
+
+type FieldTypes = { [name: string]: string | FieldTypes };
+
+/** Returns the type of each field that appears in the records. Fields that are declared as JSON are not examined. */
+function typesIn(records: readonly unknown[], fields: readonly Field[]): FieldTypes {
+  const objects = records.filter(isObject);
+  const names = new Set(objects.flatMap((object) => Object.keys(object)));
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const values = objects
+        .map((object) => object[name])
+        .filter((value) => value !== null && value !== undefined);
+      const field = fields.find((one) => one.name === name);
+      if (field?.kind === "object") return [name, typesIn(values, field.fields)];
+      if (field?.kind === "list") {
+        const types = typesIn(values.flat(), field.fields);
+        const isDeclared = ([name]: [string, unknown]) => field.fields.some((one) => one.name === name);
+        return [
+          name,
+          field.discoversColumns ? Object.fromEntries(Object.entries(types).filter(isDeclared)) : types,
+        ];
+      }
+      // Amounts can be whole numbers in all records.
+      return [name, field?.kind === "scalar" && field.isAmount ? "number" : typeOf(values)];
+    }),
+  );
+}
+
+function typeOf(values: readonly unknown[]): string {
+  if (values.every((value) => typeof value === "object")) return "json";
+  if (values.every((value) => typeof value === "number"))
+    return values.every(Number.isInteger) ? "integer" : "number";
+  if (values.every((value) => typeof value === "boolean")) return "boolean";
+  if (values.every((value) => /^\d{4}-\d\d-\d\d$/.test(String(value)))) return "date";
+  return values.every((value) => /^\d{4}-\d\d-\d\dT.*Z$/.test(String(value))) ? "timestamp" : "text";
+}
+
+function declaredTypes(fields: readonly Field[]): FieldTypes {
+  const own = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
+  return Object.fromEntries(
+    own.map((field) => [field.name, field.kind === "scalar" ? field.type : declaredTypes(field.fields)]),
+  );
+}
+
+test("the fields of each resource are the fields that the API sends, with their types", async () => {
+  const brand = makeBrand({ history: 200, listLimit: 80 });
+  const ask = async (path: string) => {
+    const { body } = await brand.fetch(`${testBaseUrl}${path}`, {
+      headers: { authorization: `Bearer ${brand.key}` },
+    });
+    return ((await json(body as AsyncIterable<Uint8Array>)) as { data: unknown }).data;
+  };
+  const { data } = brand;
+  const sent = {
+    ...{ orders: data.orders, roster: data.roster, recommendations: data.recommendations },
+    ...{ opportunities: data.opportunities, content: data.content },
+    "analytics-clicks": [await ask("/analytics/clicks?start_date=2026-10-01&end_date=2026-10-31&limit=100")],
+    "analytics-hosts": (await ask("/analytics/hosts")) as unknown[],
+  };
+  for (const [name, records] of Object.entries(sent)) {
+    const { fields = [] } = findResource(name) ?? {};
+    expect([name, typesIn(records, fields)]).toEqual([name, declaredTypes(fields)]);
+  }
+});
+
+test("a new signature in a URL is not a change, but a new path is", async () => {
+  const mirror = await makeMirror();
+  const write = (url: string) => {
+    const host = { id: "h1", profile_photo: url };
+    writeRead(mirror, "orders", [{ id: "o1", host, product: { id: "p1", cover_photo: url } }]);
+    writeRead(mirror, "roster", [{ relationship_id: "r1", host }]);
+    writeRead(mirror, "recommendations", [{ host }]);
+    writeRead(mirror, "opportunities", [
+      { id: "c1", assignments: [{ id: "a1", host }], attachments: [{ url }] },
+    ]);
+  };
+  const changes = () => mirror.db.prepare("SELECT resource, field FROM changes ORDER BY 1, 2").raw().all();
+  write("https://images.example/a.jpg?signature=1");
+  write("https://images.example/a.jpg?signature=2");
+  expect(changes()).toEqual([]);
+  write("https://images.example/b.jpg?signature=3");
+  expect(changes()).toEqual([
+    ["opportunities", "assignments.a1.host.profile_photo"],
+    ["opportunities", "attachments"],
+    ["orders", "host_profile_photo"],
+    ["orders", "product_cover_photo"],
+    ["recommendations", "host_profile_photo"],
+    ["roster", "host_profile_photo"],
+  ]);
 });

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { abbreviate, abbreviateArguments, hideKeys, refuseKeys } from "../../src/util/redact-keys.js";
 import { makeHome } from "../support/home.js";
@@ -51,11 +51,20 @@ test.each([
   );
 });
 
-test("abbreviateArguments shortens the longest match first, and keeps paths of existing files", () => {
+test("abbreviateArguments shortens a value of several words", () => {
+  const words = "correct horse battery staple, and so on and on";
+  expect(abbreviateArguments(`Not a time: ${words}`, [`--until=${words}`])).toBe(
+    "Not a time: correct … (46 characters)",
+  );
+});
+
+test("abbreviateArguments shortens the longest match first, and keeps absolute paths of existing files", () => {
   const long = "k".repeat(41);
   expect(abbreviateArguments(`x ${long}l`, [long, `${long}l`])).toBe("x kkkkkkkk… (42 characters)");
   const path = join(makeHome(), long);
   expect(abbreviateArguments(`x ${path}`, [path])).not.toContain(long);
   writeFileSync(path, "");
   expect(abbreviateArguments(`x ${path}`, [path])).toBe(`x ${path}`);
+  const relativePath = relative(process.cwd(), path);
+  expect(abbreviateArguments(`x ${relativePath}`, [relativePath])).not.toContain(long);
 });

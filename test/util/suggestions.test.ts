@@ -32,6 +32,7 @@ test.each(["", "a", "axx", "qxqq", "ordersorder", "completely", "order_zzzz"])(
 test("closestName prefers the name with fewer differences, and the first one if they are equal", () => {
   expect(closestName("hosts", ["most", "posts"])).toBe("posts");
   expect(closestName("line_qty", ["line_quantity"])).toBe("line_quantity");
+  expect(closestName("acme", ["ACME"])).toBe("ACME");
   expect(closestName("boat", ["coat", "goat"])).toBe("coat");
 });
 
