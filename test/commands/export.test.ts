@@ -38,6 +38,8 @@ test("export suggests --include-removed and the table of removed records if --co
   expect(refused.err).toContain("add `--include-removed`, or export `orders_removed`");
   const removed = await brandapi(["export", "orders-removed", "--csv", ...columns, "--db", mirror.path]);
   expect(removed).toMatchObject({ code: 0, out: "id,removed_at\n" });
+  const view = await brandapi(["export", "hosts", "--csv", ...columns, "--db", mirror.path]);
+  expect([view.code, view.err]).toEqual([2, expect.not.stringContaining("hosts_removed")]);
 });
 
 test("export rejects --include-removed if none of the exported tables can contain removed records", async () => {
@@ -47,6 +49,8 @@ test("export rejects --include-removed if none of the exported tables can contai
     await brandapi(["export", ...tables, "--csv", "--include-removed", "--db", mirror.path]);
   const refused = { code: 2, err: expect.stringContaining("`--include-removed` makes no difference to ") };
   for (const table of ["sales-by-month", "sync-runs"]) expect(await run(table)).toMatchObject(refused);
+  const both = `export changes orders --csv -o out/ --include-removed --db ${await mirrorOfOrders(1)}`;
+  expect((await brandapi(both)).code).toBe(0);
 });
 
 const selection = ["--columns id", "--where 1", "--since 7d", "--until 7d", "--limit 1"];
@@ -78,6 +82,38 @@ test("export --until filters an event table without --since, and rejects tables 
     code: 2,
     err: expect.stringContaining("`hosts`, `commission_by_host`: there is no date column"),
   });
+});
+
+test("export --where reads other tables as of the time in --as-of, and warns if they may lack records", async () => {
+  const mirror = await makeMirror();
+  const host = { id: "host-1" };
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
+  writeRead(mirror, "roster", [{ relationship_id: "r", host, commission_rate: 10 }]);
+  writeRead(mirror, "roster", [{ relationship_id: "r", host, commission_rate: 12 }], {
+    at: "2026-11-03T00:00:00.000Z",
+  });
+  mirror.db.exec("UPDATE sync_runs SET outcome = 'stopped' WHERE resource = 'roster'");
+  mirror.db.close();
+  const where = "host_id IN (SELECT host_id FROM roster WHERE commission_rate = 10)";
+  const run = (...flags: string[]) =>
+    brandapi([
+      "export",
+      "orders",
+      "--csv",
+      "--columns",
+      "id",
+      "--where",
+      where,
+      "--db",
+      mirror.path,
+      ...flags,
+    ]);
+  const now = await run();
+  expect([now.out, now.err]).toEqual([
+    "id\n",
+    expect.stringContaining("warning: roster: no sync has completed"),
+  ]);
+  expect((await run("--as-of", "2026-11-02")).out).toBe("id\norder-1\n");
 });
 
 test("export exports a table once, even if it is named twice", async () => {
