@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
-import { day, noon, orderAt } from "../support/records.js";
+import { at, day, memberOf, noon, orderAt } from "../support/records.js";
 
 test("export requires a format, and suggests the closest table name even if there is no mirror", async () => {
   const mirror = await makeMirror();
@@ -75,9 +75,17 @@ test.each(["--retain 7d", "--all-profiles"])("export %s requires --delta", async
 });
 
 test("export --until filters an event table without --since, and rejects tables without a date", async () => {
-  const db = await mirrorOfOrders([orderAt("old", noon - day), orderAt("new", noon)]);
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [orderAt("old", noon - day), orderAt("new", noon)]);
+  writeRead(mirror, "roster", [memberOf("old"), memberOf("new", { joined_at: at(noon) })]);
+  mirror.db.close();
+  const db = mirror.path;
   const run = (tables: string) => brandapi(`export ${tables} --until 2026-11-20 --db ${db}`);
   expect(await run("orders --csv --columns id")).toMatchObject({ code: 0, out: "id\nold\n" });
+  expect(await run("roster --csv --columns relationship_id")).toMatchObject({
+    code: 0,
+    out: "relationship_id\nold\n",
+  });
   expect(await run("hosts commission-by-host -o out/")).toMatchObject({
     code: 2,
     err: expect.stringContaining("`hosts`, `commission_by_host`: there is no date column"),

@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { checkFreeSpace } from "../../src/commands/doctor.js";
@@ -171,16 +171,40 @@ test("doctor exits with code 3 for a mirror with a damaged index", async () => {
   ]);
 });
 
+test.each([
+  ["index", "records_key"],
+  ["table", "record_versions"],
+])("doctor suggests to restore the last backup of a mirror with a damaged %s", async (_, name) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  const backup = `${mirror.path}-backup`;
+  writeFileSync(backup, "");
+  mirror.transaction(() => writeJsonInfo(mirror, "last_backup", { at: "2026-11-01", path: backup }));
+  const page = mirror.selectValue<number>("SELECT rootpage FROM sqlite_master WHERE name = ?", name) ?? 0;
+  const start = (page - 1) * Number(mirror.db.pragma("page_size", { simple: true }));
+  mirror.db.close();
+  const file = openSync(mirror.path, "r+");
+  // Mark the page as an index page, or as a page without cells.
+  writeSync(file, name === "record_versions" ? Buffer.from([2]) : Buffer.alloc(8, 0x0a), 0, undefined, start);
+  closeSync(file);
+  const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
+  expect([code, of("mirror")]).toMatchObject([
+    3,
+    { state: "failed", hint: expect.stringContaining(`brandapi backup --restore ${backup}`) },
+  ]);
+});
+
 test("doctor lists columns with values of an unexpected type", async () => {
   const mirror = await makeMirror();
-  writeRead(mirror, "orders", [anOrder(1, { total_amount: "many", is_cancelled: "maybe" })]);
+  writeRead(mirror, "orders", [anOrder(1, { total_amount: "many" })]);
+  writeRead(mirror, "roster", [{ relationship_id: "r", host: null, commission_rate: "high" }]);
   mirror.db.close();
   const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
   expect([code, of("columns")]).toMatchObject([
     0,
-    { state: "warning", text: expect.stringMatching(/is_cancelled.*, .*total_amount/) },
+    { state: "warning", text: expect.stringMatching(/roster\.commission_rate.*, .*orders\.total_amount/) },
   ]);
-  expect(of("columns")?.hint).toContain("`brandapi export orders --ndjson");
+  expect(of("columns")?.hint).toContain("`brandapi export roster --ndjson");
 });
 
 test.each([
