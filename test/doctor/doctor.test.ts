@@ -202,9 +202,9 @@ test("doctor lists columns with values of an unexpected type", async () => {
   const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
   expect([code, of("columns")]).toMatchObject([
     0,
-    { state: "warning", text: expect.stringMatching(/roster\.commission_rate.*, .*orders\.total_amount/) },
+    { state: "warning", text: expect.stringMatching(/orders\.total_amount.*, .*roster\.commission_rate/) },
   ]);
-  expect(of("columns")?.hint).toContain("`brandapi export roster --ndjson");
+  expect(of("columns")?.hint).toContain("`brandapi export orders --ndjson");
 });
 
 test.each([
