@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeBrand } from "../support/brand.js";
+import { makeBrand, testBaseUrl } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { day, hour, memberOf, noon, ordersBefore } from "../support/records.js";
 
@@ -67,4 +67,130 @@ test("sync --dry-run estimates no time for the requests of the first minute, whi
   expect((await estimate(requests)).minutes).toBe(0);
   expect((await estimate(requests - 1)).minutes).toBe(1);
   expect((await estimate(1)).minutes).toBe(requests - 1);
+});
+
+test.each([
+  ["", "2026-10-22T12:00", 100],
+  ["--audit 0", "2026-10-22T12:00", 30],
+  ["--window 5d", "2026-11-16T12:00", 100],
+  ["--window 5d --audit 0", "2026-11-16T12:00", 5],
+  ["--since 2026-11-01 --until 2026-11-05 --audit 0", "2026-11-01T00:00", 5],
+  ["--full --audit 0", undefined, 100],
+])("the second `sync orders %s` re-reads orders from %s, %i in total", async (flags, since, rows) => {
+  const brand = makeBrand({ orders: ordersBefore(noon - hour, 100, day) });
+  await brand.run("sync orders");
+  brand.pass(day);
+  expect((await brand.run(`sync orders ${flags}`)).code).toBe(0);
+  const run = brand.lastRun();
+  expect([String(run.since ?? "").slice(0, 16) || undefined, run.rows_read]).toEqual([since, rows]);
+});
+
+const hostId = "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47";
+
+test.each([
+  ["", "day", undefined],
+  ["--group-by week", "week", undefined],
+  [`--group-by month --host ${hostId}`, "month", hostId],
+  ["--per-host", "day", hostId],
+])("`sync analytics-clicks %s` requests clicks by %s for the host %s", async (flags, bucket, host) => {
+  const roster = [memberOf("r1", { host: { id: hostId } })];
+  const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, day), roster });
+  await brand.run("sync roster");
+  const { code, requests } = await brand.run(`sync analytics-clicks ${flags}`);
+  expect(code).toBe(0);
+  const reads = requests.filter(({ path, query }) => path === "/analytics/clicks" && query.limit === "100");
+  expect(new Set(reads.map(({ query }) => query.group_by))).toEqual(new Set([bucket]));
+  expect(reads.some(({ query }) => query.host_id === host)).toBe(true);
+});
+
+test("sync rejects a --host that is not a UUID, and --full together with --since", async () => {
+  const brand = makeBrand();
+  for (const host of ["ada", `${hostId}0`, `x${hostId}`]) {
+    const { code, err } = await brand.run(`sync analytics-clicks --host ${host}`);
+    expect([code, err]).toEqual([2, expect.stringContaining(`Not a host ID: \`${host}\`.`)]);
+  }
+  expect((await brand.run(`sync analytics-clicks --host ${hostId.toUpperCase()}`)).code).toBe(0);
+  expect((await brand.run("sync orders --full --since 2026-01-01")).code).toBe(2);
+  expect((await brand.run(`sync analytics-clicks --per-host --host ${hostId}`)).code).toBe(2);
+});
+
+test.each([
+  ["", 5],
+  ["--details none", 0],
+  ["--full --details none", 0],
+])("`sync opportunities %s` requests the details of %i opportunities", async (flags, count) => {
+  const brand = makeBrand({ history: 10, listLimit: 5 });
+  const { code, requests } = await brand.run(`sync opportunities ${flags}`);
+  expect(code).toBe(0);
+  expect(requests.filter(({ path }) => /^\/opportunities\/./.test(path))).toHaveLength(count);
+});
+
+test("sync removes most of a list only with --accept-removals", async () => {
+  const brand = makeBrand({ roster: Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`)) });
+  await brand.run("sync roster");
+  brand.data.roster = brand.data.roster.slice(0, 2);
+  expect([(await brand.run("sync roster")).code, brand.mirrored("roster").length]).toEqual([8, 30]);
+  expect((await brand.run("sync roster --accept-removals")).code).toBe(0);
+  expect(brand.mirrored("roster")).toHaveLength(2);
+});
+
+test("sync --dry-run prints the steps, the skipped resources, and the estimated time", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - hour, 100, day), roster: [memberOf("r1")] });
+  const plan = await brand.run("sync orders roster --dry-run --rate-limit 2");
+  expect(plan.out).toBe(
+    "roster: the whole list: 1 record (1 request)\n" +
+      "orders: everything until 2026-11-21 11:59: 100 records (1 request)\n" +
+      "orders: verification: daily totals and counts (5 requests or more)\n" +
+      "At least 7 requests in total, about 3 minutes at the rate limit. Nothing was written.\n",
+  );
+  const json = JSON.parse((await brand.run("sync orders --dry-run --json --rate-limit none")).out);
+  expect(json).toMatchObject({ requests: 6, minutes: null, skipped: [] });
+  brand.setKey({ scopes: ["orders:read", "analytics:read", "roster:read"], hasAnalyticsPlan: false });
+  const { code, out } = await brand.run("sync --dry-run");
+  expect(code).toBe(0);
+  expect(out).toContain("\ncontent: skipped: the key lacks the scope content:read\n");
+  expect(out).toContain("\norders: skipped: The brand's plan does not include /orders");
+  expect(out).toContain("\nAt least 1 request in total. Nothing was written.\n");
+  expect((await brand.run("sync orders --dry-run")).code).toBe(5);
+});
+
+test("sync fails if the key has no scopes, and prints a line of JSON for each resource if --json is given", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  brand.setKey({ scopes: [] });
+  const none = await brand.run("sync");
+  expect([none.code, none.err]).toEqual([5, expect.stringContaining("The key has none of the scopes")]);
+  brand.setKey({ scopes: ["roster:read"] });
+  expect((await brand.run("sync")).code).toBe(0);
+  const { out } = await brand.run("sync roster --json");
+  expect(JSON.parse(out)).toMatchObject({ resource: "roster", rows_read: 1 });
+  brand.setKey({ scopes: [] });
+  const lost = await brand.run("sync");
+  expect([lost.code, lost.err]).toEqual([8, expect.stringContaining("roster was read before")]);
+});
+
+test("the ping URL of a flag overrides BRANDAPI_PING, which overrides the profile; with --all-profiles, both are pinged", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  await brand.run("login --ping https://hc.example/profile", { stdin: brand.key });
+  const ping = async (command: string, variable = "") => {
+    const pings: string[] = [];
+    const { code, err } = await brand.run(command, {
+      env: { BRANDAPI_PING: variable },
+      fetch: async (url, options) => {
+        if (String(url).startsWith(testBaseUrl)) return await brand.fetch(url, options);
+        pings.push(String(url).replace("https://hc.example/", ""));
+        return await brand.fetch(`${testBaseUrl}/me`, {
+          ...options,
+          headers: { authorization: `Bearer ${brand.key}` },
+        });
+      },
+    });
+    expect(code, err).toBe(0);
+    return pings;
+  };
+  expect(await ping("sync roster")).toEqual(["profile/start", "profile"]);
+  expect(await ping("sync roster", "https://hc.example/variable")).toEqual(["variable/start", "variable"]);
+  const flag = "sync roster --ping https://hc.example/flag";
+  expect(await ping(flag, "https://hc.example/variable")).toEqual(["flag/start", "flag"]);
+  expect(await ping(`${flag} --all-profiles`)).toEqual(["flag/start", "profile/start", "profile", "flag"]);
+  expect(await ping(`${flag} --dry-run`)).toEqual([]);
 });
