@@ -53,7 +53,9 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   function complete(stored: Json, sent: Json, resource: string, path: string): Json {
     if (Array.isArray(stored) && Array.isArray(sent)) {
       const counterpart = (item: Json, index: number) =>
-        (isObject(item) && sent.find((other) => isObject(other) && other.id === item.id)) || sent[index];
+        isObject(item) && item.id !== undefined
+          ? sent.find((other) => isObject(other) && other.id === item.id)
+          : sent[index];
       return stored.map((item, index) => complete(item, counterpart(item, index) ?? null, resource, path));
     }
     if (!isObject(stored) || !isObject(sent)) return stored;

@@ -1,9 +1,23 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { backupFolder, backupName, lastBackupHint } from "../../src/store/backups.js";
+import { ConfigurationError, MirrorUnusable } from "../../src/errors.js";
+import {
+  backupFolder,
+  backupName,
+  copyMirror,
+  explainCopyError,
+  findLastBackup,
+  isBackupName,
+  lastBackupHint,
+  readOrigin,
+  replaceMirror,
+} from "../../src/store/backups.js";
+import { writeInfo, writeJsonInfo } from "../../src/store/database.js";
 import { createFolder } from "../../src/util/files.js";
 import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
+import { Sqlite } from "../support/sqlite.js";
 
 test("if the mirror is missing, the hint names the newest backup in its backup folder", async () => {
   const path = join(makeHome(), "acme.sqlite");
@@ -13,4 +27,113 @@ test("if the mirror is missing, the hint names the newest backup in its backup f
   for (const at of times) writeFileSync(join(backupFolder(path), backupName(path, at)), "");
   writeFileSync(join(backupFolder(path), backupName("basalt.sqlite", "2026-11-30T04:00:00.000Z")), "");
   expect(await lastBackupHint(path)).toContain("acme-20261122T040000000Z.sqlite");
+  expect(backupName(path, times[0] ?? "", "-2")).toBe("acme-2-20261101T040000000Z.sqlite");
+});
+
+test("the last backup that a mirror has recorded is used only if the file exists", async () => {
+  const mirror = await makeMirror();
+  expect(findLastBackup(mirror)).toBeNull();
+  const backup = { at: "2026-11-01T04:00:00.000Z", path: join(makeHome(), "elsewhere.sqlite") };
+  mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
+  expect(findLastBackup(mirror)).toBeNull();
+  writeFileSync(backup.path, "");
+  expect(findLastBackup(mirror)).toEqual(backup);
+  expect(await lastBackupHint(mirror.path)).toContain(backup.path);
+});
+
+test.each([
+  ["acme-20261122T040000000Z.sqlite", true],
+  ["acme-before-migration-20261122T040000000Z.sqlite", false],
+  ["acme.sqlite", false],
+  ["acme-2-20261122T040000000Z.sqlite", false],
+  ["acme-20261122T040000000Z.sqlite.old", false],
+])("isBackupName decides whether %s is a backup of acme.sqlite", (name, isBackup) => {
+  expect(isBackupName(name, "/data/acme.sqlite")).toBe(isBackup);
+});
+
+test("a copy is private, needs no log, and contains the records from the start of the copying", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
+  const copy = join(makeHome(), "copy.sqlite");
+  const count = await copyMirror(mirror.path, copy, async (work) => {
+    writeRead(mirror, "orders", [anOrder(4)]);
+    return await work();
+  });
+  expect([count, statSync(copy).mode & 0o777, existsSync(`${copy}-wal`)]).toEqual([3, 0o600, false]);
+  const db = new Sqlite(copy, { readonly: true });
+  expect(db.pragma("journal_mode", { simple: true })).toBe("delete");
+  expect(db.prepare("SELECT count(*) FROM records").pluck().get()).toBe(3);
+  db.close();
+});
+
+test("a copy fails if the mirror is empty or damaged, and does not replace a file", async () => {
+  const path = await mirrorOfOrders();
+  const home = makeHome();
+  const [empty, used] = [join(home, "empty.sqlite"), join(home, "used.sqlite")];
+  for (const file of [empty, used]) writeFileSync(file, "");
+  await expect(copyMirror(empty, join(home, "copy.sqlite"))).rejects.toThrow("it is empty");
+  await expect(copyMirror(path, used)).rejects.toThrow(ConfigurationError);
+  expect(readFileSync(used, "utf8")).toBe("");
+  await expect(copyMirror(path, join(home, "absent", "copy.sqlite"))).rejects.toThrow(
+    "Cannot write to the folder",
+  );
+  const db = new Sqlite(path);
+  db.unsafeMode().pragma("writable_schema = ON");
+  db.exec(
+    "UPDATE sqlite_master SET sql = replace(sql, 'resource, key', 'key, resource') WHERE name = 'records_key'",
+  );
+  db.close();
+  await expect(copyMirror(path, join(home, "copy.sqlite"))).rejects.toThrow(
+    /cannot be copied \(.*records_key\)/,
+  );
+});
+
+const failure = (code: string) => Object.assign(new Error("reason"), { code });
+
+test.each([
+  ["SQLITE_CORRUPT_INDEX", MirrorUnusable, /mirror cannot be copied \(reason\): from.sqlite/],
+  ["SQLITE_FULL", ConfigurationError, /copy to the folder \/copies: reason/],
+  ["SQLITE_IOERR_WRITE", ConfigurationError, /copy to the folder \/copies: reason/],
+])("a copy that fails with %s explains the problem", (code, type, message) => {
+  for (const error of [failure(code), new Error("wrapped", { cause: failure(code) })]) {
+    const explained = explainCopyError(error, "from.sqlite", "/copies");
+    expect(explained).toBeInstanceOf(type);
+    expect((explained as Error).message).toMatch(message);
+  }
+});
+
+test("a copy that fails for a different reason reports the original error", () => {
+  for (const error of [failure("SQLITE_BUSY"), new Error("enough")])
+    expect(explainCopyError(error, "from.sqlite", "/copies")).toBe(error);
+});
+
+test("a mirror and its copies have the same origin: the brand and the time of the first read", async () => {
+  const mirror = await makeMirror();
+  mirror.transaction(() => writeInfo(mirror, "brand_id", "b1"));
+  expect(readOrigin(mirror)).toBeNull();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
+  writeRead(mirror, "orders", [anOrder(2)], { at: "2026-11-02T00:00:00.000Z" });
+  expect(readOrigin(mirror)).toBe("b1 2026-11-01T00:00:00.000Z");
+});
+
+test("replacing a mirror keeps the old file and its log under a different name, unless that name is taken", () => {
+  const home = makeHome();
+  const at = (name: string) => join(home, name);
+  const content = (...names: string[]) =>
+    names.map((name) => (existsSync(at(name)) ? readFileSync(at(name), "utf8") : null));
+  writeFileSync(at("first"), "first");
+  replaceMirror(at("first"), at("mirror"), at("aside"));
+  expect(content("first", "mirror", "aside")).toEqual([null, "first", null]);
+  for (const name of ["second", "third"]) writeFileSync(at(name), name);
+  writeFileSync(at("mirror-wal"), "log");
+  replaceMirror(at("second"), at("mirror"), at("aside"));
+  expect(content("second", "mirror", "mirror-wal", "aside", "aside-wal")).toEqual([
+    null,
+    "second",
+    null,
+    "first",
+    "log",
+  ]);
+  expect(() => replaceMirror(at("third"), at("mirror"), at("aside"))).toThrow("EEXIST");
+  expect(content("third", "mirror", "aside")).toEqual(["third", "second", "first"]);
 });

@@ -40,13 +40,13 @@ test.each<[string, JsonObject, string[]]>([
 
 test("each value is stored in the column of its own field, even if the fields first appear in a later record", async () => {
   const mirror = await makeMirror();
-  write(mirror, gifts, [{ id: "g1" }, { id: "g2", color: "red" }, { id: "g3", "c-d": 1, c: { d: 2 } }]);
-  write(mirror, gifts, [{ id: "g4", color: "blue", c: { d: 3 } }]);
-  expect(rows(mirror, "SELECT id, color, c_d, c_d_2 FROM gifts ORDER BY record_id")).toEqual([
-    { id: "g1", color: null, c_d: null, c_d_2: null },
-    { id: "g2", color: "red", c_d: null, c_d_2: null },
-    { id: "g3", color: null, c_d: 1, c_d_2: 2 },
-    { id: "g4", color: "blue", c_d: null, c_d_2: 3 },
+  write(mirror, gifts, [{ id: "g1" }, { id: "g2", Color: "red" }, { id: "g3", "c-d": 1, c: { d: 2 } }]);
+  write(mirror, gifts, [{ id: "g4", color: "dark", Color: "blue", c: { d: 3 } }]);
+  expect(rows(mirror, "SELECT id, Color, color_2, c_d, c_d_2 FROM gifts ORDER BY record_id")).toEqual([
+    { id: "g1", Color: null, color_2: null, c_d: null, c_d_2: null },
+    { id: "g2", Color: "red", color_2: null, c_d: null, c_d_2: null },
+    { id: "g3", Color: null, color_2: null, c_d: 1, c_d_2: 2 },
+    { id: "g4", Color: "blue", color_2: "dark", c_d: null, c_d_2: 3 },
   ]);
 });
 

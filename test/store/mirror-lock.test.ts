@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/deps.js";
+import { ConfigurationError, MirrorBusy } from "../../src/errors.js";
+import {
+  describeRunningCommand,
+  findRunningCommand,
+  lockMirror,
+  type StoredProgress,
+  writeProgress,
+} from "../../src/store/mirror-lock.js";
+import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
+
+const started_at = "2026-11-20T05:00:00.000Z";
+const start = Date.parse(started_at);
+const clock = { ...systemClock, now: () => start };
+const { signal } = new AbortController();
+
+const progress: StoredProgress = {
+  command: "sync",
+  resource: "orders",
+  position: 2,
+  of: 3,
+  requests: 1,
+  requests_left: 5,
+  at: started_at,
+};
+
+test.each<[string, Partial<StoredProgress> | null, string]>([
+  ["of several resources", {}, "sync of orders, 2 of 3, 1 request, about 5 to go"],
+  ["of a single resource", { position: 1, of: 1 }, "sync of orders, 1 request, about 5 to go"],
+  ["without a resource", { resource: null, of: 1 }, "sync, 1 request, about 5 to go"],
+  ["that needs no more requests", { requests_left: 0 }, "sync of orders, 2 of 3, 1 request"],
+  ["of unknown length", { requests: 2, requests_left: null }, "sync of orders, 2 of 3, 2 requests"],
+  ["that has stored no progress", null, "nothing read yet"],
+])("a command %s is described with its progress", (_, fields, text) => {
+  const command = { started_at, progress: fields && { ...progress, ...fields } };
+  expect(describeRunningCommand(command, start + 120_000)).toBe(
+    `since 2026-11-20 05:00 UTC, 2m ago (${text})`,
+  );
+  expect(describeRunningCommand(command, start - 120_000)).toContain("UTC, 0s ago");
+});
+
+test.each([
+  ["offers --wait if the command has that flag", false, ", or add `--wait`"],
+  ["does not offer --wait if the command lacks that flag", undefined, "after that run has ended"],
+])("the error for a locked mirror names the running command and %s", async (_, wait, hint) => {
+  const mirror = await makeMirror();
+  const lock = await lockMirror(mirror.path, { wait: false, clock, signal });
+  writeProgress(mirror, progress);
+  const error = await lockMirror(mirror.path, { ...(wait === false && { wait }), clock, signal }).catch(
+    (e) => e,
+  );
+  expect(error).toBeInstanceOf(MirrorBusy);
+  expect(error.message).toContain("since 2026-11-20 05:00 UTC, 0s ago (sync of orders");
+  expect(error.hint.endsWith(hint)).toBe(true);
+  lock.release();
+});
+
+test("with --wait, a command is queued until the other run releases the lock, which is private", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const first = await lockMirror(path, { wait: true, clock, signal });
+  expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
+  const events: string[] = [];
+  const sleep = async () => {
+    events.push("sleep");
+    if (events.length === 3) first.release();
+  };
+  const onQueued = (text: string) => void events.push(text);
+  const second = await lockMirror(path, { wait: true, clock: { ...clock, sleep }, signal, onQueued });
+  const queued = "waiting for another run since 2026-11-20 05:00 UTC, 0s ago (nothing read yet)";
+  expect(events).toEqual([queued, "sleep", "sleep"]);
+  await expect(lockMirror(path, { wait: false, clock, signal })).rejects.toBeInstanceOf(MirrorBusy);
+  second.release();
+});
+
+test("a folder in place of the lock file is reported, and is not a running command", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  expect(await findRunningCommand(path)).toBeNull();
+  mkdirSync(`${path}-lock`);
+  const error = await lockMirror(path, { wait: false, clock, signal }).catch((e) => e);
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect(error).toMatchObject({
+    message: expect.stringContaining("it is a folder"),
+    hint: /move the folder/,
+  });
+  expect(await findRunningCommand(path)).toBeNull();
+});
+
+test("a running command is found through a symbolic link, even if its mirror is missing or unreadable", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const link = join(makeHome(), "link.sqlite");
+  const lock = await lockMirror(path, { wait: false, clock, signal });
+  expect(existsSync(path)).toBe(false);
+  expect(await findRunningCommand(path)).toEqual({ started_at, progress: null });
+  writeFileSync(path, "not a database");
+  symlinkSync(path, link);
+  expect(await findRunningCommand(link)).toEqual({ started_at, progress: null });
+  lock.release();
+  expect(await findRunningCommand(link)).toBeNull();
+});

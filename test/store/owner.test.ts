@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { writeInfo } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
+import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "../../src/store/owner.js";
+import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
+
+const acme = { id: "a", name: "Acme" };
+const other = { id: "b", name: "Acme" };
+
+test.each<[string, OwnerBrand | null, OwnerBrand | undefined]>([
+  ["neither the mirror nor the profile has a brand", null, undefined],
+  ["the mirror belongs to the key's brand", acme, undefined],
+  ["the mirror belongs to the key's brand, which has been renamed", { ...acme, name: "Basalt" }, undefined],
+  ["the mirror belongs to the key's brand, but the profile does not", acme, other],
+  ["the mirror has no brand, and the profile has the key's brand", null, acme],
+])("a key is accepted if %s", (_, owner, expected) => {
+  expect(() => checkOwner(owner, acme, expected)).not.toThrow();
+});
+
+test.each<[string, OwnerBrand | null, OwnerBrand | undefined]>([
+  ["mirror", other, undefined],
+  ["mirror", other, acme],
+  ["profile", null, other],
+])(
+  "a key is rejected if the %s belongs to another brand, even one with the same name",
+  (what, owner, expected) => {
+    const message = `The ${what} belongs to another brand, Acme (b), but the key belongs to Acme (a).`;
+    expect(() => checkOwner(owner, acme, expected)).toThrow(message);
+  },
+);
+
+test("a mirror's owner has the brand's ID as its name if no name is stored", async () => {
+  const mirror = await makeMirror();
+  expect(readOwner(mirror)).toBeNull();
+  mirror.transaction(() => writeInfo(mirror, "brand_id", "a"));
+  expect(readOwner(mirror)).toEqual({ id: "a", name: "a" });
+  writeOwner(mirror, acme);
+  expect(readOwner(mirror)).toEqual(acme);
+});
+
+test("opening a mirror with the key of another brand neither creates nor changes it", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  await expect(openMirror(path, { brands: { ofKey: acme, ofProfile: other } })).rejects.toThrow(
+    "profile belongs",
+  );
+  expect(existsSync(path)).toBe(false);
+  const renamed = { ...acme, name: "Basalt" };
+  for (const ofKey of [acme, renamed])
+    (await openMirror(path, { brands: { ofKey, ofProfile: undefined } })).db.close();
+  await expect(openMirror(path, { brands: { ofKey: other, ofProfile: other } })).rejects.toThrow(
+    "mirror belongs",
+  );
+  const mirror = await openMirror(path);
+  expect(readOwner(mirror)).toEqual(renamed);
+  mirror.db.close();
+});

@@ -1,0 +1,252 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { expect, test } from "vitest";
+import { opportunities } from "../../src/resources/opportunities.js";
+import { closeMirror, connect, type Mirror, writeInfo, writeJsonInfo } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
+import { saveRanking } from "../../src/store/ranking-history.js";
+import { readListItem } from "../../src/store/record-details.js";
+import { RecordWriter } from "../../src/store/record-writer.js";
+import {
+  findUnredacted,
+  mustBeScrubbed,
+  omitFields,
+  readRedactedAfterRun,
+  redactMirror,
+  scrubFile,
+} from "../../src/store/redact-mirror.js";
+import {
+  createRedactor,
+  createRestorer,
+  isCovered,
+  omitsHostNames,
+  readRedactionRules,
+} from "../../src/store/redaction-rules.js";
+import { findNewestRunId } from "../../src/store/runs.js";
+import type { Json, JsonObject } from "../../src/util/json-value.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { rows, unrecordedRun } from "./record-mirror.js";
+
+async function withRules(rules: { omit?: string[]; forgotten?: string[]; no_longer_omitted?: string[] }) {
+  const mirror = await makeMirror();
+  mirror.transaction(() => {
+    for (const [name, list] of Object.entries(rules)) writeJsonInfo(mirror, name as "omit", list);
+  });
+  return mirror;
+}
+
+test.each<[string, { omit?: string[]; forgotten?: string[] }, Json, Json]>([
+  ["without rules, nothing", {}, { a: 1 }, { a: 1 }],
+  [
+    "a field whose path ends with an omitted path",
+    { omit: ["host.name"] },
+    { host: { name: "x", id: 1 }, name: "x", ghost: { name: "x" }, user: { host: { name: "x" } } },
+    { host: { id: 1 }, name: "x", ghost: { name: "x" }, user: { host: {} } },
+  ],
+  [
+    "a field of list items",
+    { omit: ["items.name"] },
+    { items: [{ name: "x", n: 1 }] },
+    { items: [{ n: 1 }] },
+  ],
+  ["a field that is omitted for this resource", { omit: ["orders:name"] }, { name: "x", n: 1 }, { n: 1 }],
+  ["no field that is omitted for another resource", { omit: ["roster:name"] }, { name: "x" }, { name: "x" }],
+  [
+    "everything but the ID of a forgotten host",
+    { forgotten: ["h1", "7"] },
+    {
+      host: { id: "h1", name: "x" },
+      hosts: [
+        { id: 7, name: "x" },
+        { id: "h2", name: "y" },
+      ],
+    },
+    { host: { id: "h1" }, hosts: [{ id: 7 }, { id: "h2", name: "y" }] },
+  ],
+  [
+    "the host's fields of an object with the ID of a forgotten host",
+    { forgotten: ["h1"] },
+    { host_id: "h1", host_name: "x", host_identity: "x", title: "y", id: "d1" },
+    { host_id: "h1", title: "y", id: "d1" },
+  ],
+])("redaction removes %s", async (_, rules, record, expected) => {
+  expect(createRedactor(await withRules(rules))(record, "orders")).toEqual(expected);
+});
+
+const last = (name: string) => ({ last_name: name });
+
+test.each<[string, Json, Json, Json]>([
+  [
+    "a field that is no longer omitted",
+    { id: 1 },
+    { id: 1, ...last("x"), other: 2 },
+    { id: 1, ...last("x") },
+  ],
+  ["no field that is stored", last("old"), last("new"), last("old")],
+  ["a field of a nested object", { host: { id: 1 } }, { host: last("x") }, { host: { id: 1, ...last("x") } }],
+  [
+    "fields of list items with the same ID",
+    [{ id: 1 }, { id: 2 }, { id: 3 }],
+    [{ id: 2, ...last("b") }, "x", { id: 1, ...last("a") }],
+    [{ id: 1, ...last("a") }, { id: 2, ...last("b") }, { id: 3 }],
+  ],
+  [
+    "fields of list items without IDs at the same position",
+    [{}, {}, 5, {}],
+    [last("a"), last("b"), last("c")],
+    [last("a"), last("b"), 5, {}],
+  ],
+  ["nothing if the stored value is not an object", { host: null }, { host: last("x") }, { host: null }],
+  ["nothing if the sent value is not an object", { host: { id: 1 } }, { host: null }, { host: { id: 1 } }],
+  [
+    "nothing if the sent value is not a list",
+    { host: [{ id: 1 }] },
+    { host: last("x") },
+    { host: [{ id: 1 }] },
+  ],
+])("restoring adds %s", async (_, stored, sent, expected) => {
+  const restore = createRestorer(await withRules({ no_longer_omitted: ["last_name"] }));
+  expect(restore(stored, sent, "orders")).toEqual(expected);
+  expect(createRestorer(await withRules({}))(stored, sent, "orders")).toEqual(stored);
+});
+
+test.each([
+  ["host.last_name", ["title", "last_name"], true],
+  ["last_name", ["host.last_name"], false],
+  ["roster:last_name", ["last_name"], true],
+  ["last_name", ["roster:last_name"], false],
+  ["roster:host.last_name", ["roster:last_name"], true],
+  ["roster:last_name", ["orders:last_name"], false],
+])("isCovered decides whether the rule %s is covered by %j", (rule, rules, expected) => {
+  expect(isCovered(rule, rules)).toBe(expected);
+});
+
+test.each([
+  ["last_name", true],
+  ["host.first_name", true],
+  ["roster:first_name", true],
+  ["nick_first_name", false],
+  ["last_name.kana", false],
+  ["host.name", false],
+])("omitsHostNames decides whether omitting %s omits the names of hosts", (rule, expected) => {
+  expect(omitsHostNames({ omit: ["title", rule] })).toBe(expected);
+});
+
+const hostOf = (n: number, fields: JsonObject = {}) => ({
+  id: `host-${n}`,
+  username: `name-${n}`,
+  ...fields,
+});
+const loggedFields = (mirror: Mirror) =>
+  rows<{ field: string }>(mirror, "SELECT field FROM changes ORDER BY field").map(({ field }) => field);
+
+/** Creates a mirror in which the hosts of two orders have changed: host 1 of the first, and host 2 of the second. */
+async function withHosts() {
+  const mirror = await makeMirror();
+  const orders = (fields: JsonObject, host1: Json, host2: Json) => [
+    anOrder(1, { ...fields, host: host1 }),
+    anOrder(2, { host: host2 }),
+    anOrder(3, { host: hostOf(3) }),
+  ];
+  writeRead(mirror, "orders", orders({}, hostOf(1), hostOf(2)));
+  const next = orders({ total_amount: 5 }, null, hostOf(2, { username: "name-2b" }));
+  writeRead(mirror, "orders", next, { at: "2026-11-02T00:00:00.000Z" });
+  mirror.transaction(() =>
+    saveRanking(
+      mirror,
+      0,
+      [1, 2].map((n) => ({ host: hostOf(n), clicks: 1 })),
+    ),
+  );
+  return mirror;
+}
+
+test("forgetting a host redacts records, earlier versions, logged changes, names and the ranking", async () => {
+  const mirror = await withHosts();
+  expect(findUnredacted(mirror)).toEqual([]);
+  expect(loggedFields(mirror)).toEqual(["host", "host_username", "total_amount"]);
+  expect(redactMirror(mirror, ["host-1"])).toMatchObject({ total: 1, counts: { orders: 1 }, warnings: [] });
+  expect(loggedFields(mirror)).toEqual(["host_username", "total_amount"]);
+  const versions = "SELECT json -> '$.host' AS host FROM record_versions ORDER BY version_id";
+  expect(mirror.selectValues(versions)).toEqual(['{"id":"host-1"}', JSON.stringify(hostOf(2))]);
+  expect(mirror.selectValues("SELECT DISTINCT host_id FROM host_names WHERE username IS NOT NULL")).toEqual([
+    "host-2",
+    "host-3",
+  ]);
+  expect(rows(mirror, "SELECT host_id, host_username FROM analytics_hosts_snapshots")).toEqual([
+    { host_id: "host-1", host_username: null },
+    { host_id: "host-2", host_username: "name-2" },
+  ]);
+  expect(mirror.selectValues("SELECT DISTINCT list_json FROM records")).toEqual([null]);
+  expect([findUnredacted(mirror), readRedactedAfterRun(mirror)]).toEqual([[], findNewestRunId(mirror)]);
+  expect(redactMirror(mirror, ["host-1", "host-3"])).toMatchObject({ total: 1, counts: { orders: 1 } });
+  expect(readRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
+});
+
+test("omitting an object deletes the logged changes to its fields, and counts the records of each resource", async () => {
+  const mirror = await withHosts();
+  writeRead(mirror, "roster", [{ relationship_id: "r1", host: hostOf(1) }]);
+  expect(redactMirror(mirror, [], ["host"])).toMatchObject({ total: 4, counts: { orders: 3, roster: 1 } });
+  expect(loggedFields(mirror)).toEqual(["total_amount"]);
+});
+
+test("a field is omitted from a list item even if the details of its record do not contain it", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "opportunities", [{ id: "c1", title: "Spring", note: "secret" }]);
+  const store = new RecordWriter(mirror, opportunities, unrecordedRun(2));
+  mirror.transaction(() => store.writeDetails({ id: "c1", title: "Spring" }, 0));
+  expect(redactMirror(mirror, [], ["note"]).total).toBe(1);
+  expect(readListItem(mirror, 1)).toEqual({ id: "c1", title: "Spring" });
+});
+
+test("a changed list of omitted fields remembers the fields that it no longer covers", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  expect([omitFields(mirror, []), readRedactedAfterRun(mirror)]).toEqual([null, null]);
+  const change = (...omit: string[]) => {
+    const result = omitFields(mirror, omit);
+    expect(omitFields(mirror, omit)).toBeNull();
+    const { noLongerOmitted } = readRedactionRules(mirror);
+    return [result?.total, result?.noLongerOmitted, noLongerOmitted];
+  };
+  expect(change("host.first_name")).toEqual([1, [], []]);
+  expect(change()).toEqual([0, ["host.first_name"], ["host.first_name"]]);
+  expect(change("first_name")).toEqual([0, [], []]);
+  expect(change("currency", "title")).toEqual([1, ["first_name"], ["first_name"]]);
+  expect(change("title")).toEqual([0, ["currency"], ["first_name", "currency"]]);
+  expect(change("currency")).toEqual([0, ["title"], ["first_name", "title"]]);
+  redactMirror(mirror, ["host-9"]);
+  expect(readRedactionRules(mirror).omit).toEqual(["currency"]);
+});
+
+test("redacted data stays in the mirror file until the file has been rewritten while no other program reads it", async () => {
+  const { db, path } = await withHosts();
+  db.pragma("wal_checkpoint(TRUNCATE)");
+  db.close();
+  const [mirror, reader] = [await openMirror(path), await connect(path, { readonly: true })];
+  const isInFile = () =>
+    ["", "-wal"].some((end) => existsSync(path + end) && readFileSync(path + end).includes("name-1"));
+  reader.db.exec("BEGIN; SELECT count(*) FROM records");
+  expect([mustBeScrubbed(mirror), isInFile()]).toEqual([false, true]);
+  redactMirror(mirror, ["host-1"]);
+  expect([mustBeScrubbed(mirror), scrubFile(mirror), mustBeScrubbed(mirror)]).toEqual([true, false, true]);
+  reader.db.close();
+  expect(omitFields(mirror, [])).toBeNull();
+  expect([mustBeScrubbed(mirror), isInFile()]).toEqual([false, false]);
+  const { mtimeMs } = statSync(path);
+  expect([scrubFile(mirror), statSync(path).mtimeMs]).toEqual([true, mtimeMs]);
+  closeMirror(mirror);
+});
+
+test("if the disk is full, the mirror file is rewritten by a later run, and other errors are thrown", async () => {
+  const mirror = await makeMirror();
+  mirror.transaction(() => writeInfo(mirror, "to_scrub", "1"));
+  const failWith = (code: string) => {
+    mirror.db.exec = () => {
+      throw Object.assign(new Error("reason"), { code });
+    };
+  };
+  failWith("SQLITE_FULL");
+  expect([scrubFile(mirror), mustBeScrubbed(mirror)]).toEqual([false, true]);
+  failWith("SQLITE_IOERR");
+  expect(() => scrubFile(mirror)).toThrow("reason");
+});
