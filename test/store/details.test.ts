@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
+import { surveyResults } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
-import { readListItem } from "../../src/store/record-details.js";
+import { readDetailIds, readListItem } from "../../src/store/record-details.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import { openRecordComparison, readCurrentRecords } from "../../src/store/records.js";
 import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
-import { rows } from "./record-mirror.js";
+import { rows, write as writeRecords } from "./record-mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
@@ -92,4 +93,27 @@ test("a list item is compared with the previous list item, not with the details"
   expect(compare(listed, "c1")).toBe("same");
   expect(compare({ ...listed, title: "Summer" }, "c1")).toBe("changed");
   expect(compare(listed, "c2")).toBe("absent");
+});
+
+test("a field that the list begins to return overwrites the same field in the details", async () => {
+  const { mirror, write } = await campaigns();
+  write({ id: "c1", title: "Spring" }, 1);
+  write(detailed, 2, true);
+  write({ id: "c1", title: "Spring", status: "DONE" }, 3);
+  expect(present(mirror)).toMatchObject([{ value: { ...detailed, status: "DONE" } }]);
+});
+
+test("details that are separate records are grouped by the record to which they belong", async () => {
+  const mirror = await makeMirror();
+  const results = { s1: [{ id: "a" }, { id: "b" }], s2: [{ id: "c" }, { id: "d" }] };
+  for (const [survey_id, records] of Object.entries(results))
+    writeRecords(mirror, surveyResults, records, { context: { survey_id } });
+  mirror.db.exec("UPDATE records SET removed_at = '2026' WHERE key = 'd'");
+  expect(readDetailIds(mirror, "survey-results", "survey_id")).toEqual(
+    new Map([
+      ["s1", [1, 2]],
+      ["s2", [3]],
+    ]),
+  );
+  expect(readListItem(mirror, 1)).toBeNull();
 });

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { allResources } from "../../src/resources/registry.js";
+import { backupName } from "../../src/store/backups.js";
 import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { migrations } from "../../src/store/schema.js";
 import { compareTables } from "../../src/store/table-check.js";
@@ -105,9 +106,12 @@ test("a mirror from version 0.1.0 is backed up before its migration", async () =
   expect(statSync(backup).mode & 0o777).toBe(0o600);
   expect(rowsIn(backup, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
   expect(rowsIn(backup, "SELECT * FROM orders ORDER BY record_id")).toEqual(before);
-  expect(
-    rowsIn(path, "SELECT json_extract(value, '$.path') AS path FROM mirror_info WHERE name = 'last_backup'"),
-  ).toEqual([{ path: backup }]);
+  expect(statSync(dirname(backup)).mode & 0o777).toBe(0o700);
+  const at = statSync(backup).mtime.toISOString();
+  expect(basename(backup)).toBe(backupName(path, at, "-before-migration"));
+  expect(rowsIn(path, "SELECT value FROM mirror_info WHERE name = 'last_backup'")).toEqual([
+    { value: JSON.stringify({ at, path: backup }) },
+  ]);
   const again = await brandapi(["query", "SELECT 1", "--db", path]);
   expect(again).toMatchObject({ code: 0, err: "" });
   expect(backupsOf(path)).toEqual([backup]);
@@ -135,7 +139,7 @@ test("a mirror from version 0.1.0 is not migrated if it cannot be backed up", as
   const run = await brandapi(["status", "--db", path]);
   expect([run.code, run.err]).toEqual([
     3,
-    expect.stringMatching(/not migrated.*could not be backed up.*backups$/m),
+    expect.stringMatching(/not migrated.*could not be backed up.*backups\n +hint: .*writable folder/),
   ]);
   expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
 });

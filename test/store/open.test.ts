@@ -1,13 +1,28 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { readFileId } from "../../src/store/mirror-files.js";
 import { lockMirror } from "../../src/store/mirror-lock.js";
-import { openMirror, openMirrorForReading, openMirrorOrEmpty } from "../../src/store/open.js";
+import {
+  mirrorExists,
+  openMirror,
+  openMirrorForPlan,
+  openMirrorForReading,
+  openMirrorOrEmpty,
+} from "../../src/store/open.js";
 import { applicationId, migrations } from "../../src/store/schema.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
@@ -78,6 +93,13 @@ const cases: [string, (path: string) => void, RegExp][] = [
   ["a mirror from a newer version", newer, /written by a newer version of brandapi/],
   ["another program's database", foreign, /Not a brandapi mirror/],
   [
+    "another program's database with a version",
+    (path) => foreign(path, "user_version = 1"),
+    /Not a brandapi mirror/,
+  ],
+  ["another program's empty database", (path) => empty(path, "application_id = 5"), /Not a brandapi mirror/],
+  ["an empty database with a version", (path) => empty(path, "user_version = 1"), /Not a brandapi mirror/],
+  [
     "a file that is not a database",
     (path) => writeFileSync(path, "name,amount\n".repeat(200)),
     /is not an SQLite database/,
@@ -119,11 +141,63 @@ function newer(path: string) {
   db.close();
 }
 
-function foreign(path: string) {
+function foreign(path: string, pragma = "user_version = 0") {
   const db = new Sqlite(path);
   db.exec("CREATE TABLE invoices (id TEXT)");
+  db.pragma(pragma);
   db.close();
 }
+
+function empty(path: string, pragma: string) {
+  const db = new Sqlite(path);
+  db.pragma(pragma);
+  db.close();
+}
+
+test("a mirror that does not exist is not created for reading, and is empty for a plan", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const openings = [openMirrorOrEmpty, openMirrorForPlan];
+  await expect(openMirrorForReading(path)).rejects.toThrow("No mirror yet");
+  for (const content of [null, ""]) {
+    if (content !== null) writeFileSync(path, content);
+    expect(mirrorExists(path)).toBe(false);
+    for (const open of openings) {
+      const { db, hasFile } = await open(path);
+      expect([hasFile, db.prepare("SELECT count(*) FROM records").pluck().get()]).toEqual([false, 0]);
+      db.close();
+    }
+    expect(existsSync(path)).toBe(content !== null);
+  }
+  await expect(openMirrorForReading(path)).rejects.toThrow("The mirror is empty");
+  (await openForTest(path)).db.pragma("wal_checkpoint");
+  expect(mirrorExists(path)).toBe(true);
+});
+
+test("openMirrorForPlan rebuilds outdated tables only in a copy, and opens an up-to-date mirror directly", async () => {
+  const { db, path } = await makeMirror();
+  const current = await openMirrorForPlan(path);
+  expect(current.hasFile).toBe(true);
+  current.db.close();
+  const count = "SELECT count(*) FROM sqlite_master WHERE name = 'orders_removed'";
+  db.exec("DROP TABLE orders_removed");
+  const copy = await openMirrorForPlan(path);
+  expect([copy.hasFile, copy.selectValue(count), db.prepare(count).pluck().get()]).toEqual([false, 1, 0]);
+  copy.db.close();
+});
+
+test("opening a mirror for reading recreates a missing view", async () => {
+  const { db, path } = await makeMirror();
+  db.exec("DROP VIEW orders_net");
+  const reader = await openMirrorForReading(path);
+  expect(reader.selectValues("SELECT count(*) FROM orders_net")).toEqual([0]);
+  reader.db.close();
+});
+
+test("an open mirror waits for other writers for a second, and its schema cannot be edited", async () => {
+  const { db } = await makeMirror();
+  expect(db.pragma("busy_timeout", { simple: true })).toBe(1_000);
+  expect(() => db.exec("UPDATE sqlite_master SET sql = NULL")).toThrow("may not be modified");
+});
 
 test.each([
   ["a folder", () => makeHome(), /must be a file, not a folder or a device/],

@@ -57,3 +57,25 @@ test("the ranking history omits the names of forgotten hosts", async () => {
     { host_id: "b", host_username: "b!", clicks: 4 },
   ]);
 });
+
+test("a host without clicks is recorded when it enters and when it leaves the ranking, and rounding is not a change", async () => {
+  const mirror = await makeMirror();
+  const keep = (time: string, ...ranking: Json[]) =>
+    mirror.transaction(() => saveRanking(mirror, Date.parse(time), ranking));
+  const host = { id: "a", username: "ada" };
+  const zero = { clicks: 0, buy_now_clicks: 0, orders: 0 };
+  keep("2026-11-01T04:00:00.000Z", { host, ...zero, sales: 0 });
+  keep("2026-11-01T05:00:00.000Z", { host, ...zero, sales: 0.1 + 0.2 });
+  keep("2026-11-02T04:00:00.000Z", { host, ...zero, sales: 0.3 });
+  keep("2026-11-03T04:00:00.000Z", { host, ...zero, sales: 0 });
+  keep("2026-11-04T04:00:00.000Z");
+  const select = "SELECT date, host_username, sales FROM analytics_hosts_snapshots ORDER BY date";
+  expect(rows(mirror, select)).toEqual([
+    { date: "2026-11-01", host_username: "ada", sales: 0.1 + 0.2 },
+    { date: "2026-11-03", host_username: "ada", sales: 0 },
+    { date: "2026-11-04", host_username: "ada", sales: null },
+  ]);
+  expect(rows(mirror, "SELECT synced_at FROM analytics_hosts_days ORDER BY date LIMIT 1")).toEqual([
+    { synced_at: "2026-11-01T05:00:00.000Z" },
+  ]);
+});

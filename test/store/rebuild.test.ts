@@ -2,10 +2,12 @@ import { expect, test } from "vitest";
 import { typedTables } from "../../src/query/readable-tables.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
+import { roster } from "../../src/resources/roster.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { indexTables } from "../../src/store/projection.js";
+import { hasOutdatedColumns, rebuildTables } from "../../src/store/rebuild.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import { views } from "../../src/views/all-views.js";
 import { makeMirror } from "../support/mirror.js";
@@ -93,7 +95,7 @@ test("a rebuild keeps discovered columns, except those that are now declared", a
   const kept = () => rows(mirror, "SELECT id, color, nested_size, live FROM gifts ORDER BY record_id");
   const before = [products(), kept()];
   mirror.db.exec(`
-    INSERT INTO discovered_columns VALUES ('recommendation_products', 'title', 9, '["title"]', 'text');
+    INSERT INTO discovered_columns VALUES ('recommendation_products', 'Title', 9, '["title"]', 'text');
     UPDATE mirror_info SET value = 'older' WHERE name IN ('shape:gifts', 'shape:recommendations');
   `);
   (await openMirror(mirror.path)).db.close();
@@ -118,4 +120,28 @@ test("tables that match the declarations are not rebuilt", async () => {
   const again = await openMirror(mirror.path);
   expect(rows(again, "SELECT DISTINCT currency FROM orders")).toEqual([{ currency: "untouched" }]);
   again.db.close();
+});
+
+test("a rebuild corrects the dates of records and the months of their earlier versions, and indexes tables with rows", async () => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1"), order("o2", { order_date: "soon" })]);
+  write(mirror, orders, [order("o1", { total_amount: 5 })], { readAt: Date.parse("2026-11-02") });
+  mirror.db.exec("UPDATE records SET dated_at = 5; UPDATE record_versions SET month = 'older'");
+  rebuildTables(mirror, [orders, roster]);
+  expect(mirror.selectValues("SELECT dated_at FROM records")).toEqual([
+    Date.parse("2026-10-01T10:00Z"),
+    null,
+  ]);
+  expect(mirror.selectValues("SELECT month FROM record_versions")).toEqual(["2026-10"]);
+  const indexes = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? ORDER BY name";
+  expect(mirror.selectValues(indexes, "orders")).toEqual(["orders_by_id", "orders_by_order_date"]);
+  expect(mirror.selectValues(indexes, "roster")).toEqual([]);
+});
+
+test("only a table whose columns have changed has outdated columns", async () => {
+  const mirror = await filledMirror();
+  mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items");
+  expect(hasOutdatedColumns(mirror)).toBe(false);
+  mirror.db.exec("UPDATE mirror_info SET value = 'older' WHERE name = 'shape:orders'");
+  expect(hasOutdatedColumns(mirror)).toBe(true);
 });

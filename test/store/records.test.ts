@@ -49,6 +49,36 @@ const cases: [string, Json, Json, object[]][] = [
     { line_items: [{ sku: "b" }] },
     [{ field: "line_items", attribute: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
   ],
+  ["a sum of doubles that differs in the last digits is not a difference", { a: 0.1 + 0.2 }, { a: 0.3 }, []],
+  ...(
+    [
+      ["a string instead of a number", 1, "1"],
+      ["an empty object instead of an empty list", [], {}],
+      ["a longer list", [{ sku: "a" }], [{ sku: "a" }, { sku: "b" }]],
+      ["a list item with a different null field", [{ sku: null }], [{ title: null }]],
+      ["a string instead of a list of items with IDs", [{ id: "a" }], "a"],
+      ["a list that contains an ID twice", [{ id: "a" }, { id: "a", n: 1 }], [{ id: "a" }]],
+      ["a list that contains a numeric ID", [{ id: 1 }], [{ id: 2 }]],
+    ] as [string, Json, Json][]
+  ).map(([what, old, now]): [string, Json, Json, object[]] => [
+    `${what} is one difference`,
+    { a: old },
+    { a: now },
+    [
+      {
+        field: "a",
+        attribute: "a",
+        old: JSON.stringify(old),
+        new: now === String(now) ? now : JSON.stringify(now),
+      },
+    ],
+  ]),
+  [
+    "an item is compared by its ID, even if JavaScript objects have a member with that name",
+    { a: [{ id: "constructor", n: 1 }] },
+    { a: [{ id: "constructor", n: 2 }] },
+    [{ field: "a.constructor.n", attribute: "a", old: "1", new: "2" }],
+  ],
 ];
 test.each(cases)("diffRecords compares two versions: %s", (_, old, now, changes) => {
   expect(diffRecords(old, now, orders)).toEqual(changes);
@@ -87,6 +117,12 @@ test.each([
     photo("https://cdn.test/a.jpg?s"),
   ],
   [
+    "a URL with the scheme in capitals",
+    orders,
+    photo("HTTP://cdn.test/a.jpg?sig=1"),
+    photo("HTTP://cdn.test/a.jpg?sig=2"),
+  ],
+  [
     "a URL in a list",
     opportunities,
     attached("https://cdn.test/b?sig=1"),
@@ -121,6 +157,15 @@ test("a change to a list item is logged with the item's new URL signature", () =
       old: JSON.stringify(before.attachments),
       new: JSON.stringify(after.attachments),
     },
+  ]);
+});
+
+test("a change to a list item with an ID is logged without the item's new URL signature", () => {
+  const assigned = (status: string, sig: number) => ({
+    assignments: [{ id: "a", status, host: { profile_photo: `https://cdn.test/a.jpg?sig=${sig}` } }],
+  });
+  expect(diffRecords(assigned("READY", 1), assigned("ACTIVE", 2), opportunities)).toMatchObject([
+    { field: "assignments.a.status" },
   ]);
 });
 

@@ -7,7 +7,13 @@ import { allResources } from "../../src/resources/registry.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
-import { compareTables, type TableDifference } from "../../src/store/table-check.js";
+import {
+  compareTables,
+  describeDifference,
+  readTableCheck,
+  saveTableCheck,
+  type TableDifference,
+} from "../../src/store/table-check.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { views } from "../../src/views/all-views.js";
 import { makeHome } from "../support/home.js";
@@ -226,4 +232,27 @@ test("the table check reports a damaged mirror if a record is not valid JSON", a
   await expect(compareTables(mirror, allResources)).rejects.toThrow(
     /^The mirror is damaged \(record \d+ is not JSON\)/,
   );
+});
+
+test.each([
+  [{ missing: 25, changed: 3, extra: 1 }, "25 rows missing, 3 changed, 1 extra"],
+  [{ missing: 0, changed: 1, extra: 2 }, "1 row changed, 2 extra"],
+  [{ missing: 0, changed: 0, extra: 1 }, "1 row extra"],
+])("the difference %j is described", (counts, text) => {
+  expect(describeDifference({ table: "orders", ...counts })).toBe(text);
+});
+
+test("the result of a table check is stored until a later check finds no differences", async () => {
+  const mirror = await makeMirror();
+  const differences = ["orders", "order_line_items"].flatMap((table) => one(table, { extra: 1 }));
+  const at = "2026-11-01T00:00:00.000Z";
+  const check = saveTableCheck(mirror, "orders", differences, at);
+  const error = "tables differ from the records (orders: 1 row extra; order_line_items: 1 row extra)";
+  expect([check, readTableCheck(mirror, "orders"), readTableCheck(mirror, "roster")]).toEqual([
+    { at, error },
+    { at, error },
+    null,
+  ]);
+  expect(saveTableCheck(mirror, "orders", [], at)).toBeNull();
+  expect(readTableCheck(mirror, "orders")).toBeNull();
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
+import { openMirror } from "../../src/store/open.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import { redactMirror } from "../../src/store/redact-mirror.js";
@@ -49,6 +50,26 @@ test("a rebuild drops and reports a user-defined unique index that the rows viol
     expect.stringMatching(/^the index `my_unique` that was added to `orders` is no longer valid .*UNIQUE/),
   ]);
   expect(added()).toEqual(names);
+});
+
+test("a rebuild drops and reports a user-defined trigger that would make removals fail", async () => {
+  const { mirror, added } = await withAddedObjects();
+  mirror.db.exec("CREATE TRIGGER my_bad_trigger AFTER DELETE ON orders BEGIN DELETE FROM absent; END");
+  expect(rebuildTables(mirror, [orders])).toEqual([
+    expect.stringMatching(/^the trigger `my_bad_trigger` .*no such table: main.absent/),
+  ]);
+  expect(added()).toEqual(names);
+});
+
+test("a view that is replaced with a newer version keeps its user-defined triggers", async () => {
+  const { mirror, added } = await withAddedObjects();
+  mirror.db.exec(`
+    DROP VIEW orders_net;
+    CREATE VIEW orders_net AS SELECT id FROM orders;
+    CREATE TRIGGER my_view_trigger INSTEAD OF DELETE ON orders_net BEGIN SELECT 1; END`);
+  (await openMirror(mirror.path)).db.close();
+  expect(added()).toEqual([...names, "my_view_trigger"].sort());
+  expect(mirror.selectValues("SELECT net_amount FROM orders_net")).toHaveLength(2);
 });
 
 test("changing a record does not fire a user-defined trigger for removals", async () => {

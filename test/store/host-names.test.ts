@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { content } from "../../src/resources/content.js";
+import { orders } from "../../src/resources/orders.js";
+import { recommendations } from "../../src/resources/recommendations.js";
+import { roster } from "../../src/resources/roster.js";
+import { type Mirror, writeJsonInfo } from "../../src/store/database.js";
+import { readHosts, rebuildHostNames } from "../../src/store/host-names.js";
+import type { Json, JsonObject } from "../../src/util/json-value.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { order, rows, write } from "./record-mirror.js";
+
+const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+const ms = (day: number) => Date.parse(at(day));
+const ada = (last_name: Json, first_name: Json = "Ada") => ({
+  id: "h1",
+  username: "ada",
+  first_name,
+  last_name,
+});
+const namesOf = (mirror: Mirror) =>
+  rows<{ read_at: string; username: string | null; name: string | null }>(
+    mirror,
+    "SELECT read_at, username, name FROM host_names ORDER BY host_id, read_at",
+  ).map((row) => `${row.read_at.slice(8, 10)} ${row.username} ${row.name}`);
+
+test.each<[string, Json, string]>([
+  ["the first and the last name", ada("Lace"), "01 ada Ada Lace"],
+  ["only the first name", ada(null), "01 ada Ada"],
+  ["only the last name", ada("Lace", null), "01 ada Lace"],
+  ["the first name if the last name is empty", ada(""), "01 ada Ada"],
+  [
+    "the first and the last name rather than the display name",
+    { ...ada("Lace"), name: "A." },
+    "01 ada Ada Lace",
+  ],
+  ["the display name", { ...ada(null, null), name: "A." }, "01 ada A."],
+  ["null if there are no names", { id: "h1", username: 5 }, "01 null null"],
+])("a host's name is %s", async (_, host, expected) => {
+  const mirror = await makeMirror();
+  write(mirror, content, [{ source: "upload", id: "f", created_at: at(1), host }], { readAt: ms(1) });
+  expect(namesOf(mirror)).toEqual([expected]);
+});
+
+test.each<[string, JsonObject]>([
+  ["a record without a host", { host: null }],
+  ["a host without an ID", { host: { username: "ada" } }],
+  ["a host whose ID is not a string", { host: { id: 5, username: "ada" } }],
+])("no name is stored for %s", async (_, fields) => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1", fields)]);
+  expect(namesOf(mirror)).toEqual([]);
+});
+
+test("display names are ignored if last names are omitted", async () => {
+  const mirror = await makeMirror();
+  mirror.transaction(() => writeJsonInfo(mirror, "omit", ["last_name"]));
+  write(mirror, content, [
+    { source: "upload", id: "f", host: { id: "h1", username: "ada", name: "Ada Lace" } },
+  ]);
+  expect(namesOf(mirror)).toEqual(["01 ada null"]);
+});
+
+test("a name is stored for each change, from the first record of a response, and is kept if a record lacks it", async () => {
+  const mirror = await makeMirror();
+  const send = (day: number, ...hosts: Json[]) =>
+    write(
+      mirror,
+      orders,
+      hosts.map((host, n) => order(`o${day}-${n}`, { host })),
+      { readAt: ms(day) },
+    );
+  send(2, ada("Lace"), ada("Old"));
+  send(3, ada("Lace"));
+  send(1, ada("Earlier"));
+  send(4, { id: "h1", username: "ada2" });
+  send(5, { ...ada("New"), username: "ada2" }, { ...ada("New"), username: "ada3" });
+  const expected = ["02 ada Ada Lace", "04 ada2 Ada Lace", "05 ada2 Ada New"];
+  expect(namesOf(mirror)).toEqual(expected);
+});
+
+test("rebuilt names include those in earlier versions, sorted by the time at which they were read", async () => {
+  const mirror = await makeMirror();
+  const send = (day: number, key: string, last: string) =>
+    writeRead(mirror, "orders", [order(key, { host: ada(last) })], { at: at(day) });
+  send(1, "o1", "First");
+  send(2, "o2", "Second");
+  send(3, "o1", "Third");
+  send(4, "o3", "Second");
+  const before = namesOf(mirror);
+  expect(before).toEqual(["01 ada Ada First", "02 ada Ada Second", "03 ada Ada Third", "04 ada Ada Second"]);
+  mirror.transaction(() => {
+    mirror.run("UPDATE host_names SET name = 'wrong'");
+    rebuildHostNames(mirror);
+  });
+  expect(namesOf(mirror)).toEqual(before);
+});
+
+test("readHosts finds every host in current records and earlier versions, and lists current and new names first", async () => {
+  const mirror = await makeMirror();
+  const host = (username: string, first_name: string | null) => ({
+    id: "h1",
+    username,
+    first_name,
+    last_name: null,
+  });
+  writeRead(mirror, "orders", [order("o1", { host: host("old", "Old") })], { at: at(1) });
+  writeRead(mirror, "orders", [order("o1", { host: host("newest", null) })], { at: at(3) });
+  writeRead(mirror, "orders", [order("o1", { host: { id: 7, username: null } })], { at: at(4) });
+  write(mirror, roster, [{ relationship_id: "r1", host: host("current", "Ada") }], { readAt: ms(2) });
+  write(mirror, recommendations, [
+    { host: { id: "h2", name: "Bo" }, products: [{ host_id: "h3", host_username: "cy" }] },
+  ]);
+  expect(readHosts(mirror).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
+    { id: "7", handles: [], name: null },
+    { id: "h1", handles: ["current", "newest", "old"], name: "Ada" },
+    { id: "h2", handles: [], name: "Bo" },
+    { id: "h3", handles: ["cy"], name: null },
+  ]);
+});
