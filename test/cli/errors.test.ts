@@ -50,7 +50,7 @@ test.each([
   [new Stopped("SIGHUP"), 129, "stopped", "command"],
   [new Stopped("SIGINT"), 130, "stopped", "command"],
   [new Stopped("SIGTERM"), 143, "stopped", "command"],
-])("%s has the exit code %i and the code %s, and ends the %s", (error, exitCode, code, scope) => {
+])("%s has the exit code %i, the code %s and the scope %s", (error, exitCode, code, scope) => {
   expect([error.exitCode, error.code, failureScope(error)]).toEqual([exitCode, code, scope]);
 });
 
@@ -229,6 +229,13 @@ test("stack traces, including causes, are printed only with --verbose", () => {
   expect(trace(["status", "--verbose"])).toMatch(
     /brandapi: outer\n[\s\S]*at [\s\S]*Error: inner\n[\s\S]*at /,
   );
+});
+
+test("an argument that contains a key in use is rejected, and not repeated", async () => {
+  const env = { BRANDAPI_KEY: "brk_secret", BRANDAPI_BASE_URL: "https://brand.test/api/brand/v1" };
+  const { code, err } = await brandapi("sync xbrk_secretx", { env });
+  expect([code, err]).toEqual([2, expect.stringContaining("An API key was passed on the command line")]);
+  expect(err).not.toContain("brk_secret");
 });
 
 test("in messages, hints and stack traces, control characters are escaped, and keys are redacted", () => {

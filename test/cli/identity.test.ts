@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { daysUntil, formatDaysLeft, readIdentity } from "../../src/cli/api-session.js";
+import { daysUntil, formatDaysLeft, readIdentity, warnBeforeExpiry } from "../../src/cli/api-session.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
@@ -61,6 +61,9 @@ test.each([
 ])("on 2026-11-21 at noon, a key with the expiry date %s has %j days left: %s", (expiresAt, days, text) => {
   expect(daysUntil(expiresAt, noon)).toBe(days);
   expect(formatDaysLeft(days)).toBe(text);
+  const warnings: string[] = [];
+  warnBeforeExpiry(expiresAt, noon, "default", (warning) => warnings.push(warning));
+  expect(warnings).toEqual(days === null ? [] : [expect.stringContaining(`(${text})`)]);
 });
 
 test.each([
@@ -136,4 +139,10 @@ test("--verbose prints each request, retry and wait", async () => {
     ]),
   );
   expect(err).toMatch(/^waiting 2\ds: the API asked the program to wait$/m);
+  brand.before = undefined;
+  brand.once(
+    ({ path }) => path === "/me",
+    () => ({ status: 429, headers: { "retry-after": "3" } }),
+  );
+  expect((await brand.run("whoami")).err).toMatch(/^waiting 3s: HTTP 429/);
 });

@@ -68,7 +68,7 @@ test.each<[string, Machine, string]>([
     { profiles: { default: { base_ur: baseUrl } } },
     expect.stringContaining("rename `base_ur` to `baseUrl`"),
   ],
-])("on a machine with %s, the error for a missing mirror suggests the next step", (_, machine, hint) => {
+])("with %s, the error for a missing mirror suggests the next step", (_, machine, hint) => {
   expect(errorOn(machine)).toMatchObject({ message: expect.stringMatching(/^No mirror yet: /), hint });
 });
 

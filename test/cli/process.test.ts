@@ -84,6 +84,12 @@ test.each(["--help", "--version"])(
   },
 );
 
+test("a command keeps its exit code if the reader of its error messages has closed the pipe", async () => {
+  const program = spawnBrandapi(["whoami"]);
+  program.child.stderr.destroy();
+  expect(await program.ended).toMatchObject({ code: 3, signal: null });
+});
+
 test("sync --json finishes even if the reader closes the pipe", async () => {
   const brand = makeBrand({ history: 20 });
   const options = { home: brand.home, env: await brand.served() };

@@ -33,6 +33,9 @@ test("resolveTableName accepts dashes and upper case, and explains names that ar
   expect(() => resolveTableName("order_number")).toThrow("Unknown table");
   expect(() => resolveTableName("nonsense", ["id"])).toThrow("Unknown table");
   expect(() => resolveTableName("records")).toThrow("`records` is a system table");
+  expect(() => resolveTableName("xyzzy")).toThrow(
+    expect.objectContaining({ hint: "`brandapi tables` lists the tables and views" }),
+  );
 });
 
 test("findSyncedTable returns views and tables that have been read, and otherwise suggests the sync that reads the table", async () => {
