@@ -37,6 +37,7 @@ async function reportedOctober() {
     now: november - day,
   });
   brand.change("orders", "o8", { is_cancelled: true });
+  brand.change("orders", "o6", { total_amount: "10.00" as unknown as number });
   brand.add("orders", orderAt("o9", october + 9 * day));
   await syncOrders(brand, findAllChanges);
   brand.withdraw("o9");

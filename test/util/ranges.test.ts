@@ -35,10 +35,10 @@ test("a range includes every fraction of its last millisecond", () => {
     false,
   ]);
   const readAt = Date.UTC(2026, 10, 21);
-  const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
+  const covered = [{ from: 10_000, to: 19_999, readAt, runId: 1 }];
   const isRead = (at: number) => findLastReadAt(covered, at) !== null;
-  expect([9.9, 10, 20, 20.5, 21].map(isRead)).toEqual([false, true, true, true, false]);
-  const newerFirst = [...covered, { from: 21, to: 30, readAt: readAt - 1, runId: 2 }];
+  expect([9_999.9, 10_000, 19_999.5, 20_000].map(isRead)).toEqual([false, true, true, false]);
+  const newerFirst = [...covered, { from: 20_000, to: 29_999, readAt: readAt - 1, runId: 2 }];
   expect(findLastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
