@@ -119,6 +119,16 @@ it.each([200, 404])(
   },
 );
 
+it("the bodies of error responses do not occupy connections, even if they are too large for a buffer", async () => {
+  const server = await serve((_request, response, count) =>
+    response
+      .writeHead(count > 10 ? 200 : 503, { "retry-after": "1" })
+      .end(count > 10 ? good : "x".repeat(2 ** 20)),
+  );
+  await retryingClient(server.baseUrl).api.get("/orders");
+  expect(server.requests.length).toBe(11);
+});
+
 it("when --max-wait expires, a request fails with the error from the last attempt", async () => {
   const server = await serve((_request, response) => sendJson(response, "x", 503));
   const { api, clock } = retryingClient(server.baseUrl);

@@ -121,6 +121,13 @@ it("processes running earlier versions and processes running this version count 
   expect(await waited()).toBe(60_000);
 });
 
+it("a request that is aborted before it is sent does not count toward the limit", async () => {
+  const clock = new FakeClock();
+  const { limiter, waited } = openLimiter(clock, { rateLimit: 1 });
+  await expect(limiter.acquire(AbortSignal.abort(new Error("stop now")))).rejects.toThrow("stop now");
+  expect(await waited()).toBe(0);
+});
+
 it("a disabled rate limit neither creates a file nor delays requests", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock, { rateLimit: null });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { naturalPace, simulateActivity } from "../../src/sandbox/activity.js";
 import { createBrand } from "../../src/sandbox/brand.js";
+import { fileBytes } from "../../src/sandbox/file-host.js";
 import { day, listNames, noon } from "../support/records.js";
 import { ask } from "./support.js";
 
@@ -15,6 +16,7 @@ test("a seed creates the same records, totals and events in every version", () =
   const digests: Record<string, string> = { keys: digest(brand.keys), results: digest(brand.results) };
   for (const list of listNames) digests[list] = digest(brand[list]);
   const totals = "/analytics/clicks?start_date=2026-09-01&end_date=2026-11-21T10:00:00Z&limit=100";
+  digests.file = digest([...fileBytes(brand.content[0]?.id ?? "", 0, 1_000)]);
   digests.clicks = digest(ask(totals, { brand }).one);
   digests.hosts = digest(ask("/analytics/hosts?per_page=100", { brand }).data);
   simulateActivity(brand, noon, noon + 30 * day, naturalPace(500));
@@ -30,6 +32,7 @@ test("a seed creates the same records, totals and events in every version", () =
     codes: "b60ef34f2fad",
     surveys: "e7c3f59053d4",
     results: "cb81b758c895",
+    file: "9bd064f16ec2",
     clicks: "eb88d53bdcca",
     hosts: "084f3cd0da90",
     afterThirtyDays: "e521b6801769",

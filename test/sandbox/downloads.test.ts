@@ -45,18 +45,18 @@ test("a file has the size stated in its record, and its bytes never change", () 
   expect(get(signed(), {}, { brands: [other, history] }).body.equals(body)).toBe(true);
 });
 
-test("a file without a size or a type in its record has 10,000 bytes of the type application/octet-stream", () => {
-  const bare = fileAt("0ba4632f-2fc3-459d-ad30-789a1584477e", noon, {
-    file_size_bytes: null,
-    mime_type: null,
-  });
-  const brand = { ...emptyBrand(history.keys), content: [bare] };
-  const { status, headers, body } = get(
-    String(ask(bare.download_path, { brand }).one.url),
-    {},
-    { brands: [brand] },
+test("a file without a size or a type in its record has 10,000 bytes, and files in different sources can have the same ID", () => {
+  const id = "0ba4632f-2fc3-459d-ad30-789a1584477e";
+  const bare = fileAt(id, noon, { file_size_bytes: null, mime_type: null });
+  const content = [fileAt(id, noon, { source: "deliverable", file_size_bytes: 5 }), bare];
+  const brand = { ...emptyBrand(history.keys), content };
+  const files = content.map(({ download_path }) =>
+    get(String(ask(download_path, { brand }).one.url), {}, { brands: [brand] }),
   );
-  expect([status, body.length, headers["content-type"]]).toEqual([200, 10_000, "application/octet-stream"]);
+  expect(files.map(({ headers, body }) => [body.length, headers["content-type"]])).toEqual([
+    [5, "image/jpeg"],
+    [10_000, "application/octet-stream"],
+  ]);
 });
 
 test("a range request returns the file from an offset to the end, or 416 if the offset is past the end", () => {

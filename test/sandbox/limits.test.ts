@@ -20,7 +20,11 @@ function limited(rateLimit: number | null) {
 test("a key that sends more requests in 60 seconds than its limit allows gets 429 with Retry-After", () => {
   const { ask, pass } = limited(3);
   expect([ask(), ask()].map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["2", "1"]);
-  pass(20_500);
+  pass(10_000);
+  // Requests with a different key do not count.
+  ask(1);
+  ask(1);
+  pass(10_500);
   expect([ask().status, ask().status]).toEqual([200, 429]);
   pass(39_500);
   // Rejected requests count as well, so the window contains two requests.
@@ -34,6 +38,7 @@ test("a key that sends more requests in 60 seconds than its limit allows gets 42
       "x-ratelimit-reset": "21",
     },
   });
+  expect(ask().headers["retry-after"]).toBe("60");
 });
 
 test("responses have no rate-limit headers if the limit is disabled", () => {

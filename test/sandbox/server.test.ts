@@ -12,7 +12,7 @@ async function serve(beforeResponse?: () => Promise<void> | void, port = 0) {
   const api = createSandboxApi({ brands: [history], now: () => noon });
   const { baseUrl, close } = await serveSandbox(api, port, beforeResponse);
   onTestFinished(close);
-  return { api, baseUrl };
+  return { api, baseUrl, close };
 }
 
 test("the API and the file host listen on different loopback ports, and signed URLs point to the file host", async () => {
@@ -51,6 +51,14 @@ test("a response waits for `beforeResponse`, and the connection is closed withou
   expect((await fetch(`${baseUrl}/me`, { headers })).status).toBe(200);
   expect(calls).toEqual(["called", "finished"]);
   await expect(fetch(`${baseUrl}/me`, { headers })).rejects.toThrow();
+});
+
+test("closing the sandbox stops the API and the file host, even if clients keep connections open", async () => {
+  const { api, baseUrl, close } = await serve();
+  const requestBoth = () => Promise.allSettled([fetch(`${baseUrl}/me`), fetch(`${api.filesUrl}/files`)]);
+  expect((await requestBoth()).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+  await close();
+  expect((await requestBoth()).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
 
 test("starting the sandbox on a port that is in use fails", async () => {
