@@ -176,7 +176,7 @@ function createAssignments(
       completed_at: isDone ? formatInstant(done) : null,
       created_at: formatInstant(created),
       updated_at: formatInstant(isDone ? done : created),
-      host: people.length === 0 || chance(random, 0.02) ? null : toHost(pick(random, people)),
+      host: chance(random, 0.02) ? null : toHost(pick(random, people)),
     };
   });
 }

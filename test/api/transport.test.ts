@@ -79,6 +79,7 @@ it("a proxy that closes the connection is reported as the cause", async () => {
     reason: expect.stringMatching(
       /^the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) closed the connection to api\.test$/,
     ),
+    cannotConnect: true,
   });
 });
 

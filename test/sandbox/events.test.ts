@@ -5,7 +5,7 @@ import {
   sandboxRecordKey,
   simulateActivity,
 } from "../../src/sandbox/activity.js";
-import { createBrand } from "../../src/sandbox/brand.js";
+import { createBrand, emptyBrand } from "../../src/sandbox/brand.js";
 import { at, day, hour, listNames, memberOf, noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 
@@ -108,6 +108,17 @@ test("events can add files, gifts and codes", () => {
   addGift();
   addCode();
   expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([401, 65, 48]);
+});
+
+test("a brand without hosts, products and campaigns can get orders and files", () => {
+  const brand = emptyBrand();
+  const { addContent, order } = createBrandEvents(brand, () => noon);
+  for (let n = 0; n < 50; n += 1) {
+    order();
+    addContent();
+  }
+  for (const { host, line_items } of brand.orders) expect([host, line_items]).toEqual([null, []]);
+  for (const { host, opportunity } of brand.content) expect([host, opportunity]).toEqual([null, null]);
 });
 
 test("events leave earlier snapshots of the brand unchanged and throw an error for an unknown ID", () => {
