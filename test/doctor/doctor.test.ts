@@ -194,6 +194,22 @@ test.each([
   ]);
 });
 
+test.each([
+  ["forgotten", ["host-99"], 0, { state: "ok", text: "1 forgotten host: only IDs are kept" }],
+  ["forgotten", ["host-1"], 8, { hint: expect.stringContaining("run `brandapi forget --host host-1`") }],
+  ["omit", ["host.first_name"], 8, { hint: expect.stringContaining("run `brandapi sync`") }],
+] as const)(
+  "doctor finds data that must not be in the mirror: %s %s",
+  async (rules, values, exit, finding) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.transaction(() => writeJsonInfo(mirror, rules, values));
+    mirror.db.close();
+    const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
+    expect([code, of("forgotten")]).toMatchObject([exit, finding]);
+  },
+);
+
 test("doctor lists columns with values of an unexpected type", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { total_amount: "many" })]);
@@ -278,11 +294,11 @@ test("doctor exits with code 3 if the key and the mirror belong to different bra
 test("doctor lists mirrors that a restore replaced, with the command that deletes them", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
-  const old = ["1764000000000", "1763000000000"].map((time) => `${mirror.path}.before-${time}`);
+  const old = ["1764", "1763", "1765"].map((time) => `${mirror.path}.before-${time}`);
   for (const path of [...old, `${mirror.path}-before`]) writeFileSync(path, "x");
   const link = join(makeHome(), "link.sqlite");
   symlinkSync(mirror.path, link);
-  const sorted = old.toReversed();
+  const sorted = old.toSorted();
   for (const db of [mirror.path, link]) {
     const { code, of } = await doctor({ env: { BRANDAPI_DB: db } });
     expect([code, of("old")]).toMatchObject([
