@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { createProofSection, describeProof, isProven, readProof } from "../../src/report/proof-section.js";
+import { withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
+import type { Mirror } from "../../src/store/database.js";
+import { beginRun, type RunOutcome, updateRun, writeVerifyFinding } from "../../src/store/runs.js";
+import { SyncState } from "../../src/store/sync-state.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+
+type Proof = Parameters<typeof describeProof>[0];
+
+const verified = {
+  at: "2026-11-24T08:00:00.000Z",
+  by: "sync",
+  through: "2026-11-24T07:59:59.999Z",
+  from: null,
+} as const;
+const proven: Proof = { verified, unread_found_at: null, error: null, oldest_read_at: null, gaps: [] };
+
+test.each<[Partial<Proof>, string]>([
+  [
+    {},
+    "Orders through 24 Nov 2026 are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
+  ],
+  [
+    { verified: { ...verified, by: "verify", from: "2026-10-15T00:00:00.000Z" } },
+    "Orders from 15 Oct 2026 through 24 Nov 2026 are proven: their counts matched the API in `verify` of 24 Nov 2026, 08:00 UTC.",
+  ],
+  [
+    { verified: { ...verified, from: "2026-10-15T00:00:01.000Z" } },
+    "Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
+  ],
+  [
+    { unread_found_at: "2026-11-24T10:00:00.000Z" },
+    "Orders through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC. In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders with dates that have not been read yet.",
+  ],
+  [{ error: "the last run was stopped" }, "Not proven: the last run was stopped"],
+  [{ verified: null }, "Not proven: the orders have never been compared with the API's counts."],
+])("the report describes the verification state %j", (fields, sentence) => {
+  const proof = { ...proven, ...fields };
+  expect(describeProof(proof)).toBe(sentence);
+  expect(isProven(proof)).toBe(!sentence.startsWith("Not proven"));
+});
+
+test("the proof section states how far orders have been read, the age of the oldest check, and gaps", () => {
+  const readUntil = "2026-11-24T07:59:59.999Z";
+  const ageOf = (oldest: string | null, gaps: Proof["gaps"] = []) => {
+    const section = createProofSection({ ...proven, oldest_read_at: oldest, gaps }, readUntil, readUntil);
+    return section.blocks[0];
+  };
+  const read = "Orders have been read up to 24 Nov 2026, 07:59 UTC.";
+  const text = (words: string) => ({ kind: "text", text: read + words });
+  expect(ageOf(null)).toEqual(text(""));
+  expect(ageOf("2026-11-23T08:00:00.000Z")).toEqual(text(""));
+  expect(ageOf("2026-11-23T07:59:59.999Z")).toEqual(text(" The oldest check is 1 day older."));
+  expect(ageOf("2026-11-26T08:00:00.000Z")).toEqual(text(""));
+  expect(ageOf(null, [{ from: null, to: readUntil }])).toEqual(
+    text(" Some days in between were never read: see `brandapi status`."),
+  );
+  const { blocks, lead } = createProofSection(proven, null, "2026-11-24T00:00:00.000Z");
+  expect(lead).toBe(describeProof(proven));
+  expect(blocks).toHaveLength(4);
+  expect(blocks[0]).toMatchObject({ text: expect.stringContaining("The newest order is from 24 Nov 2026.") });
+});
+
+/** Records a run without a sync of `orders` and returns its `run_id`. */
+function addRun(
+  mirror: Mirror,
+  outcome: RunOutcome,
+  columns: { error?: string; verified?: boolean; until?: string } = {},
+) {
+  const at = "2026-11-02T08:00:00.000Z";
+  const run = beginRun(mirror, "orders", at);
+  updateRun(mirror, run, { outcome, finished_at: "2026-11-02T08:05:00.000Z", ...columns });
+  return run;
+}
+
+async function syncedMirror(): Promise<Mirror> {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T06:00:00.000Z", whole: true });
+  return mirror;
+}
+
+test.each<[RunOutcome, { error?: string }, string | null]>([
+  ["failed", { error: "The API is away." }, "The API is away."],
+  ["incomplete", { error: "A page is missing." }, "A page is missing."],
+  ["incomplete", {}, "the last run was incomplete"],
+  ["stopped", { error: "killed" }, "the last run was stopped"],
+  ["running", {}, "the last run was stopped"],
+  ["skipped", {}, null],
+  ["done", {}, null],
+  ["verified", {}, null],
+  ["verified", { error: "2 orders differ" }, "2 orders differ"],
+])(
+  "after a run with the outcome %s and %j, the error of the proof is %j",
+  async (outcome, columns, error) => {
+    const mirror = await syncedMirror();
+    addRun(mirror, outcome, columns);
+    expect(readProof(mirror, null).error).toBe(error);
+    addRun(mirror, "verified", { verified: true });
+    expect(readProof(mirror, null).error).toBeNull();
+  },
+);
+
+test("a run in progress does not count as an error", async () => {
+  const mirror = await syncedMirror();
+  addRun(mirror, "running");
+  expect(readProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
+});
+
+test("the proof covers the contiguous range that the last verified run had read", async () => {
+  const mirror = await makeMirror();
+  expect(readProof(mirror, null).verified).toBeNull();
+  const cover = (from: string, to: string) => {
+    const range = { from: Date.parse(from), to: Date.parse(to), readAt: Date.parse(to), runId: 1 };
+    const dates = new SyncState(mirror, "orders").dates();
+    mirror.transaction(() => writeCoverage(mirror, "orders", withCoveredRange(dates, range).coverage));
+  };
+  cover("2026-01-01", "2026-03-01");
+  cover("2026-05-01", "2026-11-02T06:00:00.000Z");
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T06:00:00.000Z" });
+  const proof = readProof(mirror, null);
+  expect(proof).toMatchObject({
+    verified: {
+      at: "2026-11-02T06:00:00.000Z",
+      by: "sync",
+      through: "2026-11-02T06:00:00.000Z",
+      from: "2026-05-01T00:00:00.000Z",
+    },
+    oldest_read_at: "2026-03-01T00:00:00.000Z",
+    gaps: [{ from: "2026-03-01T00:00:00.001Z", to: "2026-04-30T23:59:59.999Z" }],
+  });
+  addRun(mirror, "verified", { verified: true, until: "2026-02-01T00:00:00.000Z" });
+  expect(readProof(mirror, null).verified).toEqual({
+    at: "2026-11-02T08:05:00.000Z",
+    by: "verify",
+    through: "2026-02-01T00:00:00.000Z",
+    from: "2026-01-01T00:00:00.000Z",
+  });
+});
+
+test("orders that `verify` found outside the dates that were read do not count as an error", async () => {
+  const mirror = await syncedMirror();
+  const found = addRun(mirror, "verified", { error: "1 order has not been read" });
+  mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", found));
+  expect(readProof(mirror, null)).toMatchObject({ error: null, unread_found_at: "2026-11-02T08:00:00.000Z" });
+  addRun(mirror, "failed", { error: "The API is away." });
+  expect(readProof(mirror, null)).toMatchObject({ error: "The API is away." });
+});
