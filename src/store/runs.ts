@@ -133,13 +133,6 @@ export function addWrittenRows(
   );
 }
 
-/** Returns the number of rows that a run has added or changed. */
-export function countWrittenRows(mirror: Mirror, runId: number): number {
-  return (
-    mirror.selectValue<number>("SELECT rows_new + rows_changed FROM sync_runs WHERE run_id = ?", runId) ?? 0
-  );
-}
-
 export function readRun(mirror: Mirror, runId: number): RunRow {
   const row = mirror.selectRow<RawRunRow>("SELECT * FROM sync_runs WHERE run_id = ?", runId);
   if (!row) throw new Error(`there is no run ${runId}`);

@@ -1,7 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import type { DatedStrategy } from "../resources/resource.js";
-import { openRecordComparison, recordKey } from "../store/records.js";
-import { countWrittenRows } from "../store/runs.js";
+import { countCurrent, openRecordComparison, recordKey } from "../store/records.js";
 import { addNotice } from "../store/schema-issues.js";
 import type { SyncState, TotalsByDay } from "../store/sync-state.js";
 import { pluralize } from "../util/format-text.js";
@@ -10,8 +8,7 @@ import { formatInstant } from "../util/timestamps.js";
 import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
 import { rangeQuery } from "./dates.js";
 import { readList } from "./read-list.js";
-import { readRanges } from "./read-range.js";
-import type { Budget, DatedRun, ResourceRun } from "./run.js";
+import type { DatedRun, ResourceRun } from "./run.js";
 
 /**
  * A change in the amounts for most days, but not in the record counts. This happens when the API converts amounts from
@@ -54,32 +51,24 @@ function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
 }
 
 /**
- * Returns true if the amounts changed although the records did not. To find out, re-reads a sample: the oldest of the
- * drifting days that this run has not read yet. Reads nothing if the sample would contain all of these days, because the
- * caller can then read them like any other changed days.
+ * Returns true if the amounts changed although the records did not. To find out, compares a sample: the oldest of the
+ * drifting days that this run has not read yet. Returns false at once if the sample would contain all of these days,
+ * because the caller can then re-read them like any other changed days.
  */
-export async function confirmDrift(run: DatedRun, drift: AmountDrift, budget: Budget): Promise<boolean> {
-  const { apiTotals, mirror, runId, state } = run;
+export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<boolean> {
+  const { apiTotals, state } = run;
   // The days that this run has read no longer differ, because their new totals have been stored.
   const stillDiffering = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
   const days = drift.days.filter((day) => stillDiffering.has(day));
   const sample = sampleOldest(state, days);
   if (days.every((day) => contains(sample, dayRange(day)))) return false;
-
-  const writtenBefore = countWrittenRows(mirror, runId);
-  const missingBefore = state.missing.all();
-  const unsettledBefore = run.unsettledSlices.length;
-  const isFinished = await readRanges(run, sample, budget);
-  const isComplete = isFinished && run.unsettledSlices.length === unsettledBefore;
-  const hasWritten = countWrittenRows(mirror, runId) > writtenBefore;
-  const isMissingSame = isDeepStrictEqual(state.missing.all(), missingBefore);
-  return isComplete && !hasWritten && isMissingSame;
+  return await isSampleUnchanged(run, days);
 }
 
-/** True if the API and the mirror have the same records for a sample of the oldest drifting days. Writes nothing. */
+/** True if the API and the mirror have the same records on the oldest of the given days. Writes nothing. */
 export async function isSampleUnchanged(
   run: ResourceRun<DatedStrategy>,
-  { days }: AmountDrift,
+  days: readonly string[],
 ): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
@@ -89,7 +78,8 @@ export async function isSampleUnchanged(
     const isSame = records.every(
       (record, position) => compare(record, recordKey(resource, record, position)) === "same",
     );
-    if (!list.isComplete || !isSame || records.length !== state.count(range)) return false;
+    if (!list.isComplete || !isSame || records.length !== countCurrent(mirror, resource.name, range))
+      return false;
   }
   return true;
 }

@@ -18,7 +18,7 @@ export async function resolveCopies(
   copies: readonly SkippedCopy[],
   requestedAt: number,
 ): Promise<void> {
-  const { mirror, resource } = run;
+  const { mirror, resource, state } = run;
   let lookups = 0;
   for (const copy of copies) {
     const newerDate = findDate(mirror, copy.id) ?? null;
@@ -27,26 +27,22 @@ export async function resolveCopies(
       mirror.transaction(() => acceptCopy(run, copy, requestedAt));
       continue;
     }
-    const needsLookup = !isReadByRun(run, newerDate);
-    if (needsLookup && lookups < maxLookups) {
+    if (!isReadByRun(run, newerDate) && lookups < maxLookups) {
       lookups += 1;
-      // Copies in this response are left to the comparison of counts.
-      storeSlice(run, await readSlice(run, secondRange(newerDate)));
+      await lookUp(run, newerDate);
     }
-    const listing = findListing(run, copy.id, newerDate);
     mirror.transaction(() => {
-      if (listing === "absent") acceptCopy(run, copy, requestedAt);
-      else if (listing === "present") rejectCopy(run, copy, olderDate, requestedAt);
-      else postponeCopy(run, copy, newerDate);
+      if (!isReadByRun(run, newerDate)) postponeCopy(run, copy, newerDate);
+      // Reading a date marks the records that the API did not return for it as missing.
+      else if (state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
+      else rejectCopy(run, copy, olderDate, requestedAt);
     });
   }
 }
 
-/** Returns whether the API still lists a mirrored record for its date, or `unknown` if this run has not read that date. */
-function findListing(run: DatedRun, id: number, date: number): "present" | "absent" | "unknown" {
-  if (!isReadByRun(run, date)) return "unknown";
-  // Reading a date marks the records that the API did not return for it as missing.
-  return run.state.missing.has(id) ? "absent" : "present";
+/** Reads the second of a date. Copies in this response are left to the comparison of counts. */
+async function lookUp(run: DatedRun, date: number): Promise<void> {
+  storeSlice(run, await readSlice(run, secondRange(date)));
 }
 
 /** Replaces the mirrored record with the copy, because the record has moved to the older date. */

@@ -40,7 +40,7 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   const { options, reporter, resource, state, unsettledSlices } = run;
   const budget = new Budget(run.api, options.rereadRequests);
   const ignoredBefore = state.ignoredFilters();
-  const ignoresAmounts = drift !== null && (await confirmDrift(run, drift, budget));
+  const ignoresAmounts = drift !== null && (await confirmDrift(run, drift));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
   const rereadCounts = await readDifferences(run, ignoresAmounts, budget);
 

@@ -120,7 +120,7 @@ async function compareDailyTotals(
   requestedAt: number,
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run.state, totals);
-  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift)) ? largeDrift : null;
+  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
   const differing = findChangedDays(run.state, totals, { ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
   const changed = differing.filter((day) => stored.has(day));
