@@ -38,10 +38,10 @@ interface Reconciliation {
  */
 export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promise<Reconciliation> {
   const { options, reporter, resource, state, unsettledSlices } = run;
-  const budget = new Budget(run.api, options.rereadRequests);
   const ignoredBefore = state.ignoredFilters();
   const ignoresAmounts = drift !== null && (await confirmDrift(run, drift));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
+  const budget = new Budget(run.api, options.rereadRequests);
   const rereadCounts = await readDifferences(run, ignoresAmounts, budget);
 
   const newlyIgnored = [...state.ignoredFilters()].filter((name) => !ignoredBefore.has(name));
