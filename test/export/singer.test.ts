@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
-import { singerSchema, singerValue } from "../../src/export/singer.js";
+import { readSingerState, singerSchema, singerValue } from "../../src/export/singer.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
@@ -200,7 +200,11 @@ test.each([
   ["date", "2026-12-24", "2026-12-24"],
   ["timestamp", "2026-10-01T12:00:00+02:00", "2026-10-01T12:00:00+02:00"],
   ["timestamp", "2026-10-01T12:00:00.123456Z", "2026-10-01T12:00:00.123456Z"],
+  ["timestamp", "2026-10-01T12:00:00-0200", "2026-10-01T14:00:00.000Z"],
   ["timestamp", "2026-10-01T12:00:00", "2026-10-01T12:00:00.000Z"],
+  ["timestamp", "2026-10-01", "2026-10-01T00:00:00.000Z"],
+  ["integer", -7, -7],
+  ["number", 0, 0],
   ["any", 7, "7"],
   ["json", "[7]", "[7]"],
 ] as const)("a Singer export of a column of type %s sends %j as %j", (type, value, sent) => {
@@ -209,7 +213,9 @@ test.each([
 
 test.each([
   ["boolean", 2],
+  ["boolean", "1"],
   ["integer", 7.5],
+  ["integer", "7"],
   ["number", "7.5"],
   ["number", Number.POSITIVE_INFINITY],
   ["date", "2026-02-30"],
@@ -283,6 +289,41 @@ test("a Singer export never writes to the state file, so that rows are resent if
   tgt.take((await run()).out);
   tgt.keepState(state);
   expect(tgt.take((await run()).out)).toEqual([]);
+});
+
+const bookmark = { run: "1 2026", record_id: 1, version_id: 1, columns: "abc" };
+const state = (orders: unknown) => JSON.stringify({ bookmarks: { orders } });
+
+test.each([
+  ["{}", {}],
+  [' {"bookmarks": {}}\n', {}],
+  ['{"type": "STATE", "value": {}}', {}],
+  [state(bookmark), { orders: bookmark }],
+  [state({ ...bookmark, more: 1 }), { orders: { ...bookmark, more: 1 } }],
+])("the state file %s is accepted", (text, bookmarks) => {
+  const path = join(makeHome(), "state.json");
+  writeFileSync(path, text);
+  expect(readSingerState(path)).toEqual(bookmarks);
+});
+
+test.each([
+  "[]",
+  "1",
+  "{",
+  '{"type": "RECORD", "value": {}}',
+  '{"type": "STATE", "value": 5}',
+  '{"start_date": "2026"}',
+  '{"bookmarks": []}',
+  '{"bookmarks": {"orders": 5}}',
+  state({ ...bookmark, run: 1 }),
+  state({ ...bookmark, columns: null }),
+  state({ ...bookmark, record_id: "1" }),
+  state({ ...bookmark, version_id: 1.5 }),
+  JSON.stringify({ bookmarks: { roster: bookmark, orders: {} } }),
+])("the state file %s is rejected, because it does not come from a Singer export", (text) => {
+  const path = join(makeHome(), "state.json");
+  writeFileSync(path, text);
+  expect(() => readSingerState(path)).toThrow("does not contain a state");
 });
 
 test("a Singer export accepts a complete STATE message as the content of the state file", async () => {
