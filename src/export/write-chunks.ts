@@ -23,7 +23,7 @@ export interface WriteResult {
 export async function writeToStdout(chunks: Chunks, stdout: OutputStream): Promise<void> {
   for await (const { data } of chunks) {
     const output = stdout.isTTY && typeof data === "string" ? escapeData(data) : data;
-    if (output.length > 0 && !stdout.write(output)) await once(stdout, "drain");
+    if (!stdout.write(output)) await once(stdout, "drain");
   }
 }
 

@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -10,11 +12,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { MirrorBusy } from "../../src/errors.js";
+import { writeToFile } from "../../src/export/write-file.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { spawnBrandapi, until } from "../support/process.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 
 function linkAt(path: string): string {
   try {
@@ -147,3 +152,65 @@ test("an export writes directly to a pipe or a device", async () => {
   expect(run.code).toBe(0);
   expect(readdirSync("/dev").filter((name) => name.endsWith(".part"))).toEqual([]);
 });
+
+test("a file of several megabytes is written completely, compressed if requested", async () => {
+  const home = makeHome();
+  const data = randomBytes(2_500_000);
+  const path = join(home, "data");
+  const { bytes } = await writeToFile(
+    [{ data: data.subarray(0, 9) }, { data: data.subarray(9) }],
+    path,
+    testDeps(),
+  );
+  expect(bytes).toBe(data.length);
+  expect(readFileSync(path).equals(data)).toBe(true);
+  expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
+  const text = "abc\n".repeat(1_000);
+  const compressed = await writeToFile([{ data: text }], path, testDeps(), { isCompressed: true });
+  expect(gunzipSync(readFileSync(path)).toString()).toBe(text);
+  expect(compressed.bytes).toBe(statSync(path).size);
+});
+
+test("a stopped export keeps the previous file and its permissions", async () => {
+  const home = makeHome();
+  const path = join(home, "data");
+  writeFileSync(path, "old", { mode: 0o600 });
+  const stop = AbortSignal.abort(new Error("stopped"));
+  const deps = { ...testDeps(), signal: stop, runGracefully: <T>(work: () => Promise<T>) => work() };
+  await expect(writeToFile([{ data: "new" }], path, deps)).rejects.toThrow();
+  expect(readFileSync(path, "utf8")).toBe("old");
+  expect(readdirSync(home)).toEqual(["data"]);
+});
+
+test("if the complete file cannot be moved to its path, the export fails and removes it", async () => {
+  const home = makeHome();
+  const failing = (cause: Error) =>
+    writeToFile([{ data: "new" }], join(home, "data"), testDeps(), { publish: () => Promise.reject(cause) });
+  const full = Object.assign(new Error("full"), { code: "ENOSPC" });
+  await expect(failing(full)).rejects.toMatchObject({
+    exitCode: 3,
+    hint: expect.stringContaining("is unchanged"),
+  });
+  const missing = Object.assign(new Error("missing"), { code: "ENOENT" });
+  await expect(failing(missing)).rejects.toMatchObject({
+    message: expect.stringContaining("no files can be created in"),
+  });
+  const busy = new MirrorBusy("busy");
+  await expect(failing(busy)).rejects.toBe(busy);
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test.runIf(existsSync("/dev/fd"))(
+  "an export to a pipe that its reader closes is cut short without an error",
+  async () => {
+    const path = join(makeHome(), "pipe");
+    execFileSync("mkfifo", [path]);
+    const reader = spawn("head", ["-c", "1", path], { stdio: "ignore" });
+    function* chunks() {
+      for (let n = 0; n < 100; n += 1) yield { data: "x".repeat(65_536) };
+    }
+    const result = await writeToFile(chunks(), path, testDeps());
+    expect(result).toMatchObject({ isCutShort: true });
+    reader.kill();
+  },
+);
