@@ -2,8 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
-import { formatCell, sheetName } from "../../src/export/xlsx.js";
-import { tableNames } from "../../src/query/readable-tables.js";
+import type { RowSources } from "../../src/export/formats.js";
+import { formatCell, sheetName, write } from "../../src/export/xlsx.js";
+import type { Row } from "../../src/query/open-rows.js";
+import { type ReadableColumn, tableNames } from "../../src/query/readable-tables.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -88,6 +90,11 @@ const texts = [
   [2, "boolean", "2"],
   [7, "json", "7"],
   [7, "text", "7"],
+  ["soon", "date", "soon"],
+  ["5", "number", "5"],
+  ["1", "boolean", "1"],
+  ["2026-10-01T00:00:00Z", "date", "2026-10-01T00:00:00Z"],
+  ["2026-10-01T12:00:00+02:00", "any", "2026-10-01T12:00:00+02:00"],
 ] as const;
 
 test.each(texts.map(([value, type, text]) => [visible(value), type, visible(text), value, text] as const))(
@@ -102,11 +109,14 @@ test.each([
   ["2026-10-01", "date", 46296, "date", 2],
   ["1900-03-01", "date", 61, "date", 2],
   ["9999-12-31", "date", 2958465, "date", 2],
+  ["2026-10-01", "any", 46296, "date", 2],
+  ["1970-01-01", "date", 25569, "date", 2],
   ["2026-10-01", "timestamp", 46296, "time", 3],
   ["2026-10-01 12:00", "timestamp", 46296.5, "time", 3],
   ["2026-10-01 12:00:00", "any", 46296.5, "time", 3],
   ["2026-10-01T12:00:00.25Z", "any", 46296.50000289352, "time", 3],
   [0, "boolean", 0, "boolean", 5],
+  [1, "boolean", 1, "boolean", 5],
 ] as const)(
   "an XLSX export writes %j from a column of type %s as the number %s in a %s format",
   (value, type, number, _, style) => {
@@ -129,7 +139,10 @@ test("XLSX exports of the same mirror are identical", async () => {
   const { path, db } = await workbookOf();
   const again = join(makeHome(), "again.xlsx");
   await brandapi(["export", "orders", "-o", again, "--db", db]);
-  expect(readFileSync(again).equals(readFileSync(path))).toBe(true);
+  const bytes = readFileSync(again);
+  expect(bytes.equals(readFileSync(path))).toBe(true);
+  // The date of each ZIP entry is 1 January 2000.
+  expect(bytes.readUInt16LE(12)).toBe((20 << 9) | (1 << 5) | 1);
 });
 
 test("an XLSX workbook has one sheet for each table, including empty tables", async () => {
@@ -254,4 +267,135 @@ test("each table has a unique XLSX sheet name of up to 31 letters, digits and un
   const names = tableNames.map(sheetName);
   for (const name of names) expect(name).toMatch(/^\w{1,31}$/);
   expect(new Set(names).size).toBe(names.length);
+});
+
+/** Writes tables as a workbook. Returns its parts, the warnings and the number of rows in each chunk. */
+function workbook(...tables: { name: string; columns: readonly ReadableColumn[]; rows: readonly Row[] }[]) {
+  const warnings: string[] = [];
+  const csv = { excel: false, decimalComma: false, delimiter: "," };
+  const sources = tables.map(({ rows, ...table }) => ({ ...table, batches: () => [rows] }));
+  const chunks = [
+    ...write(sources as unknown as RowSources, { csv, warn: (text) => void warnings.push(text) }),
+  ];
+  const files = unzipSync(Buffer.concat(chunks.map(({ data }) => Buffer.from(data))));
+  const parts = Object.fromEntries(Object.entries(files).map(([name, data]) => [name, strFromU8(data)]));
+  return { parts, warnings, rows: chunks.map(({ rows }) => rows) };
+}
+
+const columnsOf = (...types: ReadableColumn["type"][]) =>
+  types.map((type, index) => ({ name: `column_${index}`, type, about: "" }));
+
+test("a large XLSX sheet is written in several chunks, without losing rows", () => {
+  const values = Array.from({ length: 5_000 }, (_, n) => [n, n % 2 === 0 ? `text ${n}` : null]);
+  const { parts, rows } = workbook({ name: "t", columns: columnsOf("integer", "text"), rows: values });
+  const sheet = parts["xl/worksheets/sheet1.xml"] ?? "";
+  expect([...sheet.matchAll(/<row r="(\d+)">/g)].map(([, n]) => Number(n))).toEqual(
+    Array.from({ length: 5_001 }, (_, n) => n + 1),
+  );
+  expect(sheet).toContain('<row r="5000"><c r="A5000"><v>4998</v></c><c r="B5000" t="inlineStr"');
+  expect(sheet).toContain(
+    '<row r="5001"><c r="A5001"><v>4999</v></c></row></sheetData><autoFilter ref="A1:B5001"/>',
+  );
+  expect(rows.filter((count) => count).length).toBeGreaterThan(1);
+  expect(rows.reduce<number>((sum, count = 0) => sum + count, 0)).toBe(5_000);
+});
+
+test("the header of an XLSX sheet is bold text, and each column is wide enough for its title or its values", () => {
+  const names = { text: "a", timestamp: "b", date: "c", integer: "a_title_of_25_characters_" } as const;
+  const columns = Object.entries(names).map(([type, name]) => ({ name, type, about: "" }) as ReadableColumn);
+  const sheet = workbook({ name: "t", columns, rows: [] }).parts["xl/worksheets/sheet1.xml"] ?? "";
+  const widths = [...sheet.matchAll(/<col min="(\d)" max="(\d)" width="(\d+)"/g)].map((match) =>
+    match.slice(1),
+  );
+  expect(widths).toEqual([
+    ["1", "1", "20"],
+    ["2", "2", "20"],
+    ["3", "3", "12"],
+    ["4", "4", "27"],
+  ]);
+  expect(sheet).toContain(
+    '<row r="1"><c r="A1" t="inlineStr" s="4"><is><t xml:space="preserve">a</t></is></c><c r="B1"',
+  );
+});
+
+test("an XLSX workbook refers to each sheet, its filter and the styles", () => {
+  const columns = columnsOf("text");
+  const { parts } = workbook(
+    { name: "first", columns, rows: [["a"]] },
+    { name: "x".repeat(40), columns, rows: [] },
+  );
+  expect(Object.keys(parts).sort()).toEqual([
+    "[Content_Types].xml",
+    "_rels/.rels",
+    "xl/_rels/workbook.xml.rels",
+    "xl/styles.xml",
+    "xl/workbook.xml",
+    "xl/worksheets/sheet1.xml",
+    "xl/worksheets/sheet2.xml",
+  ]);
+  const book = parts["xl/workbook.xml"];
+  const second = "x".repeat(31);
+  expect(book).toContain(
+    `<sheet name="first" sheetId="1" r:id="rId1"/><sheet name="${second}" sheetId="2" r:id="rId2"/>`,
+  );
+  expect(book).toContain(
+    `localSheetId="0" hidden="1">'first'!$A$1:$A$2</definedName>`,
+  );
+  expect(book).toContain(`localSheetId="1" hidden="1">'${second}'!$A$1:$A$1</definedName>`);
+  const relations = parts["xl/_rels/workbook.xml.rels"];
+  for (const [id, target] of [
+    [1, "worksheets/sheet1.xml"],
+    [2, "worksheets/sheet2.xml"],
+    [3, "styles.xml"],
+  ])
+    expect(relations).toMatch(new RegExp(`Id="rId${id}" Type="[^"]+" Target="${target}"`));
+  for (const name of ["workbook", "styles", "worksheets/sheet1", "worksheets/sheet2"])
+    expect(parts["[Content_Types].xml"]).toContain(`PartName="/xl/${name}.xml"`);
+});
+
+test("the cell styles of an XLSX workbook format text, days, times, titles, booleans and amounts", () => {
+  const styles = workbook({ name: "t", columns: columnsOf("text"), rows: [] }).parts["xl/styles.xml"] ?? "";
+  const formats = Object.fromEntries(
+    [...styles.matchAll(/<numFmt numFmtId="(\d+)" formatCode="([^"]+)"/g)].map(([, id, code]) => [id, code]),
+  );
+  const cells = /<cellXfs count="7">(.*)<\/cellXfs>/.exec(styles)?.[1] ?? "";
+  const used = [...cells.matchAll(/numFmtId="(\d+)" fontId="(\d)"/g)].map(([, id = "", font]) => [
+    formats[id] ?? id,
+    font,
+  ]);
+  expect(used).toEqual([
+    ["0", "0"],
+    ["49", "0"],
+    ["yyyy\\-mm\\-dd", "0"],
+    ["yyyy\\-mm\\-dd\\ hh:mm:ss", "0"],
+    ["49", "1"],
+    ["&quot;true&quot;;&quot;true&quot;;&quot;false&quot;", "0"],
+    ["4", "0"],
+  ]);
+  expect(styles).toMatch(/<fonts count="2"><font><sz val="11"\/>.*<font><b\/>/);
+});
+
+test.each([
+  [32_767, 32_767, []],
+  [32_768, 32_767, [expect.stringContaining("1 cell truncated")]],
+])("a text of %i characters is written with %i characters", (length, written, warnings) => {
+  const workbookOfText = workbook({
+    name: "t",
+    columns: columnsOf("text"),
+    rows: [["x".repeat(length)], ["y"]],
+  });
+  expect(workbookOfText.parts["xl/worksheets/sheet1.xml"]).toMatch(new RegExp(`>x{${written}}<`));
+  expect(workbookOfText.warnings).toEqual(warnings);
+});
+
+test.each([
+  [1_048_575, false],
+  [1_048_576, true],
+])("a table with %i rows is too large for a sheet: %s", (rows, isTooLarge) => {
+  const source = { name: "t", columns: columnsOf("text"), batches: () => [], count: () => rows };
+  const writing = () => [
+    ...write([source], { csv: { excel: false, decimalComma: false, delimiter: "," }, warn: () => {} }),
+  ];
+  if (isTooLarge) expect(writing).toThrow("`t` has more rows than the limit of a sheet");
+  else expect(writing).not.toThrow();
 });
