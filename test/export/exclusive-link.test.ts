@@ -9,8 +9,9 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 // Simulates a file system that does not support hard links, such as exFAT.
+let code = "EPERM";
 replaceFileFunction("link", () => async () => {
-  throw Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM", syscall: "link" });
+  throw Object.assign(new Error(`${code}: link`), { code, syscall: "link" });
 });
 
 async function makeTable() {
@@ -80,4 +81,42 @@ test("concurrent exports of different brands all succeed on a file system that d
   const waiting = commit("fern", 0.4);
   setTimeout(() => rmSync(claim), 120);
   expect(await waiting).toBe(3);
+});
+
+/** Adds a version to a new table whose next version is locked by a file of the given age. */
+async function commitWithLock(ageMs: number) {
+  const folder = makeHome();
+  mkdirSync(join(folder, "_delta_log"));
+  const claim = join(folder, "_delta_log", `.${version(0)}.claim.part`);
+  writeFileSync(claim, "");
+  await utimes(claim, 1_000, 1_000);
+  const waits: number[] = [];
+  const clock = { now: () => 1_000_000 + ageMs, sleep: async (ms: number) => void waits.push(ms) };
+  const mirror = { brand: "fern", run: 1, verified: true, through: null, rows: 0 };
+  const actions = [{ commitInfo: { timestamp: 0, mirror } }];
+  const log = await readDeltaLog(folder);
+  const adding = commitVersion(log, actions, { brand: "fern", manyBrands: true }, testDeps({ clock }));
+  const result = await adding.catch((error) => error.exitCode);
+  return {
+    result,
+    waitedMs: waits.reduce((sum, ms) => sum + ms, 0),
+    names: readdirSync(join(folder, "_delta_log")),
+  };
+}
+
+test("an export waits 5 seconds for another process that is adding a version, unless its lock file is older than a minute", async () => {
+  expect(await commitWithLock(60_000)).toMatchObject({ result: 9, waitedMs: 5_000 });
+  expect(await commitWithLock(60_001)).toEqual({ result: 0, waitedMs: 0, names: [version(0)] });
+});
+
+test.each([
+  ["EPERM", 0],
+  ["ENOTSUP", 0],
+  ["EOPNOTSUPP", 0],
+  ["ENOSYS", 0],
+  ["ENOSPC", 3],
+])("if creating a link fails with %s, adding a version ends with %i", async (reported, result) => {
+  code = reported;
+  expect(await commitWithLock(60_001)).toMatchObject({ result });
+  code = "EPERM";
 });

@@ -338,9 +338,7 @@ test("an XLSX workbook refers to each sheet, its filter and the styles", () => {
   expect(book).toContain(
     `<sheet name="first" sheetId="1" r:id="rId1"/><sheet name="${second}" sheetId="2" r:id="rId2"/>`,
   );
-  expect(book).toContain(
-    `localSheetId="0" hidden="1">'first'!$A$1:$A$2</definedName>`,
-  );
+  expect(book).toContain(`localSheetId="0" hidden="1">'first'!$A$1:$A$2</definedName>`);
   expect(book).toContain(`localSheetId="1" hidden="1">'${second}'!$A$1:$A$1</definedName>`);
   const relations = parts["xl/_rels/workbook.xml.rels"];
   for (const [id, target] of [

@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
+import { cleanUpTable } from "../../src/export/delta/cleanup.js";
+import { commitVersion, filesOfBrand, hasManyBrands, readDeltaLog } from "../../src/export/delta/log.js";
+import type { Action } from "../../src/export/delta/log-files.js";
+import { makeHome } from "../support/home.js";
+import { testDeps } from "../support/program.js";
+import { day } from "../support/records.js";
+
+const start = Date.UTC(2026, 10, 21);
+const versionName = (version: number) => `${String(version).padStart(20, "0")}.json`;
+
+const commit = (brand: string | null, days = 0): Action => ({
+  commitInfo: {
+    timestamp: start + days * day,
+    mirror: { brand, run: 1, verified: true, through: null, rows: 2 },
+  },
+});
+const schema = (...partitionColumns: string[]): Action => ({
+  metaData: {
+    ...{ id: "t", format: { provider: "parquet", options: {} }, schemaString: '{"fields":[]}' },
+    ...{ partitionColumns, configuration: {} },
+  },
+});
+const add = (path: string, partitionValues: { brand_id?: string; month?: string | null } = {}): Action => ({
+  add: { path, partitionValues, size: 1, modificationTime: start, dataChange: true, stats: "{}" },
+});
+const remove = (path: string, days: number): Action => ({
+  remove: { path, deletionTimestamp: start + days * day, dataChange: true },
+});
+
+/** Creates a table whose log contains the given versions. */
+function makeTable(...versions: (readonly Action[])[]): string {
+  const folder = makeHome();
+  mkdirSync(join(folder, "_delta_log"));
+  for (const [version, actions] of versions.entries()) addVersion(folder, version, ...actions);
+  return folder;
+}
+
+function addVersion(folder: string, version: number, ...actions: readonly (Action | string)[]): void {
+  const lines = actions.map((action) => (typeof action === "string" ? action : JSON.stringify(action)));
+  writeFileSync(join(folder, "_delta_log", versionName(version)), `${lines.join("\n")}\n`);
+}
+
+test("a log contains the current and removed files of its newest version, and the state of each brand", async () => {
+  const folder = makeTable(
+    [commit("fern"), schema("brand_id", "month"), add("a", { brand_id: "fern", month: "2026-10" })],
+    [
+      commit("moss"),
+      add("b", { brand_id: "moss", month: "2026-10" }),
+      add("c", { brand_id: "moss", month: null }),
+    ],
+    [commit("fern"), remove("a", 1), add("d", { brand_id: "fern", month: "2026-10" })],
+  );
+  for (const name of [
+    "00000000000000000003.json.part",
+    "_last_checkpoint",
+    "3.json",
+    `${"0".repeat(20)}.crc`,
+  ])
+    writeFileSync(join(folder, "_delta_log", name), "");
+  const log = await readDeltaLog(folder);
+  expect(log).toMatchObject({ version: 2, checkpointVersion: -1 });
+  expect([...log.files.keys()]).toEqual(["b", "c", "d"]);
+  expect([...log.removedFiles]).toEqual([["a", start + day]]);
+  expect([...log.brands.values()].map(({ brand, version }) => [brand, version])).toEqual([
+    ["moss", 1],
+    ["fern", 2],
+  ]);
+  expect(hasManyBrands(log)).toBe(true);
+  const monthsOf = (brand: string) => [...filesOfBrand(log, brand)].map(([month, { path }]) => [month, path]);
+  expect([monthsOf("fern"), monthsOf("moss")]).toEqual([
+    [["2026-10", "d"]],
+    [
+      ["2026-10", "b"],
+      ["", "c"],
+    ],
+  ]);
+});
+
+test("a table without a log has no version, and a single-brand table contains all files for any brand", async () => {
+  const none = await readDeltaLog(makeHome());
+  expect(none).toMatchObject({ version: -1, checkpointVersion: -1, metaData: undefined });
+  expect(hasManyBrands(none)).toBe(false);
+  const log = await readDeltaLog(makeTable([commit(null), schema("month"), add("a", { month: "2026-10" })]));
+  expect(hasManyBrands(log)).toBe(false);
+  expect([...filesOfBrand(log, null).keys()]).toEqual(["2026-10"]);
+});
+
+const needs = (minReaderVersion: number, minWriterVersion: number) => ({
+  protocol: { minReaderVersion, minWriterVersion },
+});
+
+test.each([
+  ["is missing the first version", 2, [commit("fern")], "missing version"],
+  [
+    "contains a version without the state of a mirror",
+    1,
+    [{ commitInfo: { timestamp: 1 } }],
+    "another program",
+  ],
+  ["contains a damaged line", 1, [commit("fern"), "{"], "damaged version"],
+  ["requires a newer reader", 1, [commit("fern"), needs(2, 2)], "requires a newer protocol"],
+  ["requires a newer writer", 1, [commit("fern"), needs(1, 3)], "requires a newer protocol"],
+  ["requires the supported protocol", 1, [commit("fern"), needs(1, 2)], undefined],
+] as const)("a log that %s is accepted or rejected", async (_, version, actions, reason) => {
+  const folder = makeTable([commit("fern")]);
+  addVersion(folder, version, ...actions);
+  const reading = readDeltaLog(folder);
+  if (reason === undefined) expect((await reading).version).toBe(1);
+  else await expect(reading).rejects.toMatchObject({ exitCode: 3, message: expect.stringContaining(reason) });
+});
+
+test.each([
+  ["a different brand", "moss", [], true, 2],
+  ["a different brand that has changed the schema", "moss", [schema("brand_id")], true, undefined],
+  ["the same brand", "fern", [], true, "busy"],
+  ["a different brand, in a single-brand table", "moss", [], false, "busy"],
+] as const)(
+  "after an export of %s has added a version first, an export continues, starts over or fails",
+  async (...row) => {
+    const [, brand, actions, manyBrands, result] = row;
+    const folder = makeTable([commit("fern"), schema("brand_id")]);
+    const log = await readDeltaLog(folder);
+    addVersion(folder, 1, commit(brand), ...actions);
+    const adding = commitVersion(log, [commit("fern", 1)], { brand: "fern", manyBrands }, testDeps());
+    if (result === "busy") await expect(adding).rejects.toMatchObject({ exitCode: 9 });
+    else expect(await adding).toBe(result);
+    const versions = readdirSync(join(folder, "_delta_log"));
+    expect(versions).toHaveLength(result === 2 ? 3 : 2);
+  },
+);
+
+const part = (folder = "") => `${folder}part-${randomUUID()}.parquet`;
+
+/** Creates files that were last modified the given number of days after the start. */
+function createFiles(folder: string, days: number, ...paths: readonly string[]): void {
+  for (const path of paths) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), "");
+    utimesSync(join(folder, path), start / 1_000 + days * 86_400, start / 1_000 + days * 86_400);
+  }
+}
+
+test("the cleanup deletes unused files of this program that are older than the retention period", async () => {
+  const [current, removed, recent] = [part("month=2026-10/"), part("month=2026-10/"), part("month=2026-10/")];
+  const folder = makeTable(
+    [commit(null), schema("month"), add(current), add(removed), add(recent)],
+    [commit(null, 1), remove(removed, 4), remove(recent, 5)],
+  );
+  const left = [
+    part(),
+    part("month=2026-09/"),
+    `month=2026-09/.${part()}.mill-1.part`,
+    `_delta_log/.x.json.part`,
+  ];
+  const young = part("month=2026-11/");
+  const foreign = [
+    "part-00000.parquet",
+    `data/${part()}`,
+    `month=2026-09/x-${part()}`,
+    "_delta_log/x.part",
+    "month=2026-09/x",
+  ];
+  createFiles(folder, 0, current, removed, recent, ...left, ...foreign);
+  createFiles(folder, 5, young);
+  await cleanUpTable(folder, { brand: null, since: start + 5 * day }, testDeps());
+  const exists = (path: string) => existsSync(join(folder, path));
+  expect([removed, ...left].filter(exists)).toEqual([]);
+  expect([current, recent, young, ...foreign].filter((path) => !exists(path))).toEqual([]);
+});
+
+test("in a multi-brand table, the cleanup deletes only the brand's own files and temporary files of the log", async () => {
+  const folder = makeTable([commit("fern"), schema("brand_id", "month")]);
+  const own = [part("brand_id=fern/month=2026-10/"), part("brand_id=fern/"), "_delta_log/.x.json.part"];
+  const others = [part("brand_id=moss/month=2026-10/"), part("month=2026-10/"), part()];
+  createFiles(folder, 0, ...own, ...others);
+  for (const brand of ["reed", "fern"]) await cleanUpTable(folder, { brand, since: start + day }, testDeps());
+  const exists = (path: string) => existsSync(join(folder, path));
+  expect([own.filter(exists), others.filter((path) => !exists(path))]).toEqual([[], []]);
+});
+
+test.each([
+  [49, 0],
+  [50, 1],
+])("the cleanup writes a checkpoint %i versions after the previous one: %i", async (versions, count) => {
+  const folder = makeTable([commit(null), schema("month")]);
+  await writeCheckpoint(await readDeltaLog(folder), 0, testDeps());
+  for (let version = 1; version <= versions; version += 1) addVersion(folder, version, commit(null));
+  await cleanUpTable(folder, { brand: null, since: start - day }, testDeps());
+  const checkpoints = readdirSync(join(folder, "_delta_log")).filter((name) => name.endsWith(".parquet"));
+  expect(checkpoints).toHaveLength(1 + count);
+});
+
+test("a checkpoint contains files that were removed during the retention period, and the newest one is read", async () => {
+  const folder = makeTable([
+    commit("fern"),
+    schema("month"),
+    add("a"),
+    add("b"),
+    add("c", { month: "2026-10" }),
+  ]);
+  await writeCheckpoint(await readDeltaLog(folder), 0, testDeps());
+  addVersion(folder, 1, commit("fern"), remove("a", 1), remove("b", 2));
+  const before = await readDeltaLog(folder);
+  await writeCheckpoint(before, start + 2 * day, testDeps());
+  const log = await readDeltaLog(folder);
+  expect(log).toMatchObject({ version: 1, checkpointVersion: 1, brands: before.brands });
+  expect([...log.removedFiles]).toEqual([["b", start + 2 * day]]);
+  expect([...log.files.values()]).toEqual([{ ...before.files.get("c"), dataChange: false }]);
+  addVersion(folder, 2, commit("fern"), add("d"));
+  expect([...(await readDeltaLog(folder)).files.keys()]).toEqual(["c", "d"]);
+});
