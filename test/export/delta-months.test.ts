@@ -1,0 +1,248 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { compareRows, compareWithMirror } from "../../src/export/delta/compare.js";
+import { exportDeltaTable } from "../../src/export/delta/export-table.js";
+import { readDeltaLog } from "../../src/export/delta/log.js";
+import { type MonthlyRows, openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
+import type { Row } from "../../src/query/open-rows.js";
+import { describeTable, type ReadableColumn } from "../../src/query/readable-tables.js";
+import { type Mirror, writeInfo } from "../../src/store/database.js";
+import { beginRun, updateRun } from "../../src/store/runs.js";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { testDeps } from "../support/program.js";
+
+const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+const open = (mirror: Mirror, name: string, manyBrands?: boolean) =>
+  openMonthlyRows(mirror, describeTable(mirror, name), manyBrands === undefined ? {} : { manyBrands });
+
+test("rows are read by their month in UTC, and rows without a readable date have no month", async () => {
+  const mirror = await makeMirror();
+  const dates = ["2026-10-01T00:00:00+02:00", "2026-10-31T23:59:59.999Z", "soon"];
+  writeRead(
+    mirror,
+    "orders",
+    dates.map((order_date, n) => anOrder(n, { order_date })),
+  );
+  const rows = open(mirror, "orders");
+  const monthsIn = (month?: string) => [...rows.batches(month)].flat().map((row) => [row[0], row.at(-1)]);
+  expect(monthsIn()).toEqual([
+    ["order-0", "2026-09"],
+    ["order-1", "2026-10"],
+    ["order-2", ""],
+  ]);
+  expect(monthsIn("2026-10")).toEqual([["order-1", "2026-10"]]);
+  expect(monthsIn("")).toEqual([["order-2", ""]]);
+  const items = [...open(mirror, "order_line_items").batches()].flat();
+  expect(items.map((row) => row.at(-1))).toEqual(["2026-09", "2026-10", ""]);
+  const views = [...open(mirror, "sales_by_month").batches()].flat();
+  expect(views.map((row) => row.at(-1))).toEqual(["", "2026-09", "2026-10"]);
+});
+
+test.each([
+  ["orders", undefined, ["month"], ["id"], ["month", "day", "record_id"]],
+  ["orders", true, ["brand_id", "month"], ["id"], ["month"]],
+  ["sales_by_month", false, ["month"], ["currency"], ["month"]],
+  ["recommendations", false, [], ["host_id"], []],
+  ["recommendations", true, ["brand_id"], ["host_id"], []],
+  ["surveys", false, [], ["id", "Brand_ID", "month"], []],
+  ["surveys", true, ["brand_id"], ["id", "month"], ["Brand_ID"]],
+] as const)(
+  "`%s` with several brands (%s) is partitioned by %j",
+  async (name, manyBrands, partitions, included, excluded) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "surveys", [{ id: "s", Brand_ID: 1, month: "2026-10" }]);
+    const { columns, partitionColumns } = open(mirror, name, manyBrands);
+    expect(partitionColumns).toEqual(partitions);
+    const names = columns.map((column) => column.name);
+    expect(names).toEqual(expect.arrayContaining([...included]));
+    expect(names.filter((name) => excluded.some((other) => other === name))).toEqual([]);
+  },
+);
+
+test("the state of the mirror is verified if the last runs of all resources were, and reaches as far as the oldest of them", async () => {
+  const mirror = await makeMirror();
+  const stateOf = (name: string) => open(mirror, name).mirrorState;
+  expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });
+  mirror.transaction(() => writeInfo(mirror, "brand_id", "fern"));
+  writeRead(mirror, "orders", [anOrder(1)], { at: at(2) });
+  expect(stateOf("orders")).toEqual({ brand: "fern", run: 1, verified: true, through: at(2) });
+  expect(stateOf("hosts_by_month")).toEqual({ brand: "fern", run: 1, verified: false, through: null });
+  writeRead(mirror, "analytics-clicks", [], { at: at(1) });
+  writeRead(mirror, "roster", [], { at: at(3) });
+  expect(stateOf("hosts_by_month")).toEqual({ brand: "fern", run: 2, verified: true, through: at(1) });
+  const run = beginRun(mirror, "orders", at(4));
+  updateRun(mirror, run, { finished_at: at(4), outcome: "done", verified: false });
+  expect(stateOf("orders")).toEqual({ brand: "fern", run: 4, verified: false, through: at(2) });
+  updateRun(mirror, run, { verified: true, error: "The counts differ." });
+  expect(stateOf("orders")).toMatchObject({ verified: false, through: at(4) });
+});
+
+/** Returns a table with the given rows. The last value in each row is its month. */
+function tableOf(
+  columns: Readonly<Record<string, ReadableColumn["type"]>>,
+  rows: readonly Row[],
+  brand: string | null = "fern",
+) {
+  const source: MonthlyRows = {
+    name: "plans",
+    columns: Object.entries(columns).map(([name, type]) => ({ name, type, about: "" })),
+    partitionColumns: ["brand_id", "month"],
+    manyBrands: true,
+    mirrorState: { brand, run: 1, verified: true, through: null },
+    batches: (month) => [rows.filter((row) => month === undefined || row.at(-1) === month)],
+  };
+  return source;
+}
+
+const exportTo = async (folder: string, source: MonthlyRows) =>
+  await exportDeltaTable(source, await readDeltaLog(folder), testDeps({ clock: { now: () => 5 } }));
+const compareWith = async (folder: string, source: MonthlyRows) =>
+  await compareWithMirror(source, await readDeltaLog(folder));
+const typesIn = ({ fields }: { fields: readonly { name: string; type: string }[] }) =>
+  fields.map(({ name, type }) => `${name} ${type}`);
+
+test("a month differs if any of its rows has changed, moved, or is missing, and if a column has a new type", async () => {
+  const folder = makeHome();
+  const columns = { id: "text", n: "integer" } as const;
+  const rows: Row[] = [
+    ["a", 1, "2026-09"],
+    ["b", 2, "2026-09"],
+    ["c", 3, "2026-10"],
+    ["d", null, ""],
+  ];
+  expect(await exportTo(folder, tableOf(columns, rows))).toBe("version 0, 4 rows, months written: 3");
+  expect(await exportTo(folder, tableOf(columns, rows))).toBe("nothing has changed");
+  const differing = async (
+    changed: readonly Row[],
+    types: typeof columns | { id: "text"; n: "text" } = columns,
+  ) => (await compareWith(folder, tableOf(types, changed))).differing;
+  expect(await differing(rows)).toEqual([]);
+  const [a, b, c, d] = rows as [Row, Row, Row, Row];
+  expect(await differing([b, a, c, d])).toEqual(["2026-09"]);
+  expect(await differing([a, b, d])).toEqual(["2026-10"]);
+  expect(await differing([a, b, c])).toEqual([""]);
+  expect(await differing([a, b, c, d, ["e", 1, "2026-11"]])).toEqual(["2026-11"]);
+  expect(await differing([a, b, ["c", 3.5, "2026-10"], d])).toEqual(["", "2026-09", "2026-10"]);
+  expect(await exportTo(folder, tableOf(columns, [b, c]))).toBe("version 1, 2 rows, months written: 2");
+});
+
+test("the columns of several brands are merged by name, and keep or widen their types", async () => {
+  const folder = makeHome();
+  await exportTo(
+    folder,
+    tableOf({ id: "text", Size: "integer", rate: "number" }, [["a", 1, 1.5, "2026-10"]]),
+  );
+  const narrow = tableOf(
+    { size: "integer", color: "text", rate: "integer" },
+    [[2, "red", 7, "2026-10"]],
+    "moss",
+  );
+  const first = await compareWith(folder, narrow);
+  expect(first.columns.map(({ name }) => name)).toEqual(["Size", "color", "rate"]);
+  expect(typesIn(first)).toEqual([
+    "id string",
+    "Size long",
+    "rate decimal(18,6)",
+    "brand_id string",
+    "month string",
+    "color string",
+  ]);
+  expect([first.differing, first.files.size]).toEqual([["2026-10"], 0]);
+  await exportTo(folder, narrow);
+  const wide = tableOf(
+    { size: "number", color: "text", rate: "number" },
+    [[2.5, "red", 1e-9, "2026-10"]],
+    "moss",
+  );
+  const second = await compareWith(folder, wide);
+  expect(typesIn(second).slice(0, 3)).toEqual(["id string", "Size double", "rate double"]);
+  const before = await readDeltaLog(folder);
+  expect(await exportTo(folder, wide)).toBe("version 2, 1 row, months written: 1");
+  const after = await readDeltaLog(folder);
+  const kept = [...after.files.keys()].filter((path) => before.files.has(path));
+  expect([after.files.size, kept, after.removedFiles.size]).toEqual([2, [], 2]);
+  for (const { modificationTime, size, stats } of after.files.values())
+    expect([modificationTime, size > 100, stats]).toEqual([5, true, '{"numRecords":1}']);
+});
+
+test("other brands' files keep their name if none of their columns has a new type", async () => {
+  const folder = makeHome();
+  await exportTo(folder, tableOf({ id: "text" }, [["a", "2026-10"]]));
+  await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["b", 1, "2026-10"]], "moss"));
+  const [path = ""] = (await readDeltaLog(folder)).files.keys();
+  await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["b", "x", "2026-10"]], "moss"));
+  expect((await readDeltaLog(folder)).files.has(path)).toBe(true);
+});
+
+test.each([
+  [
+    "the same rows",
+    [
+      ["a", 1, "m"],
+      ["b", null, "m"],
+      ["x", 1, "n"],
+    ],
+    2,
+  ],
+  [
+    "a changed value",
+    [
+      ["a", 1, "m"],
+      ["b", 2, "m"],
+    ],
+    "row 2 has a different `n`",
+  ],
+  [
+    "a missing value",
+    [
+      ["a", null, "m"],
+      ["b", null, "m"],
+    ],
+    "row 1 has a different `n`",
+  ],
+  [
+    "an additional row",
+    [
+      ["a", 1, "m"],
+      ["b", null, "m"],
+      ["c", 1, "m"],
+    ],
+    "row 3 is missing",
+  ],
+  ["a missing row", [["a", 1, "m"]], "has more than 1 rows"],
+  ["no rows", [], "has more than 0 rows"],
+] as const)("a file is compared with %s in the mirror", async (_, rows, result) => {
+  const folder = makeHome();
+  const columns = { id: "text", n: "integer" } as const;
+  await exportTo(
+    folder,
+    tableOf(columns, [
+      ["a", 1, "m"],
+      ["b", null, "m"],
+    ]),
+  );
+  const comparison = await compareWith(
+    folder,
+    tableOf(columns, [
+      ["a", 1, "m"],
+      ["b", null, "m"],
+    ]),
+  );
+  const path = join(folder, comparison.files.get("m")?.path ?? "");
+  expect(await compareRows(tableOf(columns, rows), "m", comparison, path)).toBe(result);
+});
+
+test("an export to a multi-brand table requires a known brand, and the layout of a table cannot change", async () => {
+  const folder = makeHome();
+  const rows: Row[] = [["a", "2026-10"]];
+  await expect(exportTo(folder, tableOf({ id: "text" }, rows, null))).rejects.toThrow("brand is unknown");
+  await exportTo(folder, tableOf({ id: "text" }, rows));
+  const single = { ...tableOf({ id: "text" }, rows), manyBrands: false, partitionColumns: ["month"] };
+  await expect(exportTo(folder, single)).rejects.toThrow("belongs to a different brand");
+  const other = makeHome();
+  expect(await exportTo(other, single)).toBe("version 0, 1 row, months written: 1");
+  await expect(exportTo(other, tableOf({ id: "text" }, rows))).rejects.toThrow("is a single-brand table");
+  const moss = { ...single, mirrorState: { ...single.mirrorState, brand: "moss" } };
+  await expect(exportTo(other, moss)).rejects.toThrow("belongs to a different brand");
+});
