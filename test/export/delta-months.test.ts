@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { compareRows, compareWithMirror } from "../../src/export/delta/compare.js";
@@ -175,6 +176,17 @@ test("other brands' files keep their name if none of their columns has a new typ
   expect((await readDeltaLog(folder)).files.has(path)).toBe(true);
 });
 
+test("a missing file of another brand prevents a change of a column's type, but not a new column", async () => {
+  const folder = makeHome();
+  await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["a", 1, "2026-10"]]));
+  const [path = ""] = (await readDeltaLog(folder)).files.keys();
+  rmSync(join(folder, path));
+  const more = tableOf({ id: "text", n: "integer", more: "integer" }, [["b", 1, 1, "2026-10"]], "moss");
+  expect(await exportTo(folder, more)).toContain("version 1");
+  const retyped = tableOf({ id: "text", n: "integer" }, [["b", "x", "2026-10"]], "moss");
+  await expect(exportTo(folder, retyped)).rejects.toThrow(`has a missing or damaged file, ${path}`);
+});
+
 test.each([
   [
     "the same rows",
@@ -231,6 +243,24 @@ test.each([
   );
   const path = join(folder, comparison.files.get("m")?.path ?? "");
   expect(await compareRows(tableOf(columns, rows), "m", comparison, path)).toBe(result);
+});
+
+test("the order of the columns in a file may differ from their order in the mirror", async () => {
+  const folder = makeHome();
+  await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["a", 1, "m"]]));
+  const reversed = tableOf({ n: "integer", id: "text" }, [[1, "a", "m"]]);
+  const comparison = await compareWith(folder, reversed);
+  const path = join(folder, comparison.files.get("m")?.path ?? "");
+  expect(await compareRows(reversed, "m", comparison, path)).toBe(1);
+});
+
+test("an export of an empty table creates a Delta table, and an export of a new column adds a version", async () => {
+  const folder = makeHome();
+  expect(await exportTo(folder, tableOf({ id: "text" }, []))).toBe("version 0, 0 rows, months written: 0");
+  expect(await exportTo(folder, tableOf({ id: "text" }, []))).toBe("nothing has changed");
+  expect(await exportTo(folder, tableOf({ id: "text", n: "integer" }, []))).toContain("version 1");
+  const { metaData } = await readDeltaLog(folder);
+  expect(metaData?.schemaString).toContain('"n","type":"long"');
 });
 
 test("an export to a multi-brand table requires a known brand, and the layout of a table cannot change", async () => {
