@@ -3,7 +3,12 @@ import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import type { ApiEvents } from "../../src/api/client.js";
-import { classifyError, createFailureError, createRetryAfterError } from "../../src/api/request-errors.js";
+import {
+  classifyError,
+  createFailureError,
+  createRetryAfterError,
+  type RequestFailure,
+} from "../../src/api/request-errors.js";
 import type { Deps } from "../../src/deps.js";
 import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";
 
@@ -317,14 +322,23 @@ it("an error is classified by the code of its innermost cause", () => {
   expect(classifyError(error, "h")).toMatchObject({ kind: "network", reason: "h: the connection was reset" });
 });
 
-it("an untrusted certificate makes all requests fail", () => {
-  const failure = { kind: "permanent", reason: "untrusted", hint: "set NODE_EXTRA_CA_CERTS" } as const;
-  const spent = { attempts: 1, elapsedMs: 0, affectsOtherEndpoints: false };
-  expect(createFailureError(failure, "/orders", 0, spent)).toMatchObject({
-    exitCode: 6,
-    hint: "set NODE_EXTRA_CA_CERTS",
-    affectsAllRequests: true,
+const fault = { kind: "unavailable", status: 503, reason: "" } as const;
+
+it.each<[boolean, string, RequestFailure, boolean]>([
+  [true, "an untrusted certificate", { kind: "permanent", reason: "", hint: "" }, false],
+  [true, "a refused connection", { kind: "network", reason: "", cannotConnect: true }, false],
+  [false, "a lost connection", { kind: "network", reason: "" }, false],
+  [false, "a 503", { ...fault, retryAfterMs: null }, false],
+  [true, "a 503 for several endpoints", { ...fault, retryAfterMs: null }, true],
+  [false, "a long Retry-After", { ...fault, retryAfterMs: 9e6 }, false],
+  [true, "a long Retry-After for several endpoints", { ...fault, retryAfterMs: 9e6 }, true],
+])("affectsAllRequests is %s for %s", (affectsAllRequests, _, failure, affectsOtherEndpoints) => {
+  const error = createFailureError(failure, "/orders", 0, {
+    attempts: 2,
+    elapsedMs: 0,
+    affectsOtherEndpoints,
   });
+  expect(error).toMatchObject({ exitCode: 6, affectsAllRequests });
 });
 
 it.each([

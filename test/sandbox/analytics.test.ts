@@ -112,6 +112,19 @@ test("API variants can omit the daily totals, omit empty days or return a revenu
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
+test("orders by the same host on the same day are added up, and each tracked order has three buy-now clicks", () => {
+  const pair = [orderAt("a", noon - day), orderAt("b", noon - day - hour, { attribution: "manual" })];
+  const { summary, top_hosts } = clicks("", { brand: { ...brand, orders: pair } });
+  const sums = { orders: 2, revenue: 20, subtotal_revenue: 16, buy_now_clicks: 3, total_clicks: 6 };
+  expect(summary).toMatchObject({ ...sums, manual_orders: 1, conversion_rate: 0.3333 });
+  expect(top_hosts).toMatchObject([{ host: { id: "h1" }, ...sums }]);
+});
+
+test("the click analytics of a brand without orders contain a point with zeros for the current day", () => {
+  const { timeseries } = clicks("", { brand: { ...brand, orders: [] } });
+  expect(timeseries).toMatchObject([{ date: "2026-11-21", orders: 0, total_clicks: 0, conversion_rate: 0 }]);
+});
+
 test("the host ranking includes a row without a host and can be sorted by each column in both directions", () => {
   const columns = {
     clicks: "clicks",

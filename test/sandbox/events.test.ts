@@ -131,6 +131,11 @@ test("events leave earlier snapshots of the brand unchanged and throw an error f
   expect(() => leave("none")).toThrow(RangeError);
 });
 
+test("a brand gets a third more orders per hour than on average over the two years of its history", () => {
+  expect(naturalPace(3 * 730 * 24)).toEqual({ ordersPerHour: 4, speed: 1 });
+  expect(naturalPace(3 * 730 * 24, 2)).toEqual({ ordersPerHour: 8, speed: 2 });
+});
+
 test("simulating a period in one step has the same result as simulating it hour by hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
   const [atOnce, hourly] = [
