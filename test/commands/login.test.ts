@@ -106,6 +106,11 @@ test("login suggests piping the key to the same command if stdin is empty", asyn
   const login = `login --profile acme --base-url ${testBaseUrl} --key-stdin`;
   const { code, err } = await brandWithoutSettings().run(login);
   expect([code, err]).toEqual([3, expect.stringContaining(`| brandapi ${login}\``)]);
+  const plain = await brandWithoutSettings().run("login", {
+    env: { BRANDAPI_BASE_URL: testBaseUrl },
+    stdin: " \n",
+  });
+  expect([plain.code, plain.err]).toEqual([3, expect.stringContaining("| brandapi login --key-stdin`")]);
 });
 
 test("sync and doctor warn about an unknown field in the profile", async () => {
@@ -207,6 +212,101 @@ test("login --omit replaces the list of omitted fields and prints the changes, a
   expect((await login("")).out).not.toContain("omits");
 });
 
+test.each([
+  "host.last_name",
+  "orders:host.last_name",
+  "last_name",
+  "roster:host.socials",
+  "line_items.sku",
+  "gifts:anything.else",
+])("login accepts --omit %s", async (rule) => {
+  const brand = brandWithoutSettings();
+  const { code, err } = await brand.run(`login --base-url ${testBaseUrl} --omit ${rule}`, {
+    stdin: brand.key,
+  });
+  expect([code, err]).toEqual([0, expect.stringContaining(`Omitted fields: ${rule} (added`)]);
+});
+
+test.each([
+  "host.lastname",
+  "id",
+  "orders:id",
+  "host.id",
+  "currency",
+  "status",
+  "order_date",
+  "total_amount",
+  "is_cancelled",
+  "brand_payment_state",
+  "gifts:id",
+  "gifts:host.id",
+  "gifts:a:b",
+  "gifts:",
+  "nothing:title",
+])("login rejects --omit %s, because the field is unknown or a sync needs it", async (rule) => {
+  const brand = brandWithoutSettings();
+  const { code, requests } = await brand.run(`login --base-url ${testBaseUrl} --omit ${rule}`, {
+    stdin: brand.key,
+  });
+  expect([code, requests, existsSync(configOf(brand))]).toEqual([2, [], false]);
+});
+
+test.each([
+  ["host.last_name,host.first_name", true],
+  ["host.last_name,host.first_name,content:host.name", false],
+  ["host.socials", false],
+])("login --omit %s warns that content contains hosts' names: %s", async (rules, warns) => {
+  const brand = brandWithoutSettings();
+  const { code, err } = await brand.run(`login --base-url ${testBaseUrl} --omit ${rules}`, {
+    stdin: brand.key,
+  });
+  expect([code, err.includes("Content records still contain")]).toEqual([0, warns]);
+});
+
+test("login stores --db, --ping and the key in a --key-file, and keeps them at the next login", async () => {
+  const brand = brandWithoutSettings();
+  writeFileSync(join(brand.home, "key"), brand.key, { mode: 0o600 });
+  const login = `login --base-url ${testBaseUrl} --key-file key`;
+  const stored = () => JSON.parse(readFileSync(configOf(brand), "utf8")).profiles.default;
+  const { code, err } = await brand.run(`${login} --db a.sqlite --ping https://hc.example/x`);
+  expect(code, err).toBe(0);
+  const profile = { key: brand.key, db: join(brand.home, "a.sqlite"), ping: "https://hc.example/x" };
+  expect(stored()).toMatchObject(profile);
+  expect((await brand.run(login)).code).toBe(0);
+  expect(stored()).toMatchObject(profile);
+  expect((await brand.run(`${login} --key-stdin`)).code).toBe(2);
+});
+
+test("login explains a rejected key by its source, and reads a new key if a flag for credentials is given", async () => {
+  const brand = brandWithoutSettings();
+  const login = `login --base-url ${testBaseUrl}`;
+  const wrong = await brand.run(login, { stdin: "brk_wrong" });
+  expect([wrong.code, wrong.err]).toEqual([4, expect.stringContaining("hint: check the key for a typo")]);
+  storeProfiles(brand, { default: { baseUrl: testBaseUrl, key: "brk_old" } });
+  const stored = await brand.run("login --ping https://hc.example/x");
+  expect([stored.code, stored.err]).toEqual([4, expect.stringContaining("the key comes from the profile")]);
+  writeFileSync(join(brand.home, "key"), "brk_file", { mode: 0o600 });
+  const file = await brand.run("login --ping https://hc.example/x --key-file key");
+  expect([file.code, file.err]).toEqual([4, expect.stringContaining("the key comes from the file key")]);
+  expect((await brand.run("login --omit title --key-stdin", { stdin: brand.key })).code).toBe(0);
+  expect(readFileSync(configOf(brand), "utf8")).toContain(brand.key);
+});
+
+test("login compares the brand of the mirror in --db, and ignores an unreadable mirror", async () => {
+  const brand = brandWithoutSettings();
+  const other = otherBrand(brand);
+  await other.run("sync roster");
+  const login = async (db: string) =>
+    await brand.run(`login --base-url ${testBaseUrl} --db ${db}`, { stdin: brand.key });
+  const refused = await login(other.db);
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("its mirror belong to Basalt")]);
+  writeFileSync(join(brand.home, "broken.sqlite"), "no mirror".repeat(1_000));
+  expect((await login("broken.sqlite")).code).toBe(0);
+  storeProfiles(brand, { default: { brandId: "b0" } });
+  const unnamed = await brand.run(`login --base-url ${testBaseUrl}`, { stdin: brand.key });
+  expect([unnamed.code, unnamed.err]).toEqual([3, expect.stringContaining("belongs to b0 (b0), but")]);
+});
+
 test("login does not store a key that the API rejects", async () => {
   const brand = brandWithoutSettings();
   for (const key of ["brk_unknown", brand.secretOf("expired"), brand.secretOf("revoked")]) {
@@ -259,6 +359,10 @@ test("login warns if environment variables override the values that it stores", 
   const login = await brand.run("login", { stdin: brand.key, env });
   expect(login.code).toBe(0);
   expect(login.err).toContain("BRANDAPI_KEY is set and overrides the stored value.");
+  expect(login.err).not.toContain("BRANDAPI_BASE_URL is set");
+  const flag = `login --base-url ${testBaseUrl.replace("brand.test", "BRAND.test")}`;
+  const same = await brand.run(flag, { stdin: brand.key, env: { ...env, BRANDAPI_KEY: ` ${brand.key}\n` } });
+  expect([same.code, same.err]).toEqual([0, expect.not.stringContaining("BRANDAPI_KEY is set")]);
 });
 
 test("login --profile stores BRANDAPI_BASE_URL, and --profile then overrides the environment", async () => {

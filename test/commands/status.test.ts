@@ -260,8 +260,9 @@ test("status --max-age names each denial once, the resources that are too old, a
   const denied = await status("orders", "--max-age", "26h");
   expect([denied.code, denied.err]).toEqual([
     10,
-    expect.stringMatching(/: orders: [^:]*\n.*hint: check the plan\n$/),
+    expect.stringMatching(/^brandapi: Refused on .*: orders: [^:]*\n.*hint: check the plan\n$/),
   ]);
+  expect((await status("gifts", "--max-age", "26h")).err).toMatch(/^brandapi: Older than 26h: gifts\./);
   expect(denied.out).toMatch(/^orders +0 +all +2026-11-02 02:00 +4h !$/m);
   mirror.db.close();
 });

@@ -91,6 +91,21 @@ test("brandapi tables --all adds helper views, and does not truncate explanation
   expect(out.replaceAll(/\s+/g, " ")).toContain(lastWords);
 });
 
+test("brandapi tables rejects --all with a name or with --delta, and reads Delta tables with --delta", async () => {
+  const tables = async (...words: string[]) => {
+    const { code, err } = await brandapi(["tables", ...words, "--db", await mirrorOfTwo()]);
+    return [code, err];
+  };
+  const listOnly = "`--all` applies only to the list of tables.";
+  expect(await tables("orders", "--all")).toEqual([2, expect.stringContaining(listOnly)]);
+  expect(await tables("--all", "--delta", "lake")).toEqual([
+    2,
+    expect.stringContaining("cannot be used with"),
+  ]);
+  expect(await tables("--delta", "lake")).toEqual([3, expect.stringContaining("table is missing: lake\n")]);
+  expect(await tables("orders", "--delta", "lake")).toEqual([3, expect.stringContaining("lake/orders\n")]);
+});
+
 test("the example query for orders counts orders that are neither removed nor cancelled", async () => {
   const mirror = await makeMirror();
   const cancelled = anOrder(2, { is_cancelled: true });
@@ -138,13 +153,14 @@ test("brandapi tables NAME shows the number of rows with a value in each column"
   expect((await columnsOf("orders_net")).get("order_number")).toMatchObject({ rows_with_value: 4 });
   expect((await columnsOf("roster")).get("host_id")).not.toHaveProperty("rows_with_value");
   const { out } = await brandapi(["tables", "orders", "--db", mirror.path]);
+  expect(out).toMatch(/^orders \(4 rows\)\n/);
   expect(out).toMatch(/^column +type +with a value +about$/m);
   expect(out).toMatch(/^refund_amount +number +2 \(50 %\) +refunds so far; can be null/m);
   expect(out).toMatch(/^fulfillment_status +text +none /m);
   expect(out).toMatch(/^commission_rate +number +all +percentage$/m);
-  expect((await brandapi(["tables", "codes", "--db", mirror.path])).out).toContain(
-    "orders do not record which code was used",
-  );
+  const codes = (await brandapi(["tables", "codes", "--db", mirror.path])).out;
+  expect(codes).toContain("orders do not record which code was used");
+  expect(codes).toMatch(/^codes \(not synced yet\)\n[\s\S]*^column +type +about$/m);
 });
 
 test.each([120, 80, 50, 44])("brandapi tables wraps explanations to fit %i columns", async (columns) => {

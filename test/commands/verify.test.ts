@@ -209,3 +209,13 @@ test("verify --evidence prints each number with its request and its SQL query", 
   const [plain = ""] = (await brand.run("verify roster --json")).out.split("\n");
   expect(JSON.parse(plain)).not.toHaveProperty("evidence");
 });
+
+test.each(["verify", "verify orders", "verify orders --full"])(
+  "%s --delta reads Delta tables",
+  async (command) => {
+    const brand = makeBrand();
+    await brand.run("sync orders");
+    const { code, err, requests } = await brand.run(`${command} --delta lake`);
+    expect([code, err, requests]).toEqual([3, expect.stringContaining("The Delta table is missing: "), []]);
+  },
+);
