@@ -73,15 +73,16 @@ export async function syncResources(
 ): Promise<void> {
   const { clock, mirror, reporter } = session;
   const due = sortSmallFirst(allowed);
-  const lost = withoutScope.filter(({ wasReadBefore }) => wasReadBefore);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
-  // Resources whose scope was lost come first, because they need no requests, which an outage could end.
-  const requested = [...lost.map(({ resource }) => resource), ...due];
-  const results = await forEachResource(requested, async (resource) => {
-    const missingScope = lost.find((each) => each.resource === resource);
-    const { row, error } = missingScope
-      ? recordMissingScope(session, resource, missingScope.why)
-      : await syncResource(session, resource, !areNamed);
+  // Lost scopes are recorded first, because this needs no requests, which an outage could end.
+  const lost = withoutScope.filter(({ wasReadBefore }) => wasReadBefore);
+  const lostAccess = lost.map(({ resource, why }) => {
+    const { row, error } = recordMissingScope(session, resource, why);
+    onRunEnd(row);
+    return { resource, error };
+  });
+  const { failures, ...results } = await forEachResource(due, async (resource) => {
+    const { row, error } = await syncResource(session, resource, !areNamed);
     onRunEnd(row);
     return { error, isSkipped: row.outcome === "skipped" };
   });
@@ -91,7 +92,7 @@ export async function syncResources(
     const at = formatInstant(clock.now());
     onRunEnd({ ...createRunRow(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
-  throwIfFailed(results, requested.length);
+  throwIfFailed({ ...results, failures: [...lostAccess, ...failures] }, lost.length + due.length);
 }
 
 /**
