@@ -70,7 +70,7 @@ async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: D
       ? AbortSignal.timeout(1_000)
       : AbortSignal.any([AbortSignal.timeout(5_000), signal]);
     const { status } = await rejectOnAbort(fetch(address, { ...init, signal: end }), end);
-    if (status < 200 || status > 299) throw new Error(`HTTP ${status}`);
+    if (status > 299) throw new Error(`HTTP ${status}`);
   };
   await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
 }

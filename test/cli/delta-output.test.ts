@@ -57,7 +57,12 @@ test("verify --delta compares each existing table with the mirror, and suggests 
   const bytes = readFileSync(september);
   for (const position of [60, 70, 80]) bytes[position] = (bytes[position] ?? 0) ^ 0xff;
   writeFileSync(september, bytes);
-  for (const path of [october, unknown]) rmSync(path);
+  rmSync(october);
+  expect(await run("verify orders")).toMatchObject({
+    code: 8,
+    out: expect.stringMatching(/mirror: 2026-10\n$/),
+  });
+  rmSync(unknown);
   const { code, out, err } = await run("verify orders --full");
   expect(code).toBe(8);
   expect(out).toMatch(
@@ -76,9 +81,9 @@ test("tables --delta prints the newest version of each table and brand, sorted b
   expect(await run("export roster")).toMatchObject({ code: 3 });
   const [moss] = mirrors;
   moss?.db.exec(
-    "DELETE FROM coverage; UPDATE sync_runs SET verified = 0; UPDATE orders SET currency = 'NOK'",
+    "DELETE FROM coverage; UPDATE sync_runs SET verified = 0, outcome = 'incomplete'; UPDATE orders SET currency = 'NOK'",
   );
-  await run("export orders");
+  expect((await run("export orders")).err).toContain("no sync has completed yet");
   const { out } = await run("tables");
   expect(out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
     ["table", "brand", "version", "rows", "verified", "through (UTC)", "run"],

@@ -7,7 +7,7 @@ import type { Env } from "../../src/deps.js";
 import { MirrorUnusable } from "../../src/errors.js";
 import { backupFolder, backupName } from "../../src/store/backups.js";
 import { makeHome } from "../support/home.js";
-import { testDeps } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 
 interface Machine {
   flags?: GlobalFlags;
@@ -102,4 +102,19 @@ test("errors from SQLite name the mirror, and other errors are not changed", asy
   });
   const bug = new TypeError("x");
   expect(await explainMirrorError(bug, "m.sqlite")).toBe(bug);
+});
+
+test("a command that reads the mirror names misspelled variables, and explains missing and damaged mirrors", async () => {
+  const missing = await brandapi("tables", { env: { BRANDAPI_DATABASE: "m.sqlite" } });
+  expect(missing.code).toBe(3);
+  expect(missing.err).toMatch(
+    /^`BRANDAPI_DATABASE` is not used: .*\nbrandapi: No mirror yet: .*\n {2}hint: did you mean/,
+  );
+  const home = makeHome();
+  const path = join(home, "m.sqlite");
+  mkdirSync(backupFolder(path));
+  const backup = join(backupFolder(path), backupName(path, "2026-11-01T00:00:00.000Z"));
+  for (const file of [path, backup]) writeFileSync(file, "not a database");
+  const damaged = await brandapi(["tables", "--db", path], { home });
+  expect(damaged).toMatchObject({ code: 3, err: expect.stringContaining(`backup --restore ${backup}`) });
 });

@@ -83,6 +83,12 @@ test("a command that fails before its work is recorded for `status` until the ne
   brand.before = () => "reset";
   expect((await brand.run("verify roster --max-wait 1s")).code).toBe(6);
   expect(await failedRun(brand)).toMatchObject({ command: "verify", isRefused: false });
+  brand.before = () => ({ status: 403 });
+  expect((await brand.run("sync roster")).code).toBe(5);
+  expect(await failedRun(brand)).toMatchObject({ command: "sync", isRefused: true });
+  const fetch = () => Promise.reject(new Error(`invalid header: ${brand.key}`));
+  expect((await brand.run("sync roster", { fetch })).code).toBe(1);
+  expect((await failedRun(brand)).error).toContain("invalid header: [key hidden]");
 });
 
 test("during its work, a command is recorded as failed only if the key is rejected", async () => {
@@ -109,23 +115,20 @@ test("a stopped command and another brand's key are not recorded as failures", a
 });
 
 test("the progress of a run is stored in the mirror while it works", async () => {
-  const brand = makeBrand({ roster: [memberOf("r1")] });
-  const progressDuring = async (command: string) => {
-    let stored: unknown;
-    brand.once(asks("/roster"), () => {
-      [stored] = brand.sql("SELECT value FROM mirror_info WHERE name = 'running_command'");
-      return undefined;
-    });
-    await brand.run(command);
-    return JSON.parse((stored as { value: string }).value);
+  const brand = makeBrand({ roster: Array.from({ length: 150 }, (_, n) => memberOf(`r${n}`)) });
+  const stored: unknown[] = [];
+  brand.before = ({ path }) => {
+    brand.pass(minute);
+    const rows = brand.sql<{ value: string }>("SELECT value FROM mirror_info WHERE name = 'running_command'");
+    if (path === "/roster") for (const { value } of rows) stored.push(JSON.parse(value));
+    return undefined;
   };
-  const facts = { resource: "roster", position: 1, of: 1, requests: 1 };
-  expect(await progressDuring("sync roster")).toMatchObject({
-    ...facts,
-    command: "sync",
-    requests_left: null,
-  });
-  expect(await progressDuring("sync roster")).toMatchObject({ ...facts, command: "sync" });
+  await brand.run("sync roster");
+  const facts = { command: "sync", resource: "roster", position: 1, of: 1 };
+  expect(stored).toMatchObject([
+    { ...facts, requests: 1, requests_left: null },
+    { ...facts, requests: 2, requests_left: 1 },
+  ]);
 });
 
 test("a note reports a new mirror only if its path was passed with --db", async () => {

@@ -3,9 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { parsePingUrl, withPings } from "../../src/cli/ping.js";
+import type { Fetch } from "../../src/deps.js";
+import { type ExitCode, Incomplete, Stopped, UsageError } from "../../src/errors.js";
 import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi, until } from "../support/process.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
 /**
@@ -35,6 +38,97 @@ const brandOf = async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 3, day) });
   return { brand, env: await brand.served() };
 };
+
+test.each([
+  ["https://hc.example/x", true],
+  ["http://localhost:8000/x", true],
+  ["http://127.0.0.1/x", true],
+  ["http://hc.example/x", false],
+  ["ftp://localhost/x", false],
+  ["https://user@hc.example/x", false],
+  ["https://:secret@hc.example/x", false],
+  ["hc.example/x", false],
+])("parsePingUrl accepts %s: %s", (url, isAccepted) => {
+  if (isAccepted) expect(parsePingUrl(url)).toBe(url);
+  else expect(() => parsePingUrl(url)).toThrow(UsageError);
+});
+
+/** Runs work with pings to a service that answers each ping with the next status, and 200 after that. */
+async function pingsOf(
+  statuses: (number | Error)[],
+  work: () => Promise<ExitCode>,
+  options: ProgramOptions = {},
+) {
+  const pings: string[] = [];
+  const fetch: Fetch = async (url, { method = "GET", body = "" } = {}) => {
+    pings.push(`${method} ${url} ${body}`.trim());
+    const status = statuses.shift() ?? 200;
+    if (status instanceof Error) throw status;
+    return { status, headers: new Headers(), body: null };
+  };
+  const deps = testDeps({ fetch, ...options });
+  const ended = await withPings("https://hc.example/x", {}, deps, work).catch((error: unknown) => error);
+  return { pings, ended, err: deps.stderr.text };
+}
+
+const [started, succeeded] = ["GET https://hc.example/x/start", "GET https://hc.example/x"];
+const failedWith = (code: number) => `POST https://hc.example/x/fail ${code}`;
+
+test.each<[string, (number | Error)[], ExitCode, string[], string]>([
+  ["a successful run", [], 0, [started, succeeded], ""],
+  ["a run with an exit code", [], 8, [started, failedWith(8)], ""],
+  ["a ping that succeeds when it is repeated", [500], 0, [started, started, succeeded], ""],
+  ["a response 204", [204], 0, [started, succeeded], ""],
+  ["a ping that fails twice", [200, 300, 404], 0, [started, succeeded, succeeded], "HTTP 404"],
+])("withPings pings the service for %s", async (_, statuses, code, pings, warning) => {
+  const run = await pingsOf(statuses, async () => code);
+  expect(run).toMatchObject({ ended: code, pings });
+  expect(run.err).toBe(warning === "" ? "" : `warning: the ping failed: ${warning}\n`);
+});
+
+test("withPings waits for each ping, and rethrows the error of the run after the failure ping", async () => {
+  const order: string[] = [];
+  const fetch: Fetch = async (url) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push(new URL(url).pathname);
+    return { status: 200, headers: new Headers(), body: null };
+  };
+  const deps = testDeps({ fetch });
+  const work = async (): Promise<ExitCode> => {
+    order.push("work");
+    throw new Incomplete("x");
+  };
+  await expect(withPings("https://hc.example/x/", {}, deps, work)).rejects.toThrow(Incomplete);
+  expect(order).toEqual(["/x/start", "work", "/x/fail"]);
+  expect(await withPings(undefined, {}, deps, async () => 8)).toBe(8);
+  expect(order).toHaveLength(3);
+});
+
+test("after a signal, withPings sends the failure ping only once, even if it fails", async () => {
+  const stop = new AbortController();
+  const work = async (): Promise<ExitCode> => {
+    const reason = new Stopped("SIGTERM");
+    stop.abort(reason);
+    throw reason;
+  };
+  const run = await pingsOf([200, 500], work, { signal: stop.signal });
+  expect(run).toMatchObject({ ended: { exitCode: 143 }, pings: [started, failedWith(143)] });
+});
+
+test("a signal during the first ping stops the run without a warning", async () => {
+  const stop = new AbortController();
+  const reason = new Stopped("SIGINT");
+  const fetch: Fetch = async (url) => {
+    if (!String(url).endsWith("/start")) return { status: 200, headers: new Headers(), body: null };
+    stop.abort(reason);
+    return await new Promise(() => {});
+  };
+  const run = await pingsOf([], () => Promise.reject(new RangeError("not reached")), {
+    fetch,
+    signal: stop.signal,
+  });
+  expect(run).toMatchObject({ ended: reason, err: "" });
+});
 
 test("sync pings the URL when it starts and ends, and sends the exit code of a failed run but none of the brand's data", async () => {
   const { brand, env } = await brandOf();
