@@ -83,14 +83,14 @@ export function readSettings(
   if (key !== undefined) deps.keys.add(key);
   const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
   const limit = flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "variable");
-  const { brandId, brandName = brandId } = profile;
+  const { brandId, brandName } = profile;
   return {
     profile: name,
     baseUrl,
     key,
     keySource,
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
-    brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
+    brand: brandId && !namedMirror ? { id: brandId, name: brandName || brandId } : undefined,
     rateLimit: limit === "none" ? null : limit,
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,

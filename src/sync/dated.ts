@@ -1,5 +1,6 @@
 import { countPages } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
+import { copyCoverageToRun } from "../store/coverage.js";
 import { countInterruptedRows, updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange } from "../util/time-ranges.js";
@@ -49,6 +50,8 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
     state.setFloor(floor);
     state.setLastOptions(options);
+    // If an interrupted run has already read everything, this run reads nothing, but its coverage is complete.
+    copyCoverageToRun(mirror, runId, state.coverage());
   });
 
   // The totals are requested before any record is read, so that the next run detects changes made during this run.

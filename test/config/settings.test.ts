@@ -155,7 +155,7 @@ test("a profile provides the brand, the ping URL and the omitted fields, but no 
     ping: "https://hc.example/x",
     omit: "title, host.intro",
   };
-  const profiles = { default: stored, unnamed: { brandId: "b2" } };
+  const profiles = { default: stored, unnamed: { brandId: "b2" }, unknown: { brandName: "Acme" } };
   const deps = world({ config: JSON.stringify({ profiles }) });
   expect(readSettings({}, deps)).toMatchObject({
     brand: { id: "b1", name: "Acme" },
@@ -163,6 +163,7 @@ test("a profile provides the brand, the ping URL and the omitted fields, but no 
     omit: ["title", "host.intro"],
   });
   expect(readSettings({ profile: "unnamed" }, deps).brand).toEqual({ id: "b2", name: "b2" });
+  expect(readSettings({ profile: "unknown" }, deps).brand).toBeUndefined();
   expect(readSettings({ db: "other.sqlite" }, deps).brand).toBeUndefined();
 });
 

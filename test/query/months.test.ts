@@ -105,15 +105,28 @@ test("sales_by_month compares a month through the last complete day of a range t
   });
 });
 
-test("net_before requires that the entire previous month was read, beginning with its first millisecond", async () => {
+test("a month is complete, and the next month is compared with it, only if it was read from its first millisecond on", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const netBefore = async (from: number) => {
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
     await syncOrders(brand, sinceFlag(from));
-    return months(brand).find(({ month }) => month === "2026-10")?.net_before;
+    const [september, october] = months(brand);
+    return [september?.is_partial, october?.net_before];
   };
-  expect(await netBefore(Date.UTC(2026, 8, 1))).toBe(net(orders, "2026-09", "2026-09-30"));
-  expect(await netBefore(Date.UTC(2026, 8, 2))).toBeNull();
+  expect(await netBefore(Date.UTC(2026, 8, 1))).toEqual([0, net(orders, "2026-09", "2026-09-30")]);
+  expect(await netBefore(Date.UTC(2026, 8, 2))).toEqual([1, null]);
+});
+
+test("if the mirror starts in the middle of the current month, net_through includes all days before the last read", async () => {
+  const orders = everyDay(Date.UTC(2026, 10, 1), 14, 1);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 8, 15) });
+  await syncOrders(brand, sinceFlag(Date.UTC(2026, 10, 3)));
+  brand.pass(6 * day);
+  await syncOrders(brand);
+  const from = "2026-11-03";
+  expect(months(brand)).toMatchObject([{ net_through: net(orders, from, "2026-11-13") }]);
+  const { out } = await brand.run("export sales_by_month --json --as-of 2026-11-09 --columns net_through");
+  expect(JSON.parse(out)).toEqual([{ net_through: net(orders, from, "2026-11-07") }]);
 });
 
 test("net_before in sales_by_month is null for a brand's first month", async () => {

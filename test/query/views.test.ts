@@ -83,6 +83,10 @@ test("each view with the column host_username also has host_label next to it", (
   }
 });
 
+test("only `order_figures` is a helper view, which `tables` does not list", () => {
+  expect(views.filter(({ isHelper }) => isHelper).map(({ name }) => name)).toEqual(["order_figures"]);
+});
+
 test.each([
   ["sales_by_day", "day, currency"],
   ["sales_by_month", "month, currency"],

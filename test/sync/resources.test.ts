@@ -3,7 +3,13 @@ import { expect, test } from "vitest";
 import type { Field } from "../../src/resources/fields.js";
 import { orders } from "../../src/resources/orders.js";
 import { allResources, findResource, resources, syncingResource } from "../../src/resources/registry.js";
-import { acceptsDates, detailsResource, filterBits, mergesDetails } from "../../src/resources/resource.js";
+import {
+  acceptsDates,
+  detailsResource,
+  filterBits,
+  mergesDetails,
+  strategyTraits,
+} from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
 import { surveyResults, surveys } from "../../src/resources/undocumented.js";
 import { isObject } from "../../src/util/json-value.js";
@@ -24,6 +30,22 @@ test("each resource has the traits of its strategy", () => {
   expect(named(acceptsDates)).toEqual(["orders", "content", "analytics-clicks"]);
   expect(named(mergesDetails)).toEqual(["opportunities"]);
   expect(named((resource) => detailsResource(resource) !== null)).toEqual(["surveys"]);
+  const withTrait = (trait: "isRestated" | "isAlwaysReadInFull") =>
+    named(({ strategy }) => strategyTraits[strategy.kind][trait]);
+  expect(withTrait("isRestated")).toEqual(["analytics-clicks", "analytics-hosts"]);
+  expect(withTrait("isAlwaysReadInFull")).toEqual([
+    ...["orders", "roster", "recommendations", "content"],
+    ...["gifts", "codes", "survey-results"],
+  ]);
+  expect(
+    allResources.flatMap(({ name, dateColumn }) => (dateColumn ? `${name}: ${dateColumn}` : [])),
+  ).toEqual([
+    "orders: order_date",
+    "roster: joined_at",
+    "opportunities: created_at",
+    "content: created_at",
+    "analytics-clicks: period_start",
+  ]);
   expect(named(({ keepsHistory }) => !keepsHistory)).toEqual(["analytics-clicks", "analytics-hosts"]);
   expect(filterBits(orders).map(({ name, bit }) => [name, bit])).toEqual([
     ["cancelled", 1],

@@ -33,6 +33,7 @@ test("closestName prefers the name with fewer differences, and the first one if 
   expect(closestName("hosts", ["most", "posts"])).toBe("posts");
   expect(closestName("line_qty", ["line_quantity"])).toBe("line_quantity");
   expect(closestName("acme", ["ACME"])).toBe("ACME");
+  expect(closestName("items", ["order_items"])).toBeUndefined();
   expect(closestName("boat", ["coat", "goat"])).toBe("coat");
 });
 
