@@ -152,13 +152,14 @@ const maxBatchGapMs = 25;
 /**
  * Groups pages that arrive in quick succession, because a first sync takes less time if they share a transaction. The
  * next page is requested before a batch is yielded, so that the API processes the request while the batch is being
- * stored.
+ * stored. After a dense or faulty page, the next page is requested only when that page's range has been read. If the API
+ * returns a record for both, its newer version is then stored last.
  */
-async function* batchArrivals<Page>(
-  pages: AsyncGenerator<Page, void>,
+async function* batchArrivals(
+  pages: AsyncGenerator<RequestedPage, void>,
   clock: Clock,
-): AsyncGenerator<Page[], void> {
-  let batch: Page[] = [];
+): AsyncGenerator<RequestedPage[], void> {
+  let batch: RequestedPage[] = [];
   for (;;) {
     const next = pages.next();
     // The page is awaited below, after the batch has been stored. Until then, an error is not unhandled.
@@ -170,6 +171,10 @@ async function* batchArrivals<Page>(
     const { done, value } = await next;
     if (done) break;
     batch.push(value);
+    if (value.kind !== "complete") {
+      yield batch;
+      batch = [];
+    }
   }
   if (batch.length > 0) yield batch;
 }

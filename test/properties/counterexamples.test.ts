@@ -281,6 +281,21 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
+    title: "the API adds an older order to the list of a dense second, and that order changes during the run",
+    list: "orders",
+    seed: 748,
+    records: 46,
+    perSecond: 28,
+    perPage: 4,
+    variants: { includesRecordBelow: true, dailyTotals: "recent", pastEnd: "refused" },
+    steps: [
+      event("withdraw", 9_570, 4),
+      event("late", 1_455, 3),
+      run("sync", {}, at(23, event("defaultRate", 6_201, 675))),
+      run("sync", {}),
+    ],
+  },
+  {
     title: "the API adds an undated order to every date range, and a run reads no new dates",
     list: "orders",
     records: 1,

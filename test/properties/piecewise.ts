@@ -1,5 +1,5 @@
 import { createVariantApi } from "../sandbox/api-variants.js";
-import { detailsReadSince, errorText } from "./checks.js";
+import { countSwaps, detailsReadSince, errorText } from "./checks.js";
 import type { TestedList } from "./model.js";
 import { playStep } from "./play.js";
 import type { Scenario, Step } from "./scenarios.js";
@@ -112,9 +112,12 @@ export async function playPiecewise(
       const select = (sql: string) => world.mirror.db.prepare(sql).all() as Fields[];
       const mirrored = partsInMirror(select, result.startedAt);
       const names = new Set([...mirrored.keys(), ...during.flatMap(({ parts }) => [...parts.keys()])]);
-      const wrong = [...names].filter(
-        (part) => !during.some(({ parts }) => parts.get(part) === mirrored.get(part)),
-      );
+      // As in `findFalseClaims`, a sync can miss a survey if another one is removed and a third one is added.
+      const mayLackSurveys = listName === "surveys" && countSwaps(world, result.startedAt, Number.NaN) > 0;
+      const wrong = [...names].filter((part) => {
+        if (mayLackSurveys && !mirrored.has(part)) return false;
+        return !during.some(({ parts }) => parts.get(part) === mirrored.get(part));
+      });
       if (wrong.length > 0)
         return wrong.map((part) => `step ${index}: verified, but ${part} is ${mirrored.get(part)}`);
     }
