@@ -44,7 +44,7 @@ export interface ApiEvents {
   onNotice?(event: { message: string }): void;
 }
 
-/** The tolerance for imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
+/** The tolerance for imprecise timers, so that a retry is sent even if its delay takes up the remaining `--max-wait`. */
 const timerToleranceMs = 50;
 /** The minimum timeout of a request, even if `--max-wait` is shorter. */
 const minTimeoutMs = 5_000;

@@ -168,6 +168,19 @@ it.each([
   expect(server.requests.length).toBe(2);
 });
 
+it("a retry after a long Retry-After is sent even if timers are a few milliseconds off", async () => {
+  const server = await serve((_request, response, count) =>
+    sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": "59.9" }),
+  );
+  const clock = new FakeClock();
+  clock.sleep = async (ms) => clock.pass(Math.max(1, ms - 5));
+  const random = () => {
+    clock.pass(2);
+    return 0.5;
+  };
+  expect((await retryingClient(server.baseUrl, { clock, random }).api.get("/orders")).data).toEqual([]);
+});
+
 it.each([
   [429, "25", "25s", 3],
   [429, "61", "61s", 1],
@@ -317,8 +330,10 @@ it.each([
     expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
 });
 
-it("an error is classified by the code of its innermost cause", () => {
-  const error = coded("UND_ERR_SOCKET", new Error("y", { cause: coded("ECONNRESET") }));
+it("an error is classified by the code of its innermost cause that has one", () => {
+  const numeric = Object.assign(new Error("z"), { code: 20 });
+  const reset = Object.assign(coded("ECONNRESET"), { cause: numeric });
+  const error = coded("UND_ERR_SOCKET", new Error("y", { cause: reset }));
   expect(classifyError(error, "h")).toMatchObject({ kind: "network", reason: "h: the connection was reset" });
 });
 

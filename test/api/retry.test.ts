@@ -76,7 +76,8 @@ it.each([
     null,
   ],
   ["a retry waits no longer than the remaining time", network, 100, 100],
-  ["a request is not retried if no time remains", network, 5, null],
+  ["a request is retried if 6 ms remain", network, 6, 6],
+  ["a request is not retried if 5 ms remain", network, 5, null],
   ["a request is not retried if retries are disabled", unavailable(429, 1_000), 0, null],
 ] as const)("%s", (_, failure, remainingMs, expected) => {
   expect(wait(failure, { remainingMs, attempt: 3 })).toBe(expected);

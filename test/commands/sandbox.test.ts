@@ -28,7 +28,8 @@ async function startSandbox(flags: string, clock: Partial<Clock>, pastOrders = 3
   const keys = out.match(/brk_sandbox_\w+/g) ?? [];
   const get = async (path: string, key = keys[0]) => {
     const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
-    return { headers: response.headers, data: ((await response.json()) as { data: unknown }).data };
+    const json = (await response.json()) as { data: unknown; pagination?: { total_items: number } };
+    return { headers: response.headers, data: json.data, total: json.pagination?.total_items ?? 0 };
   };
   const orders = async () => (await get("/orders?per_page=100")).data as Order[];
   return { out, keys, get, orders, stop };
@@ -86,19 +87,21 @@ test("sandbox sends each response after the delay given by --latency", async () 
 });
 
 test.each([0, 30])(
-  "sandbox --live with %i past orders adds about one order per second, and no orders if no time passes",
+  "sandbox --live with %i past orders adds about one order per second and 230 files per hour, and nothing if no time passes",
   async (pastOrders) => {
     let time = now();
     const { get, orders } = await startSandbox("--json --live", { now: () => time }, pastOrders);
     expect(await orders()).toHaveLength(pastOrders);
-    const { data: roster } = await get("/roster?per_page=100");
+    const files = (await get("/content")).total;
     time += 60_000;
     const after = await orders();
     expect(after.length - pastOrders).toBeGreaterThan(40);
     expect(after.length - pastOrders).toBeLessThan(70);
     expect(await orders()).toEqual(after);
-    time += 600_000;
-    expect((await get("/roster?per_page=100")).data).not.toEqual(roster);
+    time += 3_540_000;
+    const added = (await get("/content")).total - files;
+    expect(added).toBeGreaterThan(180);
+    expect(added).toBeLessThan(280);
   },
 );
 
