@@ -71,8 +71,8 @@ async function printStatus(
   if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;
   await readMirror(flags, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
-    const underWay = await findRunningCommand(settings.dbPath);
-    const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
+    const runningCommand = await findRunningCommand(settings.dbPath);
+    const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, runningCommand });
     const { kept, text } = describeKept(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, areNamed, style, width) + text, width));

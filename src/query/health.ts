@@ -75,11 +75,11 @@ interface HealthOptions {
   /** Milliseconds since the Unix epoch. */
   now: number;
   maxAgeMs: number | null;
-  underWay: RunningCommand | null;
+  runningCommand: RunningCommand | null;
 }
 
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
-  const { now, maxAgeMs, underWay } = options;
+  const { now, maxAgeMs, runningCommand } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
   const found = all.flatMap((resource) => readResourceHealth(mirror, resource, options) ?? []);
   const read = new Set(found.map(({ resource }) => resource));
@@ -89,7 +89,7 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
     checked_at: formatInstant(now),
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
     stale: found.filter(({ stale }) => stale).map(({ resource }) => resource),
-    under_way: underWay,
+    under_way: runningCommand,
     failed_run: readFailedCommand(mirror),
     resources: found,
     never_read: chosen.map(({ name }) => name).filter((name) => !read.has(name)),
@@ -115,8 +115,8 @@ export function readResourceHealth(
   options: HealthOptions,
 ): ResourceHealth | null {
   const { name, table, strategy } = resource;
-  const { now, maxAgeMs, underWay } = options;
-  const last = resolveKilledRun(mirror, findLastRun(mirror, name), underWay !== null);
+  const { now, maxAgeMs, runningCommand } = options;
+  const last = resolveKilledRun(mirror, findLastRun(mirror, name), runningCommand !== null);
   const refused = readAccessDenial(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
   const isDenied = refused !== null || readFailedCommand(mirror)?.isRefused === true;

@@ -33,7 +33,7 @@ interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
  * @param runningCommand the run that has locked the mirror; unlike a killed run, it does not count as an error
  */
 export function readProof(mirror: Mirror, runningCommand: RunningCommand | null): Proof {
-  const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, underWay: runningCommand });
+  const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, runningCommand });
   const run = findLastVerifiedRun(mirror, "orders");
   const verify = findUnresolvedVerify(mirror, "orders");
   const isUnreadOnly = run !== null && verify !== null && hasVerifyFinding(mirror, "unread_only", verify);

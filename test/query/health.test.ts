@@ -24,7 +24,7 @@ const denial = { at: hoursAgo(1), error: "402: The plan does not include this re
 function health(mirror: Mirror, names: string, options: { maxAge?: number; isLocked?: boolean } = {}) {
   const chosen = names.split(" ").flatMap((name) => resources.find((one) => one.name === name) ?? []);
   const maxAgeMs = options.maxAge === undefined ? null : options.maxAge * hour;
-  return readHealth(mirror, chosen, { now, maxAgeMs, underWay: options.isLocked ? running : null });
+  return readHealth(mirror, chosen, { now, maxAgeMs, runningCommand: options.isLocked ? running : null });
 }
 
 function healthOf(mirror: Mirror, name: string, options?: { maxAge?: number; isLocked?: boolean }) {
