@@ -221,6 +221,7 @@ test("backup --restore keeps the replaced mirror, and the next sync continues fr
   const kept = `${brand.db}.before-${brand.now()}`;
   expect(JSON.parse(ran.out)).toEqual({ db: brand.db, restored: path, kept });
   expect(ran.err).toContain(`To undo, run \`brandapi backup --restore ${kept}\`.`);
+  expect(ran.err).toContain("Next: run `brandapi sync` to read newer data.");
   expect(ran.err).not.toContain("warning");
   expect(brand.mirrored("orders")).toHaveLength(50);
   expect(read(kept, "SELECT count(*) FROM orders")).toBe(51);
