@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { parseJson } from "../util/json-value.js";
+import { isObject, parseJson } from "../util/json-value.js";
 
 export const partSuffix = ".part";
 /** The suffix of the file with the version. It must not be longer than `partSuffix`. */
@@ -101,8 +101,7 @@ async function readFileVersion(path: string): Promise<FileVersion | undefined> {
 }
 
 function isVersion(value: unknown): value is FileVersion {
-  if (typeof value !== "object" || value === null) return false;
-  if (!("header" in value && "validator" in value && "length" in value)) return false;
+  if (!isObject(value)) return false;
   const { header, validator, length } = value;
   const isKnown = header === "etag" || header === "last-modified";
   return isKnown && typeof validator === "string" && typeof length === "number";

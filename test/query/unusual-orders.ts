@@ -46,7 +46,7 @@ export function unusualOrders(count: number): JsonObject[] {
             ? total + 0.001
             : total,
       refund_amount: pick("refund", 3) === 0 ? cents("back", 5_000) : pick("null", 2) === 0 ? null : 0,
-      is_cancelled: pick("cancelled", 7) === 0,
+      is_cancelled: pick("cancelled", 7) === 0 || (pick("unknown", 9) === 0 ? null : false),
       is_refunded: false,
       commission_amount: pick("unpaid", 8) === 0 ? null : cents("commission", 9_999),
       attribution: "tracked",
