@@ -42,7 +42,9 @@ it.each([
   [410, "/orders", "NotFound", 7, /no longer provides/],
   [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
   [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
+  [300, "/orders", "UnexpectedResponse", 7, /redirected/],
   [302, "/orders", "UnexpectedResponse", 7, /redirected/],
+  [399, "/orders", "UnexpectedResponse", 7, /redirected/],
   [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
 ])(
   "HTTP %i for %s throws %s after a single request, without quoting the body",

@@ -138,13 +138,16 @@ test("a brand gets a third more orders per hour than on average over the two yea
 
 test("simulating a period in one step has the same result as simulating it hour by hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
-  const [atOnce, hourly] = [
-    createBrand({ seed: 1, orders: 300, now: noon }),
-    createBrand({ seed: 1, orders: 300, now: noon }),
-  ];
+  const create = () => createBrand({ seed: 1, orders: 300, now: noon });
+  const [atOnce, hourly, inTwoSteps] = [create(), create(), create()];
   simulateActivity(atOnce, noon, noon + 3 * day, pace);
   for (let n = 0; n < 72; n += 1) simulateActivity(hourly, noon + n * hour, noon + (n + 1) * hour, pace);
   expect(hourly).toEqual(atOnce);
+  // An event at the boundary occurs only once.
+  const boundary = Date.parse(atOnce.orders[0]?.order_date ?? "");
+  simulateActivity(inTwoSteps, noon, boundary, pace);
+  simulateActivity(inTwoSteps, boundary, noon + 3 * day, pace);
+  expect(inTwoSteps).toEqual(atOnce);
   const old = new Map(history.orders.map((one) => [one.id, one]));
   const changed = atOnce.orders.filter(
     (one) => old.has(one.id) && JSON.stringify(one) !== JSON.stringify(old.get(one.id)),
