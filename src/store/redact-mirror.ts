@@ -144,7 +144,7 @@ function selectUnredacted(mirror: Mirror): { id: number; resource: string; key: 
 
 const redactRecord = [
   // Deletes logged changes to a redacted field, to any object that contains it, and to any field inside it.
-  `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
+  `DELETE FROM changes WHERE resource = @resource AND key = @key AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
      WHERE instr(d.value, field) = 1 OR instr(field, d.value) = 1)`,

@@ -197,8 +197,7 @@ export async function verifyDated(run: ResourceRun<DatedStrategy>): Promise<Reco
   if (unreachable > 0) parts.push(createUnprovenPart("undated", "undated", describeUnreachable(unreachable)));
   if (faultText !== null) parts.push(createUnprovenPart("unexpected-dates", "dates", faultText));
   const wanted = unread.filter(({ to }) => to >= floor);
-  const comparesTotals =
-    !resource.strategy.totalsSource || (dailyTotals !== null && dailyTotals.drift === null);
+  const comparesTotals = dailyTotals !== null && dailyTotals.drift === null;
   return {
     resource: resource.name,
     ...comparison.sums,

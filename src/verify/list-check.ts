@@ -21,7 +21,7 @@ export async function verifyList(run: ResourceRun, details: number | null): Prom
   const mirrorTotal = countCurrent(mirror, resource.name);
   const absent = comparisons.filter((comparison) => comparison === "absent").length;
   const changed = comparisons.filter((comparison) => comparison === "changed").length;
-  const removed = Math.max(0, mirrorTotal - (listed.size - absent));
+  const removed = mirrorTotal - (listed.size - absent);
   const differing = absent + changed + removed;
 
   const unread = details ?? 0;

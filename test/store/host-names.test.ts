@@ -103,16 +103,20 @@ test("readHosts finds every host in current records and earlier versions, and li
     first_name,
     last_name: null,
   });
-  writeRead(mirror, "orders", [order("o1", { host: host("old", "Old") })], { at: at(1) });
-  writeRead(mirror, "orders", [order("o1", { host: host("newest", null) })], { at: at(3) });
+  writeRead(mirror, "orders", [order("o1", { host: host("first", "Old") })], { at: at(1) });
+  writeRead(mirror, "orders", [order("o1", { host: host("second", null) })], { at: at(3) });
   writeRead(mirror, "orders", [order("o1", { host: { id: 7, username: null } })], { at: at(4) });
-  write(mirror, roster, [{ relationship_id: "r1", host: host("current", "Ada") }], { readAt: ms(2) });
+  for (const [day, name] of [
+    [1, "Eve"],
+    [2, "Ada"],
+  ] as const)
+    write(mirror, roster, [{ relationship_id: name, host: host("current", name) }], { readAt: ms(day) });
   write(mirror, recommendations, [
     { host: { id: "h2", name: "Bo" }, products: [{ host_id: "h3", host_username: "cy" }] },
   ]);
   expect(readHosts(mirror).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
     { id: "7", handles: [], name: null },
-    { id: "h1", handles: ["current", "newest", "old"], name: "Ada" },
+    { id: "h1", handles: ["current", "second", "first"], name: "Ada" },
     { id: "h2", handles: [], name: "Bo" },
     { id: "h3", handles: ["cy"], name: null },
   ]);

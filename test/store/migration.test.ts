@@ -257,7 +257,7 @@ test("a migration updates user-defined views and triggers for renamed tables, ev
   const path = releasedMirror(`
     INSERT INTO day_figures VALUES ('orders', '2026-11-01', '[3]');
     CREATE TABLE log (day);
-    CREATE TABLE content_removed (mine);
+    CREATE TABLE Content_Removed (mine);
     CREATE VIEW my_view AS SELECT figures AS mine FROM day_figures;
     CREATE TRIGGER my_trigger AFTER INSERT ON log BEGIN DELETE FROM day_figures WHERE day = new.day; END;
     CREATE VIEW invalid_view AS SELECT absent FROM day_figures;
@@ -267,7 +267,7 @@ test("a migration updates user-defined views and triggers for renamed tables, ev
   const warnings: string[] = [];
   const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
   const { db } = await openMirror(path, { reporter });
-  expect(warnings).toEqual([expect.stringContaining("`content_removed` was renamed")]);
+  expect(warnings).toEqual([expect.stringContaining("`Content_Removed` was renamed")]);
   expect(rowsIn(path, "SELECT mine FROM content_removed_renamed")).toEqual([]);
   expect(rowsIn(path, "SELECT mine FROM my_view")).toEqual([{ mine: "[3]" }]);
   expect(rowsIn(path, invalid)).toEqual(invalidBefore);

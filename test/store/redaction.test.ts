@@ -178,7 +178,7 @@ test("forgetting a host redacts records, earlier versions, logged changes, names
   ]);
   expect(mirror.selectValues("SELECT DISTINCT list_json FROM records")).toEqual([null]);
   expect([findUnredacted(mirror), readRedactedAfterRun(mirror)]).toEqual([[], findNewestRunId(mirror)]);
-  expect(redactMirror(mirror, ["host-1", "host-3"])).toMatchObject({ total: 1, counts: { orders: 1 } });
+  expect(redactMirror(mirror, ["host-3", "host-1"])).toMatchObject({ total: 1, counts: { orders: 1 } });
   expect(readRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
 });
 
@@ -194,6 +194,7 @@ test("a field is omitted from a list item even if the details of its record do n
   writeRead(mirror, "opportunities", [{ id: "c1", title: "Spring", note: "secret" }]);
   const store = new RecordWriter(mirror, opportunities, unrecordedRun(2));
   mirror.transaction(() => store.writeDetails({ id: "c1", title: "Spring" }, 0));
+  mirror.db.exec("DELETE FROM record_versions");
   expect(redactMirror(mirror, [], ["note"]).total).toBe(1);
   expect(readListItem(mirror, 1)).toEqual({ id: "c1", title: "Spring" });
 });

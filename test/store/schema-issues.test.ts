@@ -6,6 +6,7 @@ import { recommendations } from "../../src/resources/recommendations.js";
 import type { Resource } from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
 import { gifts } from "../../src/resources/undocumented.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import {
   addNotice,
@@ -66,7 +67,7 @@ test.each<[string, Resource, JsonObject, string[]]>([
   [
     "an item after one that is not an object",
     orders,
-    order("o", { line_items: [1, { tax: 1 }] }),
+    order("o", { line_items: ["x", { tax: 1 }] }),
     ["line_items.tax"],
   ],
   [
@@ -78,6 +79,11 @@ test.each<[string, Resource, JsonObject, string[]]>([
 ])("a new attribute in %s is announced with its path", async (_, resource, record, paths) => {
   const messages = write(await makeMirror(), resource, [record]);
   expect(messages.map((text) => /`(.*)`/.exec(text)?.[1])).toEqual(paths);
+});
+
+test("a new attribute that many records contain does not use up the limit of reported attributes", async () => {
+  const taxed = Array.from({ length: 100 }, (_, n) => order(`o${n}`, { tax: n }));
+  expect(write(await makeMirror(), orders, [...taxed, order("last", { vat: 1 })])).toHaveLength(2);
 });
 
 test("the unexpected values of a record are replaced with it, and those of removed records are not counted", async () => {
@@ -117,4 +123,38 @@ test.each([
 ])("a value of the type %s is described as in %s", (found, text) => {
   const column = { table: "orders", column: "id", found, records: 2 };
   expect(describeUnexpectedColumn(column)).toBe(`${text} in orders.id (null in the column)`);
+});
+
+test("the same column can contain values of several unexpected types, which a rebuild finds again", async () => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [
+    order("o1", { currency: 5 }),
+    order("o2", { currency: [] }),
+    order("o3", { currency: 6 }),
+  ]);
+  write(mirror, roster, [{ relationship_id: 7 }]);
+  const found = () =>
+    [orders, roster].flatMap(({ name }) =>
+      readUnexpectedColumns(mirror, name).map((one) => [one.found, one.records]),
+    );
+  expect(found()).toEqual([
+    ["array", 1],
+    ["number", 2],
+    ["number", 1],
+  ]);
+  mirror.db.exec("UPDATE records SET json = '{\"id\":\"o1\"}' WHERE key = 'o1'");
+  rebuildTables(mirror, [orders]);
+  expect(found()).toEqual([
+    ["array", 1],
+    ["number", 1],
+    ["number", 1],
+  ]);
+});
+
+test("a rebuild does not record notices, so that the next sync still prints them", async () => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1", { tax: 1 })]);
+  mirror.db.exec("DELETE FROM notices");
+  rebuildTables(mirror, [orders]);
+  expect(write(mirror, orders, [order("o2", { tax: 1 })])).toHaveLength(1);
 });

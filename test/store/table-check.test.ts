@@ -181,6 +181,11 @@ test.each([
     one("gifts", { changed: 1 }),
   ],
   [
+    "a changed integer in a discovered column",
+    "UPDATE gifts SET nested_size = 5 WHERE nested_size IS NOT NULL",
+    one("gifts", { changed: 1 }),
+  ],
+  [
     "a changed row of the ranking",
     "UPDATE analytics_hosts SET clicks = 99 WHERE host_id = 'h1'",
     one("analytics_hosts", { changed: 1 }),
@@ -222,8 +227,10 @@ test("the table check compares only the given resources", async () => {
 
 test("the table check stops between two batches of records when its signal aborts", async () => {
   const reason = new Error("stopped");
-  const check = compareTables(await filled(1_050), allResources, AbortSignal.abort(reason));
-  await expect(check).rejects.toBe(reason);
+  const mirror = await filled(1_050);
+  const stop = new AbortController();
+  setImmediate(() => stop.abort(reason));
+  await expect(compareTables(mirror, allResources, stop.signal)).rejects.toBe(reason);
 });
 
 test("the table check reports a damaged mirror if a record is not valid JSON", async () => {

@@ -1,9 +1,12 @@
 import { exec, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { orders } from "../../src/resources/orders.js";
 import { resources } from "../../src/resources/registry.js";
-import type { Evidence } from "../../src/verify/evidence.js";
-import { makeBrand, type TestBrand } from "../support/brand.js";
+import type { ResourceSession } from "../../src/sync/run.js";
+import { allTime } from "../../src/util/time-ranges.js";
+import { createEvidence, type Evidence } from "../../src/verify/evidence.js";
+import { counts, makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, noon, orderAt, ordersBefore } from "../support/records.js";
 
 async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]> {
@@ -77,6 +80,53 @@ test.each([
   expect(rows.filter(({ request }) => request !== null).length).toBeGreaterThan(12);
   expect(JSON.stringify(rows)).not.toContain(brand.key);
   expect(rows.some(({ agrees }) => agrees === false)).toBe(happen.length > 0);
+});
+
+test.each([
+  ["/data/a b.sqlite", "/data/a%20b.sqlite"],
+  ["/data/it's #1?.sqlite", "/data/it%27s%20%231%3f.sqlite"],
+])(
+  "the command for the mirror %s contains its path as a URI, and escapes the SQL for the shell",
+  (path, uri) => {
+    const session = { mirror: { path }, resource: orders } as unknown as ResourceSession;
+    const sql = 'SELECT "a", \'$b\', `c`, "\\"';
+    const printed = createEvidence(session, "check", allTime, { sql }).sql;
+    expect(printed).toBe(`sqlite3 'file:${uri}?mode=ro' "SELECT \\"a\\", '\\$b', \\\`c\\\`, \\"\\\\\\""`);
+    expect(createEvidence(session, "check", allTime, {})).toMatchObject({ sql: null, from: null, to: null });
+  },
+);
+
+test("verify --evidence lists differing days and counts, and does not count missing records", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 60, day) });
+  await brand.run("sync orders --audit 0");
+  brand.refund("o40", 1);
+  brand.withdraw("o50");
+  const rows = await evidenceOf(brand, "orders");
+  const differing = rows.filter(({ agrees }) => agrees === false);
+  const dayOf = (n: number) => new Date(noon - (10 + n) * day).toISOString().slice(0, 10);
+  expect(differing.map(({ check, api, mirror, note }) => [check, api, mirror, note])).toEqual([
+    ["all", 59, 60, null],
+    ["all", 0, 1, null],
+    ["days with totals", 59, 60, "2 differ"],
+    ["single day", null, null, `${dayOf(50)}: totals have changed since the last read`],
+    ["single day", null, null, `${dayOf(40)}: totals have changed since the last read`],
+    ["all, without dates", 59, 60, null],
+  ]);
+  const [, part] = differing;
+  expect(part?.request).toContain(`start_date=${part?.from}&`);
+  expect(part?.sql).toContain(`datetime(order_date) >= '${part?.from?.slice(0, 19).replace("T", " ")}' AND`);
+  expect(differing[3]).toMatchObject({
+    from: `${dayOf(50)}T00:00:00.000Z`,
+    to: `${dayOf(50)}T23:59:59.999Z`,
+  });
+  brand.withdraw("o1");
+  brand.pass(day);
+  await brand.stopped("sync orders", counts);
+  const [all] = await evidenceOf(brand, "orders");
+  expect(all).toMatchObject({
+    mirror: 58,
+    sql: expect.stringContaining("NOT IN (SELECT record_id FROM missing)"),
+  });
 });
 
 test("verify --evidence sends the same requests as verify", async () => {

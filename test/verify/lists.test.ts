@@ -60,7 +60,7 @@ describe("lists without dates", () => {
     brand.data.roster = members.slice(0, 10);
     const { code, err, result } = await verified(brand, "verify roster --repair");
     expect([code, result?.state, brand.mirrored("roster").length]).toEqual([8, "different", 30]);
-    expect(err).toContain("no longer returns 20 of 30 mirrored records");
+    expect(err).toMatch(/^warning: .*no longer returns 20 of 30 mirrored records.*--accept-removals/m);
     expect((await brand.run("verify roster --repair --accept-removals")).code).toBe(0);
   });
 
@@ -71,8 +71,56 @@ describe("lists without dates", () => {
       if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
       return undefined;
     };
-    const { code, result } = await verified(brand, "verify roster");
+    const { code, result } = await verified(brand, "verify roster --evidence");
     expect([code, result?.state, result?.unsettled]).toEqual([8, "unproven", true]);
+    expect(result?.evidence).toMatchObject([{ check: "every record", agrees: null }]);
+  });
+
+  test("verify reports a list with outdated details as unproven, and names the changes that it cannot find", async () => {
+    const brand = makeBrand({ history: 20, listLimit: 3 });
+    await brand.run("sync opportunities roster");
+    const { id = "" } = brand.data.opportunities[0] ?? {};
+    const proven = await verified(brand, "verify opportunities --evidence");
+    expect(proven).toMatchObject({ code: 0, result: { state: "proven", blind_spot: "changes to details" } });
+    expect(proven.result?.evidence).toMatchObject([
+      { check: "every record", agrees: true },
+      { check: "blind spot", mirror: 3, note: expect.stringContaining("sync --details all") },
+    ]);
+    const mirror = new Sqlite(brand.db);
+    mirror.prepare("UPDATE records SET outdated = 1 WHERE key = ?").run(id);
+    mirror.close();
+    const { code, month, result } = await verified(brand, "verify opportunities");
+    expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
+    expect(month?.why).toBe("the details of 1 record are outdated");
+    brand.change("opportunities", id, { title: "another" });
+    expect((await verified(brand, "verify opportunities")).month?.state).toBe("different");
+    expect((await verified(brand, "verify opportunities --repair")).code).toBe(0);
+    const roster = await verified(brand, "verify roster --evidence");
+    expect(roster.result).toMatchObject({ blind_spot: "", evidence: [{ check: "every record" }] });
+  });
+
+  test("verify reports a list with one changed or one removed record as different", async () => {
+    const brand = makeBrand({ roster: members });
+    await brand.run("sync roster");
+    brand.remove("roster", "r7");
+    expect((await verified(brand, "verify roster")).month?.why).toMatch(
+      /^0 not .*, 0 different, 1 no longer/,
+    );
+    await brand.run("sync roster");
+    brand.change("roster", "r3", { commission_rate: 20 });
+    expect((await verified(brand, "verify roster")).month?.why).toMatch(
+      /^0 not .*, 1 different, 0 no longer/,
+    );
+  });
+
+  test("verify reports values that the API can restate as unproven, without requests, and exits with code 0", async () => {
+    const brand = makeBrand({ history: 20, listLimit: 3 });
+    await brand.run("sync analytics-hosts");
+    const { code, month, result } = await verified(brand, "verify analytics-hosts --evidence");
+    expect([code, result?.state, result?.requests]).toEqual([0, "unproven", 0]);
+    expect(month?.why).toContain("may restate these values");
+    const stored = brand.sql("SELECT * FROM analytics_hosts").length;
+    expect(result?.evidence).toMatchObject([{ check: "unproven", api: null, mirror: stored, agrees: null }]);
   });
 
   test("verify compares records without IDs in a list with undocumented pagination", async () => {
@@ -141,6 +189,23 @@ describe("tables that do not match the records", () => {
     expect([code, result?.state, result?.tables.state]).toEqual([5, "different", "different"]);
     expect(result?.months[0]?.why).toContain("plan");
     expect((await brand.run("status")).out).toContain("brandapi verify orders --repair");
+    const repaired = await verified(brand, "verify orders --repair");
+    expect([repaired.code, repaired.result?.state, repaired.result?.tables.state]).toEqual([
+      5,
+      "unproven",
+      "repaired",
+    ]);
+    expect(repaired.result?.tables.differences).toMatchObject([{ table: "orders", missing: 3 }]);
+  });
+
+  test("verify compares the tables of details that are separate records", async () => {
+    const brand = makeBrand({ history: 20, listLimit: 3 });
+    await brand.run("sync surveys");
+    await spoil(brand, "DELETE FROM survey_results");
+    const { code, result } = await verified(brand, "verify surveys");
+    expect([code, result?.tables.differences.map(({ table }) => table)]).toEqual([8, ["survey_results"]]);
+    const repaired = await verified(brand, "verify surveys --repair");
+    expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
   });
 
   test("verify compares tables with records even for resources that the API can restate", async () => {

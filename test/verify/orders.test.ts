@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PrintedResult } from "../../src/verify/verification-result.js";
 import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
-import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
+import { day, fileAt, hour, memberOf, noon, orderAt, ordersBefore } from "../support/records.js";
 
 /** 350 orders, one every 12 hours since the end of May. */
 const orders = ordersBefore(noon - hour, 350, 12 * hour);
@@ -78,8 +78,70 @@ describe("verify orders", () => {
     await brand.run("sync content");
     expect((await verified(brand, "verify content")).result).toMatchObject({ state: "proven", requests: 3 });
     brand.remove("content", "upload/f25");
-    const { code, states } = await verified(brand, "verify content");
+    const { code, result, states } = await verified(brand, "verify content");
     expect([code, states["2026-10"]]).toEqual([8, "different"]);
+    expect(result?.blind_spot).toContain("affect no count");
+  });
+
+  test("verify warns if the API no longer returns daily totals", async () => {
+    const brand = await synced();
+    expect((await verified(brand)).result?.blind_spot).toContain("neither a count nor a daily total");
+    brand.api.variants = { dailyTotals: "absent" };
+    const { code, err } = await verified(brand);
+    expect([code, err]).toEqual([
+      0,
+      expect.stringContaining("warning: orders: the API returned no daily totals"),
+    ]);
+  });
+
+  test("verify compares only counts if the amounts of most days have changed, unless an old order has changed as well", async () => {
+    const brand = await synced({ variants: { dailyTotalsDrift: true } });
+    brand.pass(hour);
+    const drifted = await verified(brand);
+    expect([drifted.code, drifted.result?.blind_spot]).toEqual([
+      0,
+      expect.stringContaining("affect no count"),
+    ]);
+    expect(why(drifted.result, "2026-06")).toMatch(/^counts agree \(.*\); amounts were not compared/);
+    brand.refund("o345", 1);
+    const changed = await verified(brand);
+    expect([changed.code, changed.states["2026-06"]]).toEqual([8, "different"]);
+    expect(why(changed.result, "2026-06")).toContain("totals have changed");
+  });
+
+  test("verify reports months with unexpected dates as unproven, and --repair re-reads them once the API has corrected them", async () => {
+    const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 100 * day)] });
+    brand.before = (request) =>
+      readsOrders(request)
+        ? {
+            envelope: (body) => ({
+              ...body,
+              data: (body.data as { id: string }[]).map((one) =>
+                one.id === "odd" ? { ...one, order_date: "soon" } : one,
+              ),
+            }),
+          }
+        : undefined;
+    await brand.run("sync orders --audit 0");
+    const { code, result, states } = await verified(brand);
+    expect([code, Object.keys(states).filter((name) => states[name] !== "proven")]).toEqual([
+      8,
+      ["2026-08", "dates"],
+    ]);
+    expect(why(result, "2026-08")).toContain("unexpected dates");
+    expect(result).toMatchObject({
+      api_total: 351,
+      mirror_total: 351,
+      undated: 1,
+      unread: 0,
+      unsettled: true,
+    });
+    const findings = () =>
+      brand.sql("SELECT name FROM mirror_info WHERE name IN ('unrepairable:orders', 'unread_only:orders')");
+    expect(findings()).toEqual([{ name: "unrepairable:orders" }]);
+    brand.before = undefined;
+    const repaired = await verified(brand, "verify orders --repair");
+    expect([repaired.code, repaired.result?.state, findings()]).toEqual([0, "repaired", []]);
   });
 });
 
@@ -103,6 +165,8 @@ describe("differences by month", () => {
     expect(records(brand)).toEqual(before);
     const repaired = await verified(brand, "verify orders --repair");
     expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
+    expect(repaired.result?.tables).toEqual({ state: "proven", differences: [] });
+    expect(brand.sql("SELECT audit_requests FROM sync_state")).toEqual([{ audit_requests: 0 }]);
     expect(await verified(brand)).toMatchObject({
       code: 0,
       result: { state: "proven" },
@@ -133,6 +197,43 @@ describe("differences by month", () => {
     expect(why(result, "2026-10")).toContain(
       `${dates.length} days, ${dates[0]} to ${dates.at(-1)}: totals have changed since the last read`,
     );
+  });
+
+  test("verify lists three differing counts of a month, and the number of the others", async () => {
+    const brand = await synced({ variants: { dailyTotals: "absent" } });
+    brand.withdraw("o60", "o64", "o68", "o72", "o76");
+    const text = why((await verified(brand)).result, "2026-10");
+    expect(text?.match(/all: \d+ in the API, \d+ in the mirror/g)).toHaveLength(3);
+    expect(text).toMatch(/; 2 more counts differ$/);
+  });
+
+  test("verify reports a count as different if the API returns a record from outside the date range", async () => {
+    const brand = await synced();
+    brand.api.variants = { ignoresDateFilters: true };
+    brand.pass(day);
+    brand.order(orderAt("new", brand.now() - hour));
+    const { code, result } = await verified(brand);
+    expect([code, result?.state]).toEqual([8, "different"]);
+    expect(why(result, "2026-05")).toContain("is outside the requested range");
+  });
+
+  test.each([
+    ["before the repair", counts, 0, "repaired"],
+    ["during the repair", readsOrders, 8, "different"],
+  ])("a change %s is compared with the API's current daily totals", async (_, matches, code, state) => {
+    const brand = await synced();
+    brand.refund("o260", 3);
+    brand.once(matches, () => void brand.refund("o265", 3));
+    const repaired = await verified(brand, "verify orders --repair");
+    expect([repaired.code, repaired.result?.state]).toEqual([code, state]);
+  });
+
+  test("verify --repair sends as many requests as it needs", async () => {
+    const brand = await synced({ orders: ordersBefore(noon - 40 * day, 205, day) });
+    brand.api.variants = { maxPerPage: 1 };
+    for (let n = 1; n < 205; n += 2) brand.refund(`o${n}`, 1);
+    const { code, requests } = await verified(brand, "verify orders --repair");
+    expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
   test("verify describes a count that spans several months only in the first of them", async () => {
@@ -174,6 +275,31 @@ describe("unread orders", () => {
     brand.once(isWhole, () => void brand.withdraw("o9"));
     const { code, result } = await verified(brand);
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
+  });
+
+  test("verify reports an order that arrives while orders are counted as unread, not as an order without a date range", async () => {
+    const brand = await synced();
+    brand.pass(2 * hour);
+    let openCounts = 0;
+    const isSecondOpenCount = (request: SentRequest) =>
+      counts(request) && !request.query.end_date && !request.query.status && ++openCounts === 2;
+    brand.once(isSecondOpenCount, () => void brand.order());
+    const { result, states } = await verified(brand);
+    expect([result?.unread, states.undated]).toEqual([1, undefined]);
+  });
+
+  test("verify does not report orders dated in the future as unread", async () => {
+    const ahead = noon + 2 * day;
+    const brand = await synced({ orders: [orderAt("ahead", ahead), ...orders] });
+    const { code, result } = await verified(brand);
+    expect([code, result]).toEqual([
+      0,
+      expect.objectContaining({
+        state: "proven",
+        unread: 0,
+        future: { records: 1, until: new Date(ahead).toISOString() },
+      }),
+    ]);
   });
 
   test("verify reports orders that are newer than the last sync as unread, and --repair reads them", async () => {
@@ -254,7 +380,8 @@ describe("unread orders", () => {
   test("before the first sync, verify does not report orders as proven even if the brand has none", async () => {
     const brand = makeBrand();
     await brand.run("sync roster");
-    expect((await verified(brand)).result).toMatchObject({ state: "unproven", months: [], found: [] });
+    const { last, result } = await verified(brand);
+    expect([result, last.verified]).toMatchObject([{ state: "unproven", months: [], found: [] }, 0]);
   });
 
   test("verify exits with code 8 if the API does not return an order for any date range", async () => {
@@ -274,6 +401,42 @@ test("status keeps showing the problems from an earlier verification if a later 
   expect(brand.lastRun()).toMatchObject({ outcome: "failed", verified: 0 });
   brand.before = undefined;
   expect((await brand.run("status")).out).toContain("differs from the API (2026-07)");
+});
+
+test("verify --repair exits with code 6 if the API goes down during the repair, and a stopped verify is recorded as stopped", async () => {
+  const brand = await synced();
+  brand.refund("o260", 3);
+  brand.before = (request) => (readsOrders(request) ? { status: 503 } : undefined);
+  expect((await brand.run("verify orders --repair --max-wait 10s")).code).toBe(6);
+  await brand.stopped("verify orders", counts);
+  expect(brand.lastRun()).toMatchObject({ outcome: "stopped", verified: 0 });
+});
+
+test("verify stops at an error that affects all resources, and counts the requests of each resource", async () => {
+  const brand = await synced({ roster: [memberOf("r1")] });
+  await brand.run("sync roster");
+  const { out } = await brand.run("verify orders roster --json");
+  const results = out.split("\n").filter((line) => line.includes('"months"'));
+  expect(results.map((line) => (JSON.parse(line) as PrintedResult).requests)).toEqual([6, 1]);
+  brand.once(counts, () => void brand.setKey({ expiresAt: 0 }));
+  const { code, requests } = await brand.run("verify orders roster");
+  expect([code, requests.filter(({ path }) => path === "/roster")]).toEqual([4, []]);
+});
+
+test("verify warns about unexpected types once, even if it repairs the orders, and does not print the key", async () => {
+  const brand = await synced({
+    orders: [orderAt("o1", noon - 2 * day, { currency: 5 }), orderAt("o2", noon - 3 * day)],
+  });
+  for (const command of ["verify orders", "verify orders --repair"]) {
+    brand.refund("o2", 1);
+    expect((await brand.run(command)).err.match(/unexpected types in 1 record/g)).toHaveLength(1);
+  }
+  brand.before = (request) =>
+    counts(request)
+      ? { status: 403, body: JSON.stringify({ error: `no access with ${brand.key}` }) }
+      : undefined;
+  const { out, err } = await brand.run("verify orders --json");
+  expect(out + err).not.toContain(brand.key);
 });
 
 test("verify prints only one error and one hint during an outage", async () => {
