@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openPrompt } from "../../src/cli/prompt.js";
-import { Stopped, UsageError } from "../../src/errors.js";
+import { Stopped } from "../../src/errors.js";
 import { testDeps } from "../support/program.js";
 
 const esc = String.fromCharCode(27);
@@ -59,7 +59,7 @@ test("Ctrl-C stops a prompt, and Ctrl-D on an empty line, the end of input and a
   expect((await answerTo(`${"x".repeat(19_999)}\r`)).answer).toHaveLength(19_999);
   const deps = testDeps({ tty: true, stdin: "ac" });
   deps.stdin.push(null);
-  await expect(openPrompt(deps).ask("", {})).rejects.toThrow(UsageError);
+  await expect(openPrompt(deps).ask("", {})).rejects.toThrow("Nothing was entered");
 });
 
 test("a signal during a prompt is reported as the reason for the end", async () => {
