@@ -91,6 +91,11 @@ test("an example is wrapped only if it is too long, and a backslash is added onl
     formatExamples({ [line]: "purpose" }, testDeps({ tty: true, columns }));
   const line = "brandapi query 'SELECT one FROM two' --csv --out three.csv";
   expect(example(line, line.length + 4)).toBe(`\nExamples:\n  $ ${line}\n      purpose`);
+  for (const [length, isWrapped] of [
+    [96, false],
+    [97, true],
+  ] as const)
+    expect(example(`brandapi ${"x".repeat(length - 9)}`, 200).includes("\\\n")).toBe(isWrapped);
   const wrapped = "  $ brandapi query 'SELECT one\n      FROM two' --csv --out \\\n      three.csv\n";
   expect(example(line, 33)).toContain(wrapped);
   expect(example(line.replaceAll("'", '"'), 33)).toContain(wrapped.replaceAll("'", '"'));

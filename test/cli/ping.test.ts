@@ -102,6 +102,7 @@ test("withPings waits for each ping, and rethrows the error of the run after the
   expect(order).toEqual(["/x/start", "work", "/x/fail"]);
   expect(await withPings(undefined, {}, deps, async () => 8)).toBe(8);
   expect(order).toHaveLength(3);
+  expect(deps.stderr.text).toBe("");
 });
 
 test("after a signal, withPings sends the failure ping only once, even if it fails", async () => {
