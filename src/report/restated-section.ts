@@ -128,10 +128,10 @@ interface RefundLoss {
   most: number;
 }
 
-/** Returns the months whose net has changed since they were reported, newest first. */
+/** Returns the months whose net has changed since they were reported. */
 function readRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
   return mirror.selectRows<Restatement>(
-    "SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency",
+    "SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY currency",
     sinceMonth,
   );
 }

@@ -177,7 +177,7 @@ test("login prompts again after an invalid base URL or an empty key", async () =
 
 test("login uses BRANDAPI_BASE_URL without a prompt or a warning", async () => {
   const brand = brandWithoutSettings();
-  const env = { BRANDAPI_BASE_URL: `${testBaseUrl}/`, BRANDAPI_KEY: brand.key };
+  const env = { BRANDAPI_BASE_URL: `${testBaseUrl}//`, BRANDAPI_KEY: brand.key };
   const login = await brand.run("login", { tty: true, stdin: `${brand.key}\r`, env });
   expect(login.code).toBe(0);
   expect(login.err).not.toContain("Base URL (");
@@ -238,6 +238,9 @@ test.each([
   "total_amount",
   "is_cancelled",
   "brand_payment_state",
+  "athlete_payment_state",
+  "relationship_id",
+  "group_by",
   "gifts:id",
   "gifts:host.id",
   "gifts:a:b",
@@ -274,6 +277,8 @@ test("login stores --db, --ping and the key in a --key-file, and keeps them at t
   expect(stored()).toMatchObject(profile);
   expect((await brand.run(login)).code).toBe(0);
   expect(stored()).toMatchObject(profile);
+  expect((await brand.run("login --ping https://hc.example/y")).code).toBe(0);
+  expect(stored().ping).toBe("https://hc.example/y");
   expect((await brand.run(`${login} --key-stdin`)).code).toBe(2);
 });
 
@@ -290,6 +295,13 @@ test("login explains a rejected key by its source, and reads a new key if a flag
   expect([file.code, file.err]).toEqual([4, expect.stringContaining("the key comes from the file key")]);
   expect((await brand.run("login --omit title --key-stdin", { stdin: brand.key })).code).toBe(0);
   expect(readFileSync(configOf(brand), "utf8")).toContain(brand.key);
+});
+
+test("login does not print the key from stdin even if the API's error contains it", async () => {
+  const brand = brandWithoutSettings();
+  brand.before = () => ({ status: 400, body: JSON.stringify({ error: `wrong: ${brand.key}` }) });
+  const { code, err } = await brand.run(`login --base-url ${testBaseUrl}`, { stdin: brand.key });
+  expect([code, err]).toEqual([7, expect.not.stringContaining(brand.key)]);
 });
 
 test("login compares the brand of the mirror in --db, and ignores an unreadable mirror", async () => {

@@ -60,6 +60,7 @@ test("query prints a note if it omits rows beyond the limit", async () => {
   const limited = await ask(path, "SELECT id FROM orders", "--limit", "2");
   expect([limited.out.split("\n").length, limited.err]).toEqual([4, ""]);
   expect((await ask(path, "SELECT id FROM orders", "--limit", "2", "--csv")).out.split("\n")).toHaveLength(4);
+  expect(await ask(path, "SELECT id FROM orders", "--limit", "0")).toMatchObject({ out: "id\n", err: "" });
   const cut = await ask(path, "SELECT id FROM orders");
   expect(cut.out.split("\n")).toHaveLength(1_002);
   expect(cut.err).toContain("first 1,000 rows");

@@ -147,6 +147,16 @@ test.each([
   expect(out).toContain(`orders: records before ${start} have never been requested: run`);
 });
 
+test("status does not mention older records while the first sync has not finished", async () => {
+  const mirror = await makeMirror();
+  beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
+  recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));
+  mirror.db.close();
+  const { out } = await brandapi(["status", "--db", mirror.path], { clock });
+  expect(out).toContain("! orders: the last run was stopped\n");
+  expect(out).not.toContain("never been requested");
+});
+
 test("status --max-age without names lists resources that have never been synced as not checked", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
@@ -422,6 +432,20 @@ test("status --max-age exits with code 10 if nothing has been synced yet, even w
   const plain = await brandapi(["status", "--db", nowhere]);
   expect(plain.code).toBe(3);
   expect(plain.err).toContain("No mirror yet");
+});
+
+test("status omits the less important columns in a narrow terminal, the last success first", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-02T02:00:00.000Z" });
+  writeRead(mirror, "orders", [], { at: "2026-11-02T03:00:00.000Z", remove: ["order-1"] });
+  mirror.db.close();
+  const titles = async (columns: number) =>
+    /^resource.*$/m.exec(
+      (await brandapi(["status", "--no-color", "--db", mirror.path], { clock, tty: true, columns })).out,
+    )?.[0];
+  expect(await titles(60)).toBe("resource  rows  removed  read completely  age");
+  expect(await titles(40)).toBe("resource  rows  read completely  age");
+  expect(await titles(30)).toBe("resource  rows  age");
 });
 
 test("status wraps its lines between words in a narrow terminal", async () => {

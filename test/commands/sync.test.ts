@@ -125,6 +125,12 @@ test.each([
   expect(requests.filter(({ path }) => /^\/opportunities\/./.test(path))).toHaveLength(count);
 });
 
+test("sync --help states the default window and audit", async () => {
+  const { out } = await makeBrand().run("sync --help");
+  expect(out).toMatch(/--window <span> .*\(default:\s+30d\)/);
+  expect(out.replace(/\s+/g, " ")).toContain("requests for re-reading the oldest data (default: 5)");
+});
+
 test("sync removes most of a list only with --accept-removals", async () => {
   const brand = makeBrand({ roster: Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`)) });
   await brand.run("sync roster");

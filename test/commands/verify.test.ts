@@ -117,17 +117,18 @@ test("verify merges adjacent months with the same result, and prints the time of
     `orders: proven, 100 in the API and 100 in the mirror (6 requests)\n  2026-08 to 2026-11: proven: ${agree} 12:00\n`,
   );
   brand.data.orders = brand.data.orders.map((order, n) =>
-    n === 50 ? { ...order, total_amount: 99 } : order,
+    n === 50 || n === 80 ? { ...order, total_amount: 99 } : order,
   );
   const { code, out, err } = await brand.run("verify orders");
   expect(out).toContain(
-    `  2026-08 to 2026-09: proven: ${agree} 12:00\n` +
+    `  2026-08: proven: ${agree} 13:00\n` +
+      "  2026-09: different: 2026-09-02: totals have changed since the last read; read since 2026-11-21 12:00\n" +
       "  2026-10: different: 2026-10-02: totals have changed since the last read; read since 2026-11-21 12:00\n" +
       `  2026-11: proven: ${agree} 12:00\n`,
   );
   expect([code, err]).toEqual([
     8,
-    "brandapi: Found: orders differs from the API (2026-10).\n  hint: run `brandapi verify orders --repair`\n",
+    "brandapi: Found: orders differs from the API (2026-09, 2026-10).\n  hint: run `brandapi verify orders --repair`\n",
   ]);
   const json = await brand.run("verify orders --json");
   expect(JSON.parse(json.out.split("\n")[0] ?? "")).toMatchObject({
@@ -135,13 +136,13 @@ test("verify merges adjacent months with the same result, and prints the time of
     state: "different",
     months: [{ month: "2026-08", kind: "month" }, {}, { month: "2026-10", state: "different" }, {}],
     api_total: 100,
-    found: ["orders differs from the API (2026-10)"],
+    found: ["orders differs from the API (2026-09, 2026-10)"],
   });
   const repaired = await brand.run("verify --repair");
   expect([repaired.code, repaired.out]).toEqual([
     0,
     expect.stringMatching(
-      /^orders: repaired, .*\n {2}repaired: 0 new, 1 changed, 0 removed: `brandapi changes orders --run \d+/,
+      /^orders: repaired, .*\n {2}repaired: 0 new, 2 changed, 0 removed: `brandapi changes orders --run \d+/,
     ),
   ]);
 });
@@ -159,10 +160,14 @@ test("verify --repair applies implausible removals only with --accept-removals, 
 
 test("verify does not suggest --repair for records that only the API can correct", async () => {
   const orders = [...ordersBefore(noon - hour, 10, day), orderAt("odd", "2026-11-10T24:00:00Z")];
-  const brand = makeBrand({ orders, variants: { undated: "in every range" } });
-  await brand.run("sync orders");
+  const roster = Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`));
+  const brand = makeBrand({ orders, roster, variants: { undated: "in every range" } });
+  await brand.run("sync orders roster");
   const { code, err } = await brand.run("verify orders");
   expect([code, err]).toEqual([8, expect.stringContaining("hint: the API must correct these records;")]);
+  brand.data.roster = roster.slice(0, 2);
+  const both = await brand.run("verify orders roster --repair");
+  expect([both.code, both.err]).toEqual([8, expect.stringContaining("orders roster` again later\n")]);
 });
 
 test("verify without names reports lost access as a failure, and with a name it prints the API's error", async () => {

@@ -95,6 +95,18 @@ test.each([
   expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
 });
 
+test("`report` accepts this month and last month, .HTML files, and wraps text at 80 columns", async () => {
+  for (const month of ["this-month", "last-month"]) {
+    const { period } = JSON.parse((await brand.run(`report --month ${month} --json`)).out);
+    expect(period.slug).toBe(month === "this-month" ? "2026-11" : "2026-10");
+  }
+  expect((await brand.run("report -o page.HTML")).code).toBe(0);
+  const { out } = await brand.run("report --text --no-color", { tty: true, columns: 200 });
+  expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  const narrow = await brand.run("report --text --no-color", { tty: true, columns: 60 });
+  expect(Math.max(...narrow.out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
+});
+
 test("`report` names the first month with orders if the period is too early, and the last day that was read if it is too late", async () => {
   const early = await brand.run("report --month 2020-01 --text");
   expect([early.code, early.out]).toEqual([3, ""]);

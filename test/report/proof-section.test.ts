@@ -115,8 +115,9 @@ test("the proof covers the contiguous range that the last verified run had read"
     const dates = new SyncState(mirror, "orders").dates();
     mirror.transaction(() => writeCoverage(mirror, "orders", withCoveredRange(dates, range).coverage));
   };
-  cover("2026-01-01", "2026-03-01");
   cover("2026-05-01", "2026-11-02T06:00:00.000Z");
+  writeRead(mirror, "orders", [], { at: "2026-11-02T05:00:00.000Z" });
+  cover("2026-01-01", "2026-03-01");
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T06:00:00.000Z" });
   const proof = readProof(mirror, null);
   expect(proof).toMatchObject({
@@ -129,7 +130,11 @@ test("the proof covers the contiguous range that the last verified run had read"
     oldest_read_at: "2026-03-01T00:00:00.000Z",
     gaps: [{ from: "2026-03-01T00:00:00.001Z", to: "2026-04-30T23:59:59.999Z" }],
   });
+  writeRead(mirror, "content", [], { at: "2026-11-02T07:00:00.000Z", whole: true });
   addRun(mirror, "verified", { verified: true, until: "2026-02-01T00:00:00.000Z" });
+  writeRead(mirror, "orders", [], { at: "2026-11-02T09:00:00.000Z", whole: true });
+  const last = beginRun(mirror, "orders", "2026-11-02T09:00:00.000Z") - 1;
+  updateRun(mirror, last, { verified: false });
   expect(readProof(mirror, null).verified).toEqual({
     at: "2026-11-02T08:05:00.000Z",
     by: "verify",

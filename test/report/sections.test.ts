@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Chart, KeyFigures, ReportDocument, ReportTable } from "../../src/report/document.js";
 import { createReport } from "../../src/report/sales-report.js";
+import { writeCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
@@ -115,6 +116,7 @@ test("the daily charts contain zeros for days without orders, and the hosts are 
     order("x", "2026-11-04", 100, { refund_amount: 30, host: null }),
     order("earlier", "2026-10-31", 100),
     order("later", "2026-11-05", 100),
+    order("also cancelled", "2026-11-05", 100, { is_cancelled: true }),
   ]);
   const report = reportOf(mirror, "2026-11-01", "2026-11-04");
   const [chart] = blocksOf(report, "days", "chart");
@@ -131,6 +133,8 @@ test("the daily charts contain zeros for days without orders, and the hosts are 
     ["no host", "1", "70.00"],
     ...[8, 7, 6, 5, 4, 3, 2].map((n) => [`h${n}`, "1", `${10 + n}.00`]),
   ]);
+  const [lastDay] = blocksOf(reportOf(mirror, "2026-11-05", "2026-11-05"), "hosts", "table");
+  expect(lastDay && texts(lastDay, "host")).toEqual([["later"]]);
   const oneDay = reportOf(mirror, "2026-11-02", "2026-11-02");
   expect(oneDay.sections.map(({ id }) => id)).toEqual(["sales", "months", "restated", "hosts", "proof"]);
 });
@@ -143,14 +147,16 @@ test("the monthly table has at most 13 months, and compares complete months with
   read(
     mirror,
     "2026-12-15T00:00:00.000Z",
-    months.map((month, n) => order(month, `${month}-05`, 100 + 10 * n)),
+    months
+      .map((month, n) => order(month, `${month}-05`, 100 + 10 * n))
+      .concat(order("today", "2026-12-15", 7)),
   );
   const report = reportOf(mirror);
   const [table] = blocksOf(report, "months", "table");
   const rows = (table && texts(table, "month", "net_amount", "change", "change_in_year")) ?? [];
   expect(rows).toHaveLength(13);
   expect(rows.slice(0, 2)).toEqual([
-    ["Dec 2026 (partial)", "250.00", "+4.2%", ""],
+    ["Dec 2026 (partial)", "257.00", "+4.2%", ""],
     ["Nov 2026", "240.00", "+4.3%", "+100.0%"],
   ]);
   expect(rows.at(-1)).toEqual(["Dec 2025", "130.00", "+8.3%", ""]);
@@ -165,6 +171,16 @@ test("the monthly table has at most 13 months, and compares complete months with
     240,
   ]);
   expect(blocksOf(long, "months", "table")[0]?.rows).toHaveLength(13);
+});
+
+test("a month is not compared with a month a year earlier of which only part has been read", async () => {
+  const mirror = await makeMirror();
+  const range = { from: Date.parse("2025-11-02"), to: Date.parse("2026-12-15"), readAt: 0, runId: 1 };
+  mirror.transaction(() => writeCoverage(mirror, "orders", [range]));
+  const orders = [order("a", "2025-11-05", 100), order("b", "2026-11-05", 100)];
+  writeRead(mirror, "orders", orders, { at: "2026-12-15T00:00:00.000Z" });
+  const [table] = blocksOf(reportOf(mirror, "2026-11-01", "2026-11-30"), "months", "table");
+  expect(table && texts(table, "month", "change_in_year")[0]).toEqual(["Nov 2026", ""]);
 });
 
 test("the monthly chart leaves a gap for a month without orders, and is omitted for a single month", async () => {
@@ -281,3 +297,11 @@ test.each([
     else expect(create).toThrow(error);
   },
 );
+
+test("if no date range has been read completely, the report reaches the day of the newest order", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [order("a", "2026-10-05", 100), order("b", "2026-11-05", 100)]);
+  const report = reportOf(mirror);
+  expect([report.reached, report.is_proven]).toEqual(["2026-11-05T00:00:00.000Z", false]);
+  expect(leadOf(report, "sales")).toContain("No day in this period has been read completely.");
+});
