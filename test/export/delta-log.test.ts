@@ -214,3 +214,16 @@ test("a checkpoint contains files that were removed during the retention period,
   addVersion(folder, 2, commit("fern"), add("d"));
   expect([...(await readDeltaLog(folder)).files.keys()]).toEqual(["c", "d"]);
 });
+
+test("a checkpoint is complete before `_last_checkpoint` refers to it", async () => {
+  const folder = makeTable([commit("fern"), schema("month")]);
+  const names: string[] = [];
+  const runGracefully = async <T>(work: () => Promise<T>): Promise<T> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    const result = await work();
+    names.push(readdirSync(join(folder, "_delta_log")).at(-1) ?? "");
+    return result;
+  };
+  await writeCheckpoint(await readDeltaLog(folder), 0, testDeps({ runGracefully }));
+  expect(names).toEqual([versionName(0), "_last_checkpoint"]);
+});

@@ -130,10 +130,8 @@ test("a month differs if any of its rows has changed, moved, or is missing, and 
 
 test("the columns of several brands are merged by name, and keep or widen their types", async () => {
   const folder = makeHome();
-  await exportTo(
-    folder,
-    tableOf({ id: "text", Size: "integer", rate: "number" }, [["a", 1, 1.5, "2026-10"]]),
-  );
+  const fern = tableOf({ id: "text", Size: "integer", rate: "number" }, [["a", 1, 1.5, "2026-10"]]);
+  await exportTo(folder, fern);
   const narrow = tableOf(
     { size: "integer", color: "text", rate: "integer" },
     [[2, "red", 7, "2026-10"]],
@@ -163,6 +161,11 @@ test("the columns of several brands are merged by name, and keep or widen their 
   const after = await readDeltaLog(folder);
   const kept = [...after.files.keys()].filter((path) => before.files.has(path));
   expect([after.files.size, kept, after.removedFiles.size]).toEqual([2, [], 2]);
+  expect(typesIn(await compareWith(folder, fern)).slice(0, 3)).toEqual([
+    "id string",
+    "Size double",
+    "rate double",
+  ]);
   for (const { modificationTime, size, stats } of after.files.values())
     expect([modificationTime, size > 100, stats]).toEqual([5, true, '{"numRecords":1}']);
 });
@@ -243,6 +246,28 @@ test.each([
   );
   const path = join(folder, comparison.files.get("m")?.path ?? "");
   expect(await compareRows(tableOf(columns, rows), "m", comparison, path)).toBe(result);
+});
+
+test("the values of every type are compared in their stored form", async () => {
+  const folder = makeHome();
+  const columns = {
+    at: "timestamp",
+    day: "date",
+    yes: "boolean",
+    n: "integer",
+    x: "number",
+    json: "json",
+    any: "any",
+  } as const;
+  const row = (at: string): Row => [at, "2026-10-01", 1, 7, 0.1, "[1]", 1e-9, "m"];
+  const rows = [row("2026-10-01T00:00:00.000001Z"), row("1969-12-31T23:59:59.999999Z")];
+  await exportTo(folder, tableOf(columns, rows));
+  const comparison = await compareWith(folder, tableOf(columns, rows));
+  expect(comparison.differing).toEqual([]);
+  const path = join(folder, comparison.files.get("m")?.path ?? "");
+  expect(await compareRows(tableOf(columns, rows), "m", comparison, path)).toBe(2);
+  const changed = tableOf(columns, [row("2026-10-01T00:00:00.000002Z")]);
+  expect(await compareRows(changed, "m", comparison, path)).toBe("row 1 has a different `at`");
 });
 
 test("the order of the columns in a file may differ from their order in the mirror", async () => {

@@ -193,6 +193,11 @@ test.each("and as asc between collate desc else end from in is like or order the
 test.each([
   ["SELECT * FROM order-line-items", "write `order_line_items` instead of `order-line-items`"],
   ["SELECT * FROM Sales-by-month", "write `Sales_by_month` instead of"],
+  [
+    "SELECT xyz FROM orders",
+    "`brandapi tables orders` lists the columns; write text in single quotes: `'xyz'`",
+  ],
+  ["SELECT xyz", "`brandapi tables NAME` lists the columns; write text"],
   ["SELECT 5 - - FROM orders", "check the SQL just before `FROM`"],
   ["SELECT 5 - * 3 AS a-b", "check the SQL just before `*`"],
   ["./my/q-1.SQL ", "use `brandapi query -f ./my/q-1.SQL`"],
@@ -203,6 +208,10 @@ test.each([
   ["SELECT id FROM orders WHERE id = 10 20", "check the SQL just before `20`"],
 ])("the hint for %s contains: %s", (sql, hint) => {
   expect(hintFor(sql)).toContain(hint);
+});
+
+test("the hint for an unknown column with an alias only suggests the list of columns", () => {
+  expect(hintFor("SELECT o.xyz FROM orders AS o")).toBe("`brandapi tables orders` lists the columns");
 });
 
 test("query reports which parameter has no value, even if a different parameter is set", async () => {
