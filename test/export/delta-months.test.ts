@@ -170,13 +170,15 @@ test("the columns of several brands are merged by name, and keep or widen their 
     expect([modificationTime, size > 100, stats]).toEqual([5, true, '{"numRecords":1}']);
 });
 
-test("other brands' files keep their name if none of their columns has a new type", async () => {
+test("of other brands' files, only those with a retyped column are replaced", async () => {
   const folder = makeHome();
   await exportTo(folder, tableOf({ id: "text" }, [["a", "2026-10"]]));
+  await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["c", 1, "2026-10"]], "reed"));
   await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["b", 1, "2026-10"]], "moss"));
-  const [path = ""] = (await readDeltaLog(folder)).files.keys();
+  const [unchanged = "", converted = ""] = (await readDeltaLog(folder)).files.keys();
   await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["b", "x", "2026-10"]], "moss"));
-  expect((await readDeltaLog(folder)).files.has(path)).toBe(true);
+  const { files } = await readDeltaLog(folder);
+  expect([files.size, files.has(unchanged), files.has(converted)]).toEqual([3, true, false]);
 });
 
 test("a missing file of another brand prevents a change of a column's type, but not a new column", async () => {
@@ -282,10 +284,11 @@ test("the order of the columns in a file may differ from their order in the mirr
 test("an export of an empty table creates a Delta table, and an export of a new column adds a version", async () => {
   const folder = makeHome();
   expect(await exportTo(folder, tableOf({ id: "text" }, []))).toBe("version 0, 0 rows, months written: 0");
+  const { id } = (await readDeltaLog(folder)).metaData ?? {};
   expect(await exportTo(folder, tableOf({ id: "text" }, []))).toBe("nothing has changed");
   expect(await exportTo(folder, tableOf({ id: "text", n: "integer" }, []))).toContain("version 1");
   const { metaData } = await readDeltaLog(folder);
-  expect(metaData?.schemaString).toContain('"n","type":"long"');
+  expect(metaData).toMatchObject({ id, schemaString: expect.stringContaining('"n","type":"long"') });
 });
 
 test("an export to a multi-brand table requires a known brand, and the layout of a table cannot change", async () => {
