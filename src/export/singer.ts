@@ -133,9 +133,7 @@ export function createSingerWriter(mirror: Mirror, previousState: Bookmarks = {}
         .update(Object.keys(properties).join())
         .digest("hex")
         .slice(0, 8);
-      // Tables without a history have no bookmark, so all of their rows are sent every time.
-      const { keepsHistory } = shape.resource;
-      const bookmark = keepsHistory ? bookmarks[name] : undefined;
+      const bookmark = bookmarks[name];
       const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
       const schema = { type: "object", properties };
       yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
@@ -143,7 +141,8 @@ export function createSingerWriter(mirror: Mirror, previousState: Bookmarks = {}
       const after = previous?.columns === columnsHash ? previous : undefined;
       yield* recordLines(stream, readChangedRows(mirror, shape, columns, after), options);
       if (previous) yield* recordLines(stream, readRemovedItems(mirror, shape, columns, previous), options);
-      if (keepsHistory)
+      // Tables without a history have no bookmark, so all of their rows are sent every time.
+      if (shape.resource.keepsHistory)
         bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...readBookmark(mirror) } };
       yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
     }

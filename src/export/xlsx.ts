@@ -313,7 +313,6 @@ function escapeXml(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
   return (
     text
-      .toWellFormed()
       .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
       // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 does not allow these
       .replace(/[\0-\x08\x0b-\x1f\ufffe\uffff]/g, (sign) => `_x${hex(sign)}_`)

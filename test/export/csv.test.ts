@@ -197,6 +197,21 @@ test.each(
   expect(neutralizeFormulas(text)).toBe(text);
 });
 
+test.each([
+  ["=1", ["1 cell would run as a formula in a spreadsheet; add `--excel` to export plain text"]],
+  ["-1", []],
+])("a CSV export of the text %j prints the warnings %j", (text, warnings) => {
+  const printed: string[] = [];
+  const source = {
+    name: "t",
+    columns: [{ name: "a", type: "text", about: "" } as const],
+    batches: () => [[[text]]],
+  };
+  const csv = { excel: false, decimalComma: false, delimiter: "," };
+  expect([...write([source], { csv, warn: (warning) => void printed.push(warning) })]).toHaveLength(2);
+  expect(printed).toEqual(warnings);
+});
+
 /** Writes one cell as CSV. */
 function cellOf(value: RowValue, type: ReadableColumn["type"], options: Partial<CsvOptions> = {}): string {
   const columns = ["a", "b"].map((name) => ({ name, type, about: "" }));

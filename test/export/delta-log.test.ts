@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
@@ -59,6 +59,7 @@ test("a log contains the current and removed files of its newest version, and th
     "00000000000000000003.json.part",
     "_last_checkpoint",
     "3.json",
+    `${"x".repeat(20)}.json`,
     `${"0".repeat(20)}.crc`,
   ])
     writeFileSync(join(folder, "_delta_log", name), "");
@@ -211,6 +212,13 @@ test("a checkpoint contains files that were removed during the retention period,
   expect(log).toMatchObject({ version: 1, checkpointVersion: 1, brands: before.brands });
   expect([...log.removedFiles]).toEqual([["b", start + 2 * day]]);
   expect([...log.files.values()]).toEqual([{ ...before.files.get("c"), dataChange: false }]);
+  const read = (name: string) => readFileSync(join(folder, "_delta_log", name));
+  expect(JSON.parse(read("_last_checkpoint").toString())).toEqual({
+    version: 1,
+    size: 4,
+    sizeInBytes: read(`${"0".repeat(19)}1.checkpoint.parquet`).length,
+    numOfAddFiles: 1,
+  });
   addVersion(folder, 2, commit("fern"), add("d"));
   expect([...(await readDeltaLog(folder)).files.keys()]).toEqual(["c", "d"]);
 });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { compareRows, compareWithMirror } from "../../src/export/delta/compare.js";
 import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { readDeltaLog } from "../../src/export/delta/log.js";
+import { readLogVersion } from "../../src/export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import type { Row } from "../../src/query/open-rows.js";
 import { describeTable, type ReadableColumn } from "../../src/query/readable-tables.js";
@@ -65,7 +66,10 @@ test("the state of the mirror is verified if the last runs of all resources were
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });
-  mirror.transaction(() => writeInfo(mirror, "brand_id", "fern"));
+  mirror.transaction(() => {
+    writeInfo(mirror, "brand_id", "fern");
+    writeInfo(mirror, "brand_name", "Fern & Co.");
+  });
   writeRead(mirror, "orders", [anOrder(1)], { at: at(2) });
   expect(stateOf("orders")).toEqual({ brand: "fern", run: 1, verified: true, through: at(2) });
   expect(stateOf("hosts_by_month")).toEqual({ brand: "fern", run: 1, verified: false, through: null });
@@ -75,6 +79,7 @@ test("the state of the mirror is verified if the last runs of all resources were
   const run = beginRun(mirror, "orders", at(4));
   updateRun(mirror, run, { finished_at: at(4), outcome: "done", verified: false });
   expect(stateOf("orders")).toEqual({ brand: "fern", run: 4, verified: false, through: at(2) });
+  expect(stateOf("hosts_by_month")).toMatchObject({ run: 4, verified: false });
   updateRun(mirror, run, { verified: true, error: "The counts differ." });
   expect(stateOf("orders")).toMatchObject({ verified: false, through: at(4) });
 });
@@ -270,6 +275,43 @@ test("the values of every type are compared in their stored form", async () => {
   expect(await compareRows(tableOf(columns, rows), "m", comparison, path)).toBe(2);
   const changed = tableOf(columns, [row("2026-10-01T00:00:00.000002Z")]);
   expect(await compareRows(changed, "m", comparison, path)).toBe("row 1 has a different `at`");
+});
+
+test("a file with more rows than fit into one group is compared completely", async () => {
+  const folder = makeHome();
+  const rows = Array.from({ length: 20_001 }, (_, n): Row => [n, "m"]);
+  await exportTo(folder, tableOf({ n: "integer" }, rows));
+  const comparison = await compareWith(folder, tableOf({ n: "integer" }, rows));
+  const path = join(folder, comparison.files.get("m")?.path ?? "");
+  const changed = tableOf({ n: "integer" }, [...rows.slice(0, -1), [0, "m"]]);
+  expect(await compareRows(tableOf({ n: "integer" }, rows), "m", comparison, path)).toBe(20_001);
+  expect(await compareRows(changed, "m", comparison, path)).toBe("row 20001 has a different `n`");
+});
+
+test("a version contains the time, the state of the mirror, and the removed and added files", async () => {
+  const folder = makeHome();
+  await exportTo(folder, tableOf({ id: "text" }, [["a", "2026-10"]]));
+  await exportTo(
+    folder,
+    tableOf({ id: "text" }, [
+      ["b", "2026-10"],
+      ["c", "2026-10"],
+    ]),
+  );
+  const [first] = readLogVersion(folder, 0).flatMap(({ add }) => add ?? []);
+  const mirror = { brand: "fern", run: 1, verified: true, through: null, rows: 2 };
+  expect(readLogVersion(folder, 1)).toEqual([
+    {
+      commitInfo: {
+        timestamp: 5,
+        operation: "WRITE",
+        engineInfo: expect.stringMatching(/^brandapi\//),
+        mirror,
+      },
+    },
+    { remove: { path: first?.path, deletionTimestamp: 5, dataChange: true } },
+    { add: expect.objectContaining({ dataChange: true, stats: '{"numRecords":2}' }) },
+  ]);
 });
 
 test("the order of the columns in a file may differ from their order in the mirror", async () => {

@@ -336,6 +336,41 @@ test("a Singer export accepts a complete STATE message as the content of the sta
   expect(target().take((await brandapi(words, { home })).out)).toEqual([]);
 });
 
+test.each([
+  ["orders", "id"],
+  ["order_line_items", "order_id position"],
+  ["recommendations", "host_id"],
+  ["recommendation_products", "host_id position"],
+  ["content", "source id"],
+  ["gifts", "record_key"],
+  ["analytics_hosts", "record_key"],
+  ["analytics_clicks", "record_key position"],
+])("the key properties of `%s` in a Singer export are: %s", async (name, keys) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "gifts", [{ id: 1, record_key: "not the key" }], { whole: true });
+  for (const resource of ["orders", "recommendations", "content", "analytics-hosts", "analytics-clicks"])
+    writeRead(mirror, resource, [], { whole: true });
+  mirror.db.close();
+  const { out } = await brandapi(["export", name, "--singer", "--db", mirror.path]);
+  const [schema] = out.split("\n");
+  expect(JSON.parse(schema ?? "").key_properties.join(" ")).toBe(keys);
+  const [record] = target().take(out);
+  if (name === "gifts") expect(record?.record.record_key).toBe("1");
+});
+
+test("a Singer export sends all rows of a table without a history every time", async () => {
+  const home = makeHome();
+  const mirror = await makeMirror();
+  writeRead(mirror, "analytics-hosts", [{ host: { id: "h" }, clicks: 1 }], { context: { position: 0 } });
+  mirror.db.close();
+  const tgt = target();
+  for (let n = 0; n < 2; n += 1) {
+    tgt.keepState(join(home, "state.json"));
+    const words = ["export", "analytics-hosts", "--singer", "--state", "state.json", "--db", mirror.path];
+    expect(tgt.take((await brandapi(words, { home })).out)).toHaveLength(1);
+  }
+});
+
 test("a Singer export preserves the bookmarks of tables that are not exported", async () => {
   const db = await mirrorOfOrders(1);
   const home = makeHome();
@@ -365,6 +400,8 @@ test.each([
   ["orders --singer --as-of 7d", 2, "cannot be used with option `--as-of <time>`"],
   ["orders --csv --state s", 2, "`--state <file>` cannot be used with option `--csv`"],
   ["sales_by_month --singer", 2, "not `sales_by_month`"],
+  ["changes --singer", 2, "not `changes`"],
+  ["orders-removed --singer", 2, "not `orders_removed`"],
   [
     "orders --singer --state json-list.json",
     3,

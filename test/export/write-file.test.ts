@@ -51,11 +51,11 @@ test("an export preserves the permissions of the previous file and follows symbo
   const path = await mirrorOfOrders(1);
   const home = makeHome();
   writeFileSync(join(home, "real.csv"), "old");
-  chmodSync(join(home, "real.csv"), 0o640);
+  chmodSync(join(home, "real.csv"), 0o750);
   symlinkSync("real.csv", join(home, "link.csv"));
   await brandapi(["export", "orders", "-o", "link.csv", "--db", path], { home });
   expect(readFileSync(join(home, "real.csv"), "utf8")).toContain("order-0");
-  expect(statSync(join(home, "real.csv")).mode & 0o777).toBe(0o640);
+  expect(statSync(join(home, "real.csv")).mode & 0o777).toBe(0o750);
   expect(readdirSync(home).sort()).toEqual(["link.csv", "real.csv"]);
 });
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
 import type { RowSources } from "../../src/export/formats.js";
@@ -277,7 +278,12 @@ function workbook(...tables: { name: string; columns: readonly ReadableColumn[];
   const chunks = [
     ...write(sources as unknown as RowSources, { csv, warn: (text) => void warnings.push(text) }),
   ];
-  const files = unzipSync(Buffer.concat(chunks.map(({ data }) => Buffer.from(data))));
+  const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
+  const files = unzipSync(bytes);
+  for (const [name, data] of Object.entries(files)) {
+    // In the central directory, an entry's checksum is 30 bytes before its name.
+    expect([name, bytes.readUInt32LE(bytes.lastIndexOf(name) - 30)]).toEqual([name, crc32(data)]);
+  }
   const parts = Object.fromEntries(Object.entries(files).map(([name, data]) => [name, strFromU8(data)]));
   return { parts, warnings, rows: chunks.map(({ rows }) => rows) };
 }

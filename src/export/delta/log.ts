@@ -176,7 +176,8 @@ const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 const maxClaimMs = 60_000;
 
 /**
- * Moves a file to a path that must not exist yet. If two processes try this at the same time, only one succeeds.
+ * Publishes a temporary file at a path that must not exist yet. If two processes try this at the same time, only one
+ * succeeds. The caller deletes the temporary file if it remains.
  * @param now milliseconds since the Unix epoch
  * @throws EEXIST if the path exists or another process is about to create it
  */
@@ -185,10 +186,8 @@ async function linkExclusive(from: string, to: string, now: number): Promise<voi
     await link(from, to);
   } catch (error) {
     if (!withoutLinks.has(errorCode(error))) throw error;
-    return await renameExclusive(from, to, now);
+    await renameExclusive(from, to, now);
   }
-  // If the old name cannot be deleted, the remaining link is harmless.
-  await rm(from).catch(() => {});
 }
 
 /**
