@@ -84,19 +84,22 @@ test("concurrent exports of different brands all succeed on a file system that d
 });
 
 /** Adds a version to a new table whose next version is locked by a file of the given age. */
-async function commitWithLock(ageMs: number) {
+async function commitWithLock(ageMs: number, stop?: Error) {
   const folder = makeHome();
   mkdirSync(join(folder, "_delta_log"));
   const claim = join(folder, "_delta_log", `.${version(0)}.claim.part`);
   writeFileSync(claim, "");
   await utimes(claim, 1_000, 1_000);
   const waits: number[] = [];
-  const clock = { now: () => 1_000_000 + ageMs, sleep: async (ms: number) => void waits.push(ms) };
+  const clock = {
+    now: () => 1_000_000 + ageMs,
+    sleep: async (ms: number) => (stop ? Promise.reject(stop) : void waits.push(ms)),
+  };
   const mirror = { brand: "fern", run: 1, verified: true, through: null, rows: 0 };
   const actions = [{ commitInfo: { timestamp: 0, mirror } }];
   const log = await readDeltaLog(folder);
   const adding = commitVersion(log, actions, { brand: "fern", manyBrands: true }, testDeps({ clock }));
-  const result = await adding.catch((error) => error.exitCode);
+  const result = await adding.catch((error) => error.exitCode ?? error.message);
   return {
     result,
     waitedMs: waits.reduce((sum, ms) => sum + ms, 0),
@@ -107,6 +110,10 @@ async function commitWithLock(ageMs: number) {
 test("an export waits 5 seconds for another process that is adding a version, unless its lock file is older than a minute", async () => {
   expect(await commitWithLock(60_000)).toMatchObject({ result: 9, waitedMs: 5_000 });
   expect(await commitWithLock(60_001)).toEqual({ result: 0, waitedMs: 0, names: [version(0)] });
+});
+
+test("a signal ends the wait for another process that is adding a version", async () => {
+  expect(await commitWithLock(0, new Error("stopped"))).toMatchObject({ result: "stopped" });
 });
 
 test.each([
