@@ -86,8 +86,11 @@ export async function withMirrorSession(
       if (session === undefined || isKeyRejected(error)) await recordFailure(command, error);
       throw error;
     } finally {
-      if (session) closeMirror(session.mirror);
-      lock.release();
+      try {
+        if (session) closeMirror(session.mirror);
+      } finally {
+        lock.release();
+      }
     }
   });
 }

@@ -48,7 +48,7 @@ export function countCurrent(mirror: Mirror, resource: string, range = allTime, 
   if (isAllTime && statusBit === 0)
     return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
   const { sql, values } = whereCurrent(resource, range);
-  const hasStatus = statusBit === 0 ? "" : ` AND flags > 0 AND flags & ${statusBit} = ${statusBit}`;
+  const hasStatus = statusBit === 0 ? "" : ` AND flags > 0 AND (flags & ${statusBit}) = ${statusBit}`;
   return countWhere(mirror, sql + hasStatus, values);
 }
 

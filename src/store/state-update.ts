@@ -33,7 +33,8 @@ export interface MirroredRecords {
 
 /** The effects of a read on the sync state. */
 export interface StateUpdate {
-  dates: SyncedDates;
+  /** The new dates, or null if they are unchanged. */
+  dates: SyncedDates | null;
   /** The records that the API returned, and which are therefore not missing. */
   found: readonly number[];
   /** The records that the API did not return for their dates. */
@@ -60,42 +61,68 @@ export interface StateUpdate {
 export function decideUpdate(
   before: SyncedDates,
   reading: RangeReading,
-  { dateOf, expectedIds }: MirroredRecords,
+  mirrored: MirroredRecords,
 ): StateUpdate {
-  const { faulty, ids, isComplete, range, requestedAt, runId } = reading;
-  const read = { ...range, readAt: requestedAt, runId };
-  const changed = reading.changed ? [reading.changed] : [];
-  const returned = new Set(ids);
-  const isUndated = (id: number) => dateOf(id) === null;
-  /** Returns the undated records that are no longer in a faulty slice, unless the read returned them. */
-  const findDropped = (after: SyncedDates) => {
-    const stillFaulty = listFaultyIds(after.faultySlices);
-    const dropped = [...listFaultyIds(before.faultySlices)].filter((id) => !stillFaulty.has(id));
-    return dropped.filter((id) => !returned.has(id) && isUndated(id));
-  };
+  const { changed, faulty, ids, isComplete } = reading;
+  const outdatedTotals = changed ? [changed] : [];
+  if (faulty) return decideFaulty(before, { ...reading, faulty }, mirrored, outdatedTotals);
+  if (isComplete) return decideComplete(before, reading, mirrored, outdatedTotals);
+  return { dates: null, found: ids, absent: [], misplaced: [], outdatedTotals };
+}
 
-  if (faulty) {
-    const isCovered = (id: number) => {
-      const date = dateOf(id) ?? null;
-      return date !== null && before.coverage.some((covered) => containsInstant(covered, date));
-    };
-    // If the range was not read completely, the undated records of the replaced slices may still exist. They are added
-    // to the new slice, because no other range contains them.
-    const replaced = isComplete ? [] : before.faultySlices.filter((slice) => overlaps(slice, range));
-    const kept = [...listFaultyIds(replaced)].filter(isUndated);
-    const recordIds = [...new Set([...faulty.ids, ...kept])];
-    const dates = withFaultySlice(before, { ...read, recordIds, fault: faulty.fault });
-    return {
-      dates,
-      found: [...ids, ...faulty.ids.filter(isUndated)],
-      absent: [],
-      misplaced: [...faulty.added.filter(isCovered), ...findDropped(dates)],
-      outdatedTotals: [...changed, range],
-    };
-  }
-  if (!isComplete) return { dates: before, found: ids, absent: [], misplaced: [], outdatedTotals: changed };
-  const dates = withCoveredRange(before, read);
+function decideComplete(
+  before: SyncedDates,
+  reading: RangeReading,
+  { dateOf, expectedIds }: MirroredRecords,
+  outdatedTotals: readonly TimeRange[],
+): StateUpdate {
+  const { ids, range, requestedAt, runId } = reading;
+  const returned = new Set(ids);
+  const dates = withCoveredRange(before, { ...range, readAt: requestedAt, runId });
   const absent = expectedIds().filter((id) => !returned.has(id));
-  const outdatedTotals = absent.length > 0 ? [...changed, range] : changed;
-  return { dates, found: ids, absent, misplaced: findDropped(dates), outdatedTotals };
+  return {
+    dates,
+    found: ids,
+    absent,
+    misplaced: findDropped(before, dates, ids, dateOf),
+    outdatedTotals: absent.length > 0 ? [...outdatedTotals, range] : outdatedTotals,
+  };
+}
+
+function decideFaulty(
+  before: SyncedDates,
+  { faulty, ids, isComplete, range, requestedAt, runId }: RangeReading & { faulty: FaultyRecords },
+  { dateOf }: MirroredRecords,
+  outdatedTotals: readonly TimeRange[],
+): StateUpdate {
+  const isUndated = (id: number) => dateOf(id) === null;
+  const isCovered = (id: number) => {
+    const date = dateOf(id) ?? null;
+    return date !== null && before.coverage.some((covered) => containsInstant(covered, date));
+  };
+  // If the range was not read completely, the undated records of the replaced slices may still exist. They are added to
+  // the new slice, because no other range contains them.
+  const replaced = isComplete ? [] : before.faultySlices.filter((slice) => overlaps(slice, range));
+  const kept = [...listFaultyIds(replaced)].filter(isUndated);
+  const recordIds = [...new Set([...faulty.ids, ...kept])];
+  const slice = { ...range, readAt: requestedAt, runId, recordIds, fault: faulty.fault };
+  const dates = withFaultySlice(before, slice);
+  return {
+    dates,
+    found: [...ids, ...faulty.ids.filter(isUndated)],
+    absent: [],
+    misplaced: [...faulty.added.filter(isCovered), ...findDropped(before, dates, ids, dateOf)],
+    outdatedTotals: [...outdatedTotals, range],
+  };
+}
+
+/** Returns the undated records that are no longer in any faulty slice, although the read did not return them. */
+function findDropped(
+  before: SyncedDates,
+  after: SyncedDates,
+  returned: readonly number[],
+  dateOf: MirroredRecords["dateOf"],
+): number[] {
+  const found = new Set([...listFaultyIds(after.faultySlices), ...returned]);
+  return [...listFaultyIds(before.faultySlices)].filter((id) => !found.has(id) && dateOf(id) === null);
 }

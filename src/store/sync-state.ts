@@ -97,7 +97,7 @@ export class SyncState {
     this.missing.add(absent, before.coverage);
     this.missing.add(misplaced);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
-    if (dates === before) return;
+    if (dates === null) return;
     writeCoverage(mirror, resource, dates.coverage);
     copyCoverageToRun(mirror, reading.runId, dates.coverage);
     writeFaultySlices(mirror, resource, dates.faultySlices);
@@ -283,7 +283,7 @@ class MissingRecords {
   count(range: TimeRange, statusBit: number): number {
     const { sql, values } = whereCurrent(this.resource, range);
     // NOT INDEXED makes SQLite start from the missing records, because the range may contain a million records.
-    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND flags & ? = ?
+    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND (flags & ?) = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     return this.mirror.selectValue<number>(select, ...values, statusBit, statusBit, this.resource) ?? 0;
   }

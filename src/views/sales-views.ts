@@ -203,7 +203,7 @@ export const restatedOrders: View = {
   name: "restated_orders",
   about:
     "one row per order whose net has changed since its month was reported; " +
-    "an order that moved to a different month or currency has a row for one for the old and one for the new one",
+    "an order that moved to a different month or currency has one row for the old and one for the new",
   columns: [
     month,
     currency,

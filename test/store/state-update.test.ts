@@ -51,7 +51,7 @@ test.each<
     "an incomplete read finds records, and changes neither the coverage nor which other records are missing",
     covered,
     { isComplete: false, ids: [1], changed },
-    { dates: covered, found: [1], absent: [], misplaced: [], outdatedTotals: [changed] },
+    { dates: null, found: [1], absent: [], misplaced: [], outdatedTotals: [changed] },
   ],
   [
     "a complete read replaces a faulty slice, and its undated records are missing unless they were returned",
