@@ -24,7 +24,7 @@ import { defaultOptions, type RequestEstimate, type SyncOptions } from "../sync/
 import {
   estimateResource,
   type ResourceSelection,
-  sortSmallFirst,
+  sortForSync,
   syncResources,
 } from "../sync/sync-resources.js";
 import { pluralize } from "../util/format-text.js";
@@ -188,21 +188,18 @@ async function printPlan(
 ): Promise<void> {
   const settings = readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings, options };
-  const plan = await withPlanSession(command, (session) => createPlan(session, chosen, settings.rateLimit));
+  const plan = await withPlanSession(command, (session) => createPlan(session, chosen));
   if (flags.json) printJson(deps.stdout, { profile, ...plan });
   else deps.stdout.write(formatPlan(plan));
 }
 
 /** Creates a sync's plan. Requests only counts and daily totals, and writes nothing. */
-async function createPlan(
-  session: MirrorSession,
-  chosen: ChosenResources,
-  rateLimit: number | null,
-): Promise<SyncPlan> {
+async function createPlan(session: MirrorSession, chosen: ChosenResources): Promise<SyncPlan> {
+  const { rateLimit } = session.settings;
   const { allowed, withoutScope, areNamed } = selectAllowed(chosen, session);
   const planned: SyncPlan["resources"] = [];
   const skipped = withoutScope.map(({ resource, why }) => ({ resource: resource.name, why }));
-  for (const resource of sortSmallFirst(allowed)) {
+  for (const resource of sortForSync(allowed)) {
     try {
       const steps = await estimateResource(session, resource);
       planned.push({ resource: resource.name, steps, requests: sumRequests(steps) });

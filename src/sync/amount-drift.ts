@@ -39,7 +39,7 @@ export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null)
 }
 
 /** Selects the oldest of the given days, because old records rarely change. */
-function sampleOldest(state: SyncState, days: readonly string[]): TimeRange[] {
+export function selectOldest(state: SyncState, days: readonly string[]): TimeRange[] {
   const sample: string[] = [];
   let records = 0;
   for (const day of days) {
@@ -60,19 +60,19 @@ export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<b
   // The days that this run has read no longer differ, because their new totals have been stored.
   const stillDiffering = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
   const days = drift.days.filter((day) => stillDiffering.has(day));
-  const sample = sampleOldest(state, days);
+  const sample = selectOldest(state, days);
   if (days.every((day) => contains(sample, dayRange(day)))) return false;
-  return await isSampleUnchanged(run, days);
+  return await isSampleUnchanged(run, sample);
 }
 
-/** True if the API and the mirror have the same records on the oldest of the given days. Writes nothing. */
+/** True if the API and the mirror have the same records in the given ranges. Writes nothing. */
 export async function isSampleUnchanged(
   run: ResourceRun<DatedStrategy>,
-  days: readonly string[],
+  sample: readonly TimeRange[],
 ): Promise<boolean> {
-  const { mirror, resource, state } = run;
+  const { mirror, resource } = run;
   const compare = openRecordComparison(mirror, resource);
-  for (const range of sampleOldest(state, days)) {
+  for (const range of sample) {
     const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
     const records = [...list.records.values()].map(({ record }) => record);
     const isSame = records.every(

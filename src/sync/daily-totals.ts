@@ -27,8 +27,8 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
   } catch (error) {
-    const isUnsafe = !(error instanceof BrandapiError) || error instanceof UnsafeResponse;
-    if (isUnsafe || failureScope(error) !== "resource") throw error;
+    if (!(error instanceof BrandapiError) || error instanceof UnsafeResponse) throw error;
+    if (failureScope(error) !== "resource") throw error;
     return { apiTotals: null, error };
   }
 }

@@ -17,6 +17,8 @@ interface CompletePage {
   /** The records in `range`, and then some older ones that the next page contains as well. */
   records: readonly Json[];
   countInRange: number;
+  /** The number of records that the previous page did not contain. */
+  newRecords: number;
   /** The start of the dates of `records`, which can be before `range`. */
   oldest: number;
   /** The API's count for the requested dates, which can start earlier than `range`. */
@@ -31,9 +33,6 @@ interface CompletePage {
  * - faulty: The response violates A1, A2 or A3. `range` is the requested range.
  */
 type NewestPage = CompletePage | { kind: "dense" | "faulty"; range: TimeRange; total: number };
-
-/** `overlap` is the number of records that the previous page contained as well. */
-type RequestedPage = NewestPage & { overlap: number };
 
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
@@ -55,22 +54,16 @@ export async function readRange(
   return reached;
 }
 
-/**
- * Reads each range until the budget is used up.
- * @returns false if the budget was too small to read all ranges
- */
+/** Reads each range until the budget is used up. */
 export async function readRanges(
   run: DatedRun,
   ranges: readonly TimeRange[],
   budget = new Budget(run.api),
-): Promise<boolean> {
-  let isFinished = true;
+): Promise<void> {
   for (const range of ranges) {
-    if (budget.remaining <= 0) return false;
-    const reached = await readRange(run, range, budget);
-    if (reached > range.from) isFinished = false;
+    if (budget.remaining <= 0) return;
+    await readRange(run, range, budget);
   }
-  return isFinished;
 }
 
 /** Requests pages, newest first, until the range has been read, a response is faulty, or the budget is used up. */
@@ -78,16 +71,15 @@ async function* requestPages(
   run: DatedRun,
   { from, to }: TimeRange,
   budget: Budget,
-): AsyncGenerator<RequestedPage, void> {
+): AsyncGenerator<NewestPage, void> {
   let previous: NewestPage | null = null;
   let overlap = 0;
   for (let newest = to; ; ) {
-    const page = await requestNewest(run, { from, to: newest });
+    const page = await requestNewest(run, { from, to: newest }, overlap);
     // Only the count in this response shows whether records were missing from the previous page, which may already have
     // been stored. If so, its range is read again.
     if (previous?.kind === "complete" && (await wasIncomplete(run, previous, page.total))) {
-      const range = { from, to: previous.range.to };
-      yield { kind: "faulty", range, total: previous.total, overlap };
+      yield { kind: "faulty", range: { from, to: previous.range.to }, total: previous.total };
       return;
     }
     const isLast = page.kind === "faulty" || page.range.from <= from || budget.remaining <= 0;
@@ -95,7 +87,7 @@ async function* requestPages(
       const remaining = Math.ceil((page.total - page.countInRange) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));
     }
-    yield { ...page, overlap };
+    yield page;
     if (isLast) return;
     previous = page;
     overlap = page.kind === "complete" ? page.records.length - page.countInRange : 0;
@@ -107,9 +99,10 @@ async function* requestPages(
  * Requests the newest records in a range. A full page is complete only for the dates after the second of its oldest
  * record, because more records from that second may follow. If that date could be truncated, the entire minute or day is
  * incomplete. A page that is not full is complete for the whole range.
+ * @param overlap the number of records that the previous page contained as well
  * @throws UnexpectedResponse if a record has no valid ID
  */
-async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPage> {
+async function requestNewest(run: DatedRun, range: TimeRange, overlap = 0): Promise<NewestPage> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
@@ -122,7 +115,8 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<NewestPag
   if (!seconds) return { kind: "faulty", range, total };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;
-  const page = { kind: "complete", records: items, total, requestedAt } as const;
+  const newRecords = items.length - overlap;
+  const page = { kind: "complete", records: items, newRecords, total, requestedAt } as const;
   if (oldest === undefined || !hasMore)
     return { ...page, range, countInRange: items.length, oldest: range.from };
   const from = possibleDates(oldest).to + 1;
@@ -156,10 +150,10 @@ const maxBatchGapMs = 25;
  * returns a record for both, its newer version is then stored last.
  */
 async function* batchArrivals(
-  pages: AsyncGenerator<RequestedPage, void>,
+  pages: AsyncGenerator<NewestPage, void>,
   clock: Clock,
-): AsyncGenerator<RequestedPage[], void> {
-  let batch: RequestedPage[] = [];
+): AsyncGenerator<NewestPage[], void> {
+  let batch: NewestPage[] = [];
   for (;;) {
     const next = pages.next();
     // The page is awaited below, after the batch has been stored. Until then, an error is not unhandled.
@@ -189,16 +183,9 @@ async function arrivesSoon(page: Promise<unknown>, clock: Clock): Promise<boolea
 }
 
 /** Stores the complete pages of a batch in one transaction. */
-async function storePages(run: DatedRun, pages: readonly RequestedPage[]): Promise<void> {
+async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<void> {
   const complete = pages.filter((page) => page.kind === "complete");
-  const copies = run.mirror.transaction(() => {
-    for (const page of pages) {
-      // `readByPage` counts the records of dense and faulty pages.
-      const received = page.kind === "complete" ? page.records.length : 0;
-      run.progress.addRows(received - page.overlap);
-    }
-    return complete.map((page) => storePage(run, page));
-  });
+  const copies = run.mirror.transaction(() => complete.map((page) => storePage(run, page)));
   for (const [index, { requestedAt }] of complete.entries())
     await resolveCopies(run, copies[index] ?? [], requestedAt);
 }
@@ -209,8 +196,9 @@ async function storePages(run: DatedRun, pages: readonly RequestedPage[]): Promi
  * @returns the copies of mirrored records, which are still to be resolved
  */
 function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
-  const { apiTotals, runId, state, writer } = run;
-  const { oldest, range, records, requestedAt } = page;
+  const { apiTotals, progress, runId, state, writer } = run;
+  const { newRecords, oldest, range, records, requestedAt } = page;
+  progress.addRows(newRecords);
   const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
   const changed = addedOrChanged > 0 ? { from: oldest, to: range.to } : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);

@@ -80,12 +80,12 @@ async function readDifferences(
     await readRanges(run, groupDays(state, days), budget);
   };
   await readChangedDays();
-  let counts = await compareAllCounts(run);
+  let counts = await compareCountsAndFilters(run);
   for (let round = 1; round <= maxRounds && counts.differing.length > 0 && budget.remaining > 0; round += 1) {
     for (const count of counts.differing) await readDifferingCount(run, count, budget);
     // If only part of a day was read, its stored totals are invalid until the whole day has been read.
     await readChangedDays();
-    counts = await compareAllCounts(run);
+    counts = await compareCountsAndFilters(run);
   }
   return counts;
 }
@@ -127,7 +127,7 @@ async function confirmUnreachable(
 ): Promise<{ counts: ComparedCounts; unreachable: number }> {
   const unreachable = await requestUnreachable(run, counts);
   if (unreachable === 0) return { counts, unreachable };
-  const newCounts = await compareAllCounts(run);
+  const newCounts = await compareCountsAndFilters(run);
   return { counts: newCounts, unreachable: newCounts.differing.length === 0 ? unreachable : 0 };
 }
 
@@ -145,15 +145,17 @@ interface ComparedCounts {
   sums: CountSums;
 }
 
-/** Compares the counts for all covered ranges, without the status filters that are being ignored. */
-async function compareAllCounts(run: DatedRun): Promise<ComparedCounts> {
+/**
+ * Compares the counts for all covered ranges, without the status filters that are being ignored. Stops ignoring those
+ * whose counts agree now.
+ */
+async function compareCountsAndFilters(run: DatedRun): Promise<ComparedCounts> {
   const counts = await compareCovered(run);
   useCorrectFilters(run, counts);
   const differing = findDifferingCounts(counts, run.state.ignoredFilters());
   return { differing, sums: sumCounts(counts, differing.length) };
 }
 
-/** Stops ignoring the status filters whose counts agree. */
 function useCorrectFilters({ mirror, state }: DatedRun, counts: readonly CountComparison[]): void {
   const wrong = new Set(findDifferingCounts(counts).map(({ filter }) => filter.name));
   const ignored = [...state.ignoredFilters()];

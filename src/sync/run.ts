@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
-import { findForbidden } from "../errors.js";
+import { failureScope, findForbidden } from "../errors.js";
 import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { RecordWriter } from "../store/record-writer.js";
@@ -226,7 +226,7 @@ export interface RunEnd {
 export function endRun(run: ResourceRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
-  const denial = findForbidden(error);
+  const denial = failureScope(error) === "resource" ? findForbidden(error) : null;
   try {
     mirror.transaction(() => {
       updateRun(mirror, runId, {

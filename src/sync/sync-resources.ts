@@ -72,7 +72,7 @@ export async function syncResources(
   onRunEnd: (row: RunRow) => void,
 ): Promise<void> {
   const { clock, mirror, reporter } = session;
-  const due = sortSmallFirst(allowed);
+  const due = sortForSync(allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
   // Lost scopes are recorded first, because this needs no requests, which an outage could end.
   const lost = withoutScope.filter(({ wasReadBefore }) => wasReadBefore);
@@ -114,7 +114,7 @@ function recordMissingScope(
  * Sorts the resources. Lists come first because they are short. The dated resource with the most records comes last
  * because its first sync may take hours.
  */
-export function sortSmallFirst(resources: readonly Resource[]): Resource[] {
+export function sortForSync(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((resource) => !isDated(resource)), ...resources.filter(isDated).toReversed()];
 }
@@ -183,10 +183,10 @@ function decideDeniedOutcome(
 ): "incomplete" | "skipped" | "failed" {
   const { isOptional, isReadNow, wasReadBefore } = facts;
   // If the key itself was rejected, the resource's data may still be available.
-  const concernsResource = failureScope(denial) === "resource";
-  if (concernsResource && wasReadBefore) return "incomplete";
+  if (failureScope(denial) !== "resource") return "failed";
+  if (wasReadBefore) return "incomplete";
   if (!isOptional) return "failed";
-  return concernsResource && isReadNow ? "incomplete" : "skipped";
+  return isReadNow ? "incomplete" : "skipped";
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {

@@ -1,7 +1,13 @@
 import type { DatedStrategy } from "../resources/resource.js";
 import { countCurrent, countUndated, findNthDate } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
-import { type AmountDrift, describeDrift, findAmountDrift, isSampleUnchanged } from "../sync/amount-drift.js";
+import {
+  type AmountDrift,
+  describeDrift,
+  findAmountDrift,
+  isSampleUnchanged,
+  selectOldest,
+} from "../sync/amount-drift.js";
 import {
   type CountComparison,
   compareCount,
@@ -120,7 +126,8 @@ async function compareDailyTotals(
   requestedAt: number,
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run.state, totals);
-  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
+  const isUnchanged = largeDrift && (await isSampleUnchanged(run, selectOldest(run.state, largeDrift.days)));
+  const drift = isUnchanged ? largeDrift : null;
   const differing = findChangedDays(run.state, totals, { ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
   const changed = differing.filter((day) => stored.has(day));
