@@ -3,8 +3,8 @@ import type { Resource } from "../resources/resource.js";
 import { pluralize } from "../util/format-text.js";
 import { errorReason } from "../util/system-errors.js";
 
-/** The hint for an incomplete run, unless there is a more specific one. */
-export const incompleteHint = "the data read so far is kept; run the same command again";
+/** The hint for a failed or incomplete run, unless there is a more specific one. */
+export const retryHint = "the data read so far is kept; run the same command again";
 
 interface Failure {
   resource: Resource;
@@ -59,11 +59,10 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   const texts = describeFailures(failures);
   if (notTried.length > 0)
     texts.push(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
-  const retry = "run the same command again; completed work is kept (see `brandapi status`)";
   const hints = failures.flatMap(({ error }) => {
     const denial = findForbidden(error);
     if (denial) return denial.hint ?? [];
-    return error instanceof Incomplete && error.hint !== incompleteHint ? (error.hint ?? retry) : retry;
+    return (error instanceof Incomplete && error.hint) || retryHint;
   });
   throw new Incomplete(`${failures.length} of ${pluralize(total, "resource")} failed: ${texts.join(" ")}`, {
     hint: [...new Set(hints)].join("; "),

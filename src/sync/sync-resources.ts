@@ -13,7 +13,7 @@ import { estimateDetails, readListAndDetails } from "./details.js";
 import {
   createAccessDeniedError,
   forEachResource,
-  incompleteHint,
+  retryHint,
   throwIfFailed,
   toError,
 } from "./each-resource.js";
@@ -190,14 +190,16 @@ function decideDeniedOutcome(
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
-  const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
+  const texts = joinReasons(reasons);
   const hint = reasons.find((reason) => reason.hint)?.hint;
   // A single reason with a hint is printed on its own, because "incomplete" can be misleading. A held-back removal, for
   // example, leaves nothing unread.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
-  return new Incomplete(`${name} is incomplete: ${texts}.`, {
-    hint: hint ?? incompleteHint,
-  });
+  return new Incomplete(`${name} is incomplete: ${texts}.`, { hint: hint ?? retryHint });
+}
+
+function joinReasons(reasons: readonly IncompleteReason[]): string {
+  return reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
 }
 
 export function warnOfUnexpectedValues(
@@ -236,13 +238,11 @@ function formatRows({ resource, rows_read }: RunRow, { listRows }: Partial<SyncR
   return `${pluralize(listRows, record, String)} and ${pluralize(rows_read - listRows, detail, String)}`;
 }
 
-function formatResult(run: RunRow, { comparesTotals = true, hasGaps = false }: Partial<SyncResult>): string {
+function formatResult(run: RunRow, result: Partial<SyncResult>): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
-  if (outcome !== "done") {
-    if (outcome === "stopped" || error === null) return outcome;
-    // The output line already starts with the resource and its outcome.
-    return `${outcome}: ${error.replace(new RegExp(`^${resource}(?: is incomplete)?: `), "")}`;
-  }
+  const { comparesTotals = true, hasGaps = false, incompleteReasons = [] } = result;
+  if (incompleteReasons.length > 0) return `${outcome}: ${joinReasons(incompleteReasons)}.`;
+  if (outcome !== "done") return outcome === "stopped" || error === null ? outcome : `${outcome}: ${error}`;
   if (!verified) return "not verified";
   const verifiedBy = comparesTotals ? "verified" : "verified by counts";
   if (from === null) return verifiedBy;
