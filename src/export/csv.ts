@@ -84,7 +84,7 @@ const afterSeparator = /(?<=[;\t\r\n])/;
 
 /** True if a spreadsheet would run a part of the text as a formula, as in `=1+1` or `a;@b`, but not in `-5.00`. */
 function containsFormula(text: string): boolean {
-  return neutralizeFormulas(text) !== text;
+  return startsWithFormula(text) || splitCells(text).some(({ isFormula }) => isFormula);
 }
 
 /**
@@ -92,13 +92,24 @@ function containsFormula(text: string): boolean {
  * and `a;@b` becomes `a;'@b`. A number with a sign remains unchanged.
  */
 export function neutralizeFormulas(text: string): string {
-  let safe = leadingFormula.test(text) && !signedNumber.test(text) ? "'" : "";
-  if (!separator.test(text)) return safe + text;
-  // Each part ends with its separator, which decides what counts as a formula in the next part.
-  let formula: RegExp | undefined;
-  for (const part of text.split(afterSeparator)) {
-    safe += formula?.test(part) ? `'${part}` : part;
-    formula = /[;\t]$/.test(part) ? cellFormula : lineFormula;
-  }
-  return safe;
+  const start = startsWithFormula(text) ? "'" : "";
+  return (
+    start + splitCells(text).reduce((safe, { isFormula, part }) => safe + (isFormula ? "'" : "") + part, "")
+  );
+}
+
+function startsWithFormula(text: string): boolean {
+  return leadingFormula.test(text) && !signedNumber.test(text);
+}
+
+/** Splits a text where a spreadsheet could start a new cell or line. Each part ends with its separator. */
+function splitCells(text: string): { part: string; isFormula: boolean }[] {
+  if (!separator.test(text)) return [{ part: text, isFormula: false }];
+  const parts = text.split(afterSeparator);
+  return parts.map((part, index) => {
+    const previous = parts[index - 1];
+    if (previous === undefined) return { part, isFormula: false };
+    const formula = /[;\t]$/.test(previous) ? cellFormula : lineFormula;
+    return { part, isFormula: formula.test(part) };
+  });
 }
