@@ -161,7 +161,7 @@ function drawChart(chart: Chart): Html {
   const { labels, series, title } = chart;
   const ticks = chooseTicks(chart);
   const [lowest = 0, highest = 1] = [ticks[0], ticks.at(-1)];
-  const y = (value: number) => 100 * (1 - (value - lowest) / (highest - lowest || 1));
+  const y = (value: number) => 100 * (1 - (value - lowest) / (highest - lowest));
   const step = 100 / Math.max(labels.length, minSlots);
   const grid = ticks.map(
     (tick) =>

@@ -304,6 +304,15 @@ test("login does not print the key from stdin even if the API's error contains i
   expect([code, err]).toEqual([7, expect.not.stringContaining(brand.key)]);
 });
 
+test("login without flags replaces the stored key and keeps the base URL", async () => {
+  const brand = brandWithoutSettings();
+  await brand.run(`login --base-url ${testBaseUrl}`, { stdin: brand.key });
+  const newKey = brand.secretOf("expiring");
+  expect((await brand.run("login", { stdin: newKey })).code).toBe(0);
+  const { profiles } = JSON.parse(readFileSync(configOf(brand), "utf8"));
+  expect(profiles.default).toMatchObject({ baseUrl: testBaseUrl, key: newKey });
+});
+
 test("login compares the brand of the mirror in --db, and ignores an unreadable mirror", async () => {
   const brand = brandWithoutSettings();
   const other = otherBrand(brand);

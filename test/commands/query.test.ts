@@ -150,9 +150,12 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
   expect(JSON.parse(run.out)).toEqual([
     { a: "007", b: "text", c: 12, d: "integer", e: -1.5, f: "real", g: ":no" },
   ]);
-  const typeOf = async (value: string) =>
-    (await ask(path, "SELECT typeof(:v) || ' ' || :v", "-p", `v=${value}`, "--csv")).out.split("\n")[1];
-  const told = async (values: string[]) => await Promise.all(values.map(typeOf));
+  const told = async (values: string[]) => {
+    const columns = values.map((_, n) => `typeof(:v${n}) || ' ' || :v${n} AS v${n}`);
+    const flags = values.flatMap((value, n) => ["-p", `v${n}=${value}`]);
+    const { out } = await ask(path, `SELECT ${columns.join(", ")}`, ...flags, "--json");
+    return Object.values((JSON.parse(out) as [Record<string, string>])[0]);
+  };
   expect(await told(["0", "-12", "999999999999999999"])).toEqual([
     "integer 0",
     "integer -12",

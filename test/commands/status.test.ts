@@ -328,6 +328,7 @@ test("status lists a run in progress before the problems of each resource", asyn
   const run = beginRun(mirror, "orders", at);
   updateRun(mirror, run, { finished_at: at, outcome: "verified", error: "1 order has a bad date" });
   expect(await status()).toContain("1 order has a bad date: run `brandapi verify orders --repair`");
+  expect(await status()).not.toContain("the last run was");
   mirror.transaction(() => writeVerifyFinding(mirror, "unrepairable", "orders", run));
   expect(await status()).toContain("1 order has a bad date: the API must correct these records");
   mirror.db.close();

@@ -150,7 +150,12 @@ test("sync --dry-run prints the steps, the skipped resources, and the estimated 
       "At least 7 requests in total, about 3 minutes at the rate limit. Nothing was written.\n",
   );
   const json = JSON.parse((await brand.run("sync orders --dry-run --json --rate-limit none")).out);
-  expect(json).toMatchObject({ requests: 6, minutes: null, skipped: [] });
+  expect(json).toMatchObject({
+    resources: [{ resource: "orders", requests: 6 }],
+    requests: 6,
+    minutes: null,
+    skipped: [],
+  });
   brand.setKey({ scopes: ["orders:read", "analytics:read", "roster:read"], hasAnalyticsPlan: false });
   const { code, out } = await brand.run("sync --dry-run");
   expect(code).toBe(0);

@@ -153,6 +153,13 @@ test("verify --repair applies implausible removals only with --accept-removals, 
   const refused = await brand.run("verify roster --repair");
   expect([refused.code, brand.mirrored("roster").length]).toEqual([8, 30]);
   expect(refused.err).toContain("hint: run `brandapi verify roster` again later\n");
+  brand.data.orders = [orderAt("new", brand.now()), ...brand.data.orders];
+  brand.pass(hour);
+  const unread = await brand.run("verify orders");
+  expect([unread.code, unread.err]).toEqual([
+    8,
+    expect.stringMatching(/1 record that has not been read yet\.\n.*`brandapi verify orders --repair`/),
+  ]);
   const applied = await brand.run("verify roster --repair --accept-removals");
   expect([applied.code, brand.mirrored("roster").length]).toEqual([0, 2]);
   expect(applied.out).toContain("  repaired: 0 new, 0 changed, 28 removed: ");

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
@@ -42,8 +42,9 @@ test("`report` keeps the existing file if it fails", async () => {
   expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
   expect(readFileSync(old, "utf8")).toBe("old");
   expect((await brand.run("report -o none/page.html")).code).toBe(3);
-  const folder = await brand.run("report -o .");
-  expect([folder.code, folder.err]).toEqual([2, expect.stringContaining("`-o report.html`")]);
+  mkdirSync(join(brand.home, "pages.html"));
+  const folder = await brand.run("report -o pages.html");
+  expect([folder.code, folder.err]).toEqual([2, expect.stringContaining("`-o pages.html/report.html`")]);
 });
 
 test("`report --open` opens the file in the browser, and rejects --text and --json", async () => {
@@ -86,6 +87,8 @@ test.each(["--text", "--json", "-o -"])(
 test.each([
   ["--month october", "`--month` is not a month: `october`."],
   ["--month 2026-13", "`--month` is not a month: `2026-13`."],
+  ["--month 2026-10-05", "`--month` is not a month: `2026-10-05`."],
+  ["--month x2026-10", "`--month` is not a month: `x2026-10`."],
   ["--month yesterday", "`--month` is not a month: `yesterday`."],
   ["-o - --open", "`--open` needs a file"],
   ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
@@ -126,6 +129,8 @@ test("`report` suggests `sync --full` for a period before the start of a mirror 
   expect(err).toContain("Orders before 2026-11-18 23:25 have never been read");
   expect(err).toContain("`brandapi sync orders --full`");
   expect(err).not.toContain("first");
+  expect((await late.run("report --since 2026-11-17 --until 2026-11-18 --text")).code).toBe(0);
+  expect((await late.run("report --since 2026-11-16 --until 2026-11-17 --text")).code).toBe(3);
 });
 
 test("`report` suggests a command if the mirror does not exist or has no orders", async () => {

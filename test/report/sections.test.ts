@@ -100,7 +100,9 @@ test("currencies with several orders in either period are sorted by gross amount
     ...orders("CHF", "2026-11-02", [5], { is_cancelled: true }),
     ...orders(null, "2026-11-02", [7, 7]),
   ]);
-  const figures = blocksOf(reportOf(mirror, "2026-11-01", "2026-11-30"), "sales", "figures");
+  const report = reportOf(mirror, "2026-11-01", "2026-11-30");
+  expect(report.summary).toBe("Net is down 100.0% in JPY and down 100.0% in GBP vs Oct 2026.");
+  const figures = blocksOf(report, "sales", "figures");
   expect(figures.map(({ title, is_minor }) => `${title}${is_minor ? " (minor)" : ""}`)).toEqual([
     ...["EUR", "AUD", "JPY", "GBP"],
     ...["SEK (minor)", "No currency (minor)", "CHF (minor)"],
@@ -135,6 +137,8 @@ test("the daily charts contain zeros for days without orders, and the hosts are 
   ]);
   const [lastDay] = blocksOf(reportOf(mirror, "2026-11-05", "2026-11-05"), "hosts", "table");
   expect(lastDay && texts(lastDay, "host")).toEqual([["later"]]);
+  const twoDays = reportOf(mirror, "2026-11-02", "2026-11-03");
+  expect(blocksOf(twoDays, "days", "chart")).toHaveLength(1);
   const oneDay = reportOf(mirror, "2026-11-02", "2026-11-02");
   expect(oneDay.sections.map(({ id }) => id)).toEqual(["sales", "months", "restated", "hosts", "proof"]);
 });
