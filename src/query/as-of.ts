@@ -108,10 +108,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   const withoutHistory = shapes.filter(({ resource }) => !resource.keepsHistory).map(({ name }) => name);
   if (withHistory.length > 0) createHistoricalTables(mirror, withHistory, time);
 
-  const filtered = [
-    ...withoutHistory.flatMap((name) => recordStates.map((state) => tableName({ name }, state))),
-    ...Object.keys(systemRowTimes).filter((name) => stored.has(name)),
-  ];
+  const filtered = [...withoutHistory, ...Object.keys(systemRowTimes).filter((name) => stored.has(name))];
   for (const name of filtered)
     db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${selectEarlierRows(name, `'${time}'`)}`);
   createTempViews(db, () => true);

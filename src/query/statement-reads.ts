@@ -71,10 +71,10 @@ function findOpenedTables(db: Database, instructions: readonly Instruction[]): S
 const schemaTable = "sqlite_schema";
 
 function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
-  const rows = db
-    .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)
-    .raw()
-    .all() as [number, string][];
+  const rows = db.prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema`).raw().all() as [
+    number,
+    string,
+  ][];
   return new Map([[1, schemaTable], ...rows]);
 }
 

@@ -8,6 +8,7 @@ const mirror = await makeMirror();
 writeRead(mirror, "orders", [anOrder(1)]);
 mirror.db.close();
 const open = await makeMirror();
+open.db.exec("CREATE VIEW my_own_view AS SELECT 1");
 
 async function errorOf(...words: string[]): Promise<string> {
   const { code, err, out } = await brandapi([...words, "--db", mirror.path]);
@@ -151,15 +152,16 @@ test.each([
 });
 
 test.each([
-  ["a string", "SELECT 'ILIKE ‘x’', curency FROM orders"],
-  ["a comment", "SELECT curency -- ::text ’\nFROM orders /* interval “ */"],
-  ["a quoted name", 'SELECT curency AS "ilike ”" FROM orders'],
-  [
-    "a correct part of the statement, if only a name is unknown",
-    "SELECT left(curency, 1), curency FROM orders",
-  ],
+  ["a string", "SELECT 'ILIKE ‘x’' WHERE AND"],
+  ["a string with a line break", "SELECT 'a\nilike b' WHERE AND"],
+  ["a comment", "SELECT 1 -- ::text ’\n/* interval “ */ WHERE AND"],
+  ["a quoted name", 'SELECT 1 AS "ilike ”" WHERE AND'],
 ])("syntax from another dialect is ignored in %s", (_, sql) => {
-  expect(hintFor(sql)).toBe("did you mean `currency`?");
+  expect(hintFor(sql)).toContain("check the SQL just before `AND`");
+});
+
+test("syntax from another dialect is ignored if only a name is unknown", () => {
+  expect(hintFor("SELECT left(curency, 1), curency FROM orders")).toBe("did you mean `currency`?");
 });
 
 test.each(["‘", "’", "“", "”"])("the curly quote %s is to be replaced with a straight one", (quote) => {
@@ -208,6 +210,10 @@ test.each([
   ["SELECT id FROM orders WHERE id = 10 20", "check the SQL just before `20`"],
 ])("the hint for %s contains: %s", (sql, hint) => {
   expect(hintFor(sql)).toContain(hint);
+});
+
+test("a hint names at most three tables that contain a column", () => {
+  expect(hintFor("SELECT host_id FROM changes")).toMatch(/^`host_id` is a column of `\w+`, `\w+`, `\w+`$/);
 });
 
 test("the hint for an unknown column with an alias only suggests the list of columns", () => {

@@ -8,6 +8,7 @@ db.exec(
 );
 db.exec("CREATE VIEW view_of_main_orders AS SELECT id FROM main.orders");
 db.exec("CREATE TABLE dropped (a); CREATE VIEW broken AS SELECT a FROM dropped; DROP TABLE dropped");
+db.exec("CREATE TABLE generated (a, b AS (a || '!')); ANALYZE generated");
 db.exec("CREATE VIRTUAL TABLE virtual_table USING fts5(word)");
 db.unsafeMode().exec(`PRAGMA writable_schema = ON;
   INSERT INTO sqlite_schema VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING missing_module(a)');
@@ -30,6 +31,7 @@ test.each([
   ["SELECT value FROM orders, json_each(net_by_currency), hosts", ["hosts", "orders"]],
   ["SELECT name FROM sqlite_master", ["sqlite_schema"]],
   ["SELECT r.json FROM records r", ["records"]],
+  ["SELECT b FROM generated", ["generated"]],
   ["SELECT 1", []],
 ])("findReads lists the tables and views that a statement reads: %s", (sql, names) => {
   const read = findReads(db, sql);

@@ -94,6 +94,7 @@ test.each([
     "The statement has no parameter `:id`. to set `:ident`, use `-p ident=VALUE`",
   ],
   ["SELECT :id, :other", { id: "x" }, "The parameter `:other` has no value. add `-p other=VALUE`"],
+  ['SELECT "EUR"', {}, "should this be a string literal in single-quotes. "],
   ["SELECT :id", {}, "The parameter `:id` has no value."],
   ["SELECT ?", {}, "use named parameters such as `:month`"],
 ])("%s with the values %j is rejected", (sql, values, message) => {
