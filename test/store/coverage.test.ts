@@ -36,6 +36,7 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
   ];
   expect(state.coverage()).toEqual(expected);
   expect(readCoverage(mirror, orders.name)).toEqual(expected);
+  expect([1_500, 3_999.5, 4_000].map((date) => state.isCovered(date))).toEqual([true, true, false]);
   expect(mirror.selectRows("SELECT * FROM run_coverage WHERE run_id = 2")).toEqual([
     { run_id: 2, from_at: "1970-01-01T00:00:01.000Z", to_at: "1970-01-01T00:00:03.999Z" },
   ]);

@@ -196,6 +196,7 @@ test("a difference that verify found stays unresolved until a later run verifies
   const mirror = await makeMirror();
   const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
   run(mirror, 2, { outcome: "done", verified: false });
+  run(mirror, 2, { outcome: "verified", verified: false });
   run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
   expect(findUnresolvedVerify(mirror, "orders")?.run_id).toBe(differing);
   expect(findLastVerifiedSync(mirror, "orders")).toBeNull();

@@ -29,6 +29,7 @@ test("SyncState stores the floor, the cursor, the options and the ignored filter
     null,
     null,
   ]);
+  expect(mirror.selectValue("SELECT floor_ms FROM sync_state")).toBeNull();
   for (const columns of ["window_ms = 5", "window_ms = NULL, audit_requests = 0"]) {
     mirror.db.exec(`UPDATE sync_state SET ${columns}`);
     expect(state.lastOptions()).toBeNull();

@@ -260,6 +260,9 @@ test("the result of a table check is stored until a later check finds no differe
     { at, error },
     null,
   ]);
+  expect(saveTableCheck(mirror, "orders", one("orders", { extra: 1 }), at)?.error).toContain(
+    "(orders: 1 row extra)",
+  );
   expect(saveTableCheck(mirror, "orders", [], at)).toBeNull();
   expect(readTableCheck(mirror, "orders")).toBeNull();
 });

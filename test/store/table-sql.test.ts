@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { analyticsClicks } from "../../src/resources/analytics-clicks.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Resource } from "../../src/resources/resource.js";
@@ -38,9 +39,17 @@ test.each<[string, Resource, RecordState, string[]]>([
   ["orders", orders, "current", ["day", "month", "order_date_utc", "synced_at", "record_id"]],
   ["orders", orders, "removed", ["day", "month", "order_date_utc", "synced_at", "removed_at", "record_id"]],
   ["order_line_items", orders, "current", ["synced_at", "row_id"]],
+  ["analytics_clicks_periods", analyticsClicks, "current", ["synced_at", "record_id"]],
   ["opportunity_assignments", opportunities, "removed", ["synced_at", "removed_at", "row_id"]],
 ])("the table %s has additional columns", (name, resource, state, expected) => {
   expect(columnNames(shapeOf(resource, name), [], state)).toEqual(expected);
+});
+
+test("the columns with UTC times are derived from the resource's date column, even if it is not the first timestamp", () => {
+  const resource = { ...opportunities, dateColumn: "updated_at" };
+  expect(columnNames({ ...shapeOf(opportunities, "opportunities"), resource }, [], "current")).toContain(
+    "updated_at_utc",
+  );
 });
 
 test("the ID of a child row contains the ID of its record", async () => {
