@@ -171,12 +171,11 @@ function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): str
 }
 
 function restoreUserObject({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
-  const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
-  if (find.get(type, name) !== undefined) return null;
+  const findTable = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?");
   try {
     db.exec(sql);
     // SQLite does not compile a trigger until it fires. An invalid trigger would make every later sync fail.
-    if (type === "trigger" && find.get("table", table) !== undefined)
+    if (type === "trigger" && findTable.get(table) !== undefined)
       for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
         db.prepare(statement);
     return null;

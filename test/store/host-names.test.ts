@@ -5,6 +5,7 @@ import { recommendations } from "../../src/resources/recommendations.js";
 import { roster } from "../../src/resources/roster.js";
 import { type Mirror, writeJsonInfo } from "../../src/store/database.js";
 import { readHosts, rebuildHostNames } from "../../src/store/host-names.js";
+import { openMirror } from "../../src/store/open.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { order, rows, write } from "./record-mirror.js";
@@ -93,6 +94,17 @@ test("rebuilt names include those in earlier versions, sorted by the time at whi
     rebuildHostNames(mirror);
   });
   expect(namesOf(mirror)).toEqual(before);
+});
+
+test("opening a mirror rebuilds the names only if they were derived by different rules", async () => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1", { host: ada("Lace") })]);
+  mirror.db.exec("UPDATE host_names SET name = 'wrong'");
+  (await openMirror(mirror.path)).db.close();
+  expect(namesOf(mirror)).toEqual(["01 ada wrong"]);
+  mirror.db.exec("UPDATE mirror_info SET value = 'older' WHERE name = 'host_names'");
+  (await openMirror(mirror.path)).db.close();
+  expect(namesOf(mirror)).toEqual(["01 ada Ada Lace"]);
 });
 
 test("readHosts finds every host in current records and earlier versions, and lists current and new names first", async () => {

@@ -144,6 +144,17 @@ test("a mirror from version 0.1.0 is not migrated if it cannot be backed up", as
   expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
 });
 
+test("if a mirror from version 0.1.0 is damaged, the error suggests `brandapi doctor`", async () => {
+  const path = releasedMirror("UPDATE records SET removed_at = NULL");
+  const db = new Sqlite(path);
+  db.unsafeMode().pragma("writable_schema = ON");
+  db.exec(
+    "UPDATE sqlite_master SET sql = replace(sql, 'resource, key', 'key, resource') WHERE name = 'records_key'",
+  );
+  db.close();
+  await expect(openMirror(path)).rejects.toMatchObject({ hint: "run `brandapi doctor`" });
+});
+
 test("a failed migration leaves a mirror from version 0.1.0 unchanged", async () => {
   const path = releasedMirror("UPDATE records SET json = 'not json' WHERE record_id = 3");
   await expect(openMirror(path)).rejects.toThrow("record 3 is not JSON");
@@ -251,6 +262,24 @@ test("a failed command that was recorded before the migration replaces the one i
   expect((await brand.run("sync")).code).toBe(4);
   const status = await brand.run("status --json");
   expect(JSON.parse(status.out)).toMatchObject({ failed_run: { isRefused: true } });
+});
+
+test("a migration keeps values that were already stored under their new names", async () => {
+  const names = {
+    under_way: "running_command",
+    failed_run: "failed_command",
+    "refused:orders": "denied:orders",
+  };
+  const values = Object.entries(names).map(([before, after]) => `('${before}', 'old'), ('${after}', 'new')`);
+  const path = releasedMirror(`INSERT INTO mirror_info VALUES ${values.join(", ")}`);
+  (await openMirror(path)).db.close();
+  expect(
+    rowsIn(path, "SELECT name, value FROM mirror_info WHERE value IN ('old', 'new') ORDER BY name"),
+  ).toEqual(
+    Object.values(names)
+      .sort()
+      .map((name) => ({ name, value: "new" })),
+  );
 });
 
 test("a migration updates user-defined views and triggers for renamed tables, even if other views are invalid", async () => {

@@ -194,8 +194,10 @@ test("opening a mirror for reading recreates a missing view", async () => {
 });
 
 test("an open mirror waits for other writers for a second, and its schema cannot be edited", async () => {
-  const { db } = await makeMirror();
+  const { db } = await openForTest(join(makeHome(), "mirror.sqlite"));
   expect(db.pragma("busy_timeout", { simple: true })).toBe(1_000);
+  expect(db.pragma("writable_schema", { simple: true })).toBe(0);
+  db.pragma("writable_schema = ON");
   expect(() => db.exec("UPDATE sqlite_master SET sql = NULL")).toThrow("may not be modified");
 });
 

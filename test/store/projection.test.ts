@@ -130,6 +130,7 @@ test.each<[string, Json, object[], string[]]>([
     ["not an object"],
   ],
   ["string in place of a list", "x", [], ["string"]],
+  ["number in place of a list", 0, [], ["number"]],
   ["object in place of a list", { sku: "a" }, [], ["object"]],
   ["null", null, [], []],
 ])(
