@@ -71,7 +71,7 @@ export interface DatedComparison {
   filters: string[];
   dailyTotals: TotalsComparison | null;
   dayDifferences: DayDifference[];
-  /** The smallest ranges whose counts differ. They are at least a day long. */
+  /** The smallest ranges whose counts differ. A range within a single day is not split. */
   differingParts: CountComparison[];
   unread: CountComparison[];
   future: (FutureRecords & { count: CountComparison }) | null;
@@ -181,7 +181,8 @@ function summarizeDifferences(days: readonly DayDifference[], countTexts: readon
   });
   const listed = countTexts.slice(0, maxListedCounts);
   const unlisted = countTexts.length - listed.length;
-  return [...dayTexts, ...listed, ...(unlisted > 0 ? [`${unlisted} more counts differ`] : [])].join("; ");
+  const more = `${pluralize(unlisted, "more count")} ${unlisted === 1 ? "differs" : "differ"}`;
+  return [...dayTexts, ...listed, ...(unlisted > 0 ? [more] : [])].join("; ");
 }
 
 function describeCount(count: CountComparison): string {
