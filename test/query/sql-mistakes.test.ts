@@ -195,6 +195,12 @@ test.each("and as asc between collate desc else end from in is like or order the
 test.each([
   ["SELECT * FROM order-line-items", "write `order_line_items` instead of `order-line-items`"],
   ["SELECT * FROM Sales-by-month", "write `Sales_by_month` instead of"],
+  ["SELECT * FROM refunds", "did you mean `refunds_by_month` or `late_refunds`"],
+  ["SELECT * FROM my_own_vew", "did you mean `my_own_view`?"],
+  ["SELECT SKU FROM orders", "`SKU` is a column of `order_line_items`"],
+  ["SELECT host_name", "`host_name` is a column of "],
+  ["SELECT da FROM orders", "`brandapi tables orders` lists the columns"],
+  ["SELECT foo_id FROM orders", "`brandapi tables orders` lists the columns"],
   [
     "SELECT xyz FROM orders",
     "`brandapi tables orders` lists the columns; write text in single quotes: `'xyz'`",
