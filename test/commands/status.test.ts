@@ -368,6 +368,7 @@ test.each([
     "from the start to 2026-11-01",
     "2 days",
   ],
+  ["today", "2026-11-02T05:00:00.000Z", "2026-10-30T18:00:00.000Z", "from the start", "2 days"],
 ])(
   "status shows the end of a covered range that ends with %s, and data that is at least two days old",
   async (_, to, readAt, range, age) => {

@@ -207,7 +207,9 @@ test("verify --evidence prints each number with its request and its SQL query", 
   brand.data.roster = brand.data.roster.slice(1);
   const { out } = await brand.run("verify orders roster --evidence");
   expect(out).toMatch(/^The commands below need curl, jq and sqlite3, and these variables:\n/);
-  expect(out).toContain(`\n    export BRANDAPI_BASE_URL=${testBaseUrl}\n`);
+  expect(out).toContain(
+    `\n    export BRANDAPI_BASE_URL=${testBaseUrl}\n    read -rs BRANDAPI_KEY; export BRANDAPI_KEY `,
+  );
   expect(out).toMatch(/^ {2}check +from +to +API +mirror +asked at +note$/m);
   expect(out).toMatch(
     /^ {2}all {2,}2026-11-21 11:59 +100 +100 +agrees +2026-11-21 13:00\n {4}echo .* curl .*\n {4}sqlite3 .*\n {2}cancelled/m,

@@ -270,20 +270,20 @@ test("the report states refund losses for its currencies, only from months that 
 
 test("the report lists the largest changes per currency, and fewer of them if there are many currencies", async () => {
   const mirror = await makeMirror();
-  const currencies = ["AUD", "EUR", "GBP", "JPY", "USD"];
+  const currencies = ["AUD", "EUR", "GBP", "USD"];
   const orders = currencies.flatMap((currency) =>
-    Array.from({ length: 6 }, (_, n) => order(`${currency}${n}`, "2026-10-05", 100, { currency })),
+    Array.from({ length: 7 }, (_, n) => order(`${currency}${n}`, "2026-10-05", 100, { currency })),
   );
   read(mirror, "2026-11-01T06:00:00.000Z", orders);
   read(
     mirror,
     "2026-11-20T06:00:00.000Z",
-    orders.map((one, n) => ({ ...one, refund_amount: 1 + (n % 6) })),
+    orders.map((one, n) => ({ ...one, refund_amount: 1 + (n % 7) })),
   );
   const [, changed] = blocksOf(reportOf(mirror, "2026-10-01", "2026-10-31"), "restated", "table");
-  expect(changed?.title).toBe("The 25 largest of 30 changed orders");
-  const amounts = changed?.rows.map(({ difference }) => difference?.value).slice(0, 5);
-  expect(amounts).toEqual([-6, -5, -4, -3, -2]);
+  expect(changed?.title).toBe("The 24 largest of 28 changed orders");
+  const amounts = changed?.rows.map(({ difference }) => difference?.value).slice(0, 6);
+  expect(amounts).toEqual([-7, -6, -5, -4, -3, -2]);
 });
 
 test.each([
