@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
-import { afterFile } from "../support/home.js";
+import { afterFile, makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
@@ -56,6 +56,18 @@ test.skipIf(process.platform === "win32").each([
   expect(out).toMatch(expected);
   expect(existsSync(`${path}-shm`)).toBe(false);
 });
+
+test.skipIf(process.platform === "win32")(
+  "`brandapi backup` copies a mirror in a read-only folder",
+  async () => {
+    const { makeReadOnly, run } = await readableMirror();
+    const folder = makeHome();
+    chmodSync(folder, 0o777);
+    makeReadOnly();
+    const { code, err } = await run("backup", folder);
+    expect(code, err).toBe(0);
+  },
+);
 
 test.skipIf(process.platform === "win32")(
   "opening a read-only mirror with data in its write-ahead log fails and suggests a copy",

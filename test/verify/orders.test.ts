@@ -174,6 +174,27 @@ describe("differences by month", () => {
     });
   });
 
+  test("verify begins with the month of the oldest difference, or with the date from which orders were read", async () => {
+    const brand = makeBrand({ orders });
+    let ordersInMarch = 1;
+    brand.before = ({ path }) =>
+      path === "/analytics/clicks"
+        ? {
+            envelope: (body) => {
+              const data = body.data as { timeseries: object[] };
+              const point = { date: "2026-03-10", orders: ordersInMarch, revenue: 5, subtotal_revenue: 5 };
+              return { ...body, data: { ...data, timeseries: [point, ...data.timeseries] } };
+            },
+          }
+        : undefined;
+    await brand.run("sync orders --audit 0");
+    ordersInMarch = 2;
+    const { states } = await verified(brand);
+    expect(Object.entries(states)[0]).toEqual(["2026-03", "different"]);
+    const limited = await verified(await synced({}, "--since 2026-02-01"));
+    expect(Object.entries(limited.states)[0]).toEqual(["2026-02", "proven"]);
+  });
+
   test("verify uses daily totals to find an order that moved to a different month", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
