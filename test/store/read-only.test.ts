@@ -1,5 +1,5 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { afterFile, makeHome } from "../support/home.js";
@@ -86,14 +86,19 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(process.platform === "win32")(
-  "opening a read-only mirror from an older version fails and suggests making the mirror writable",
-  async () => {
+test.skipIf(process.platform === "win32").each([
+  ["file is read-only", 0o444, 0o777],
+  ["folder is read-only", 0o666, 0o555],
+])(
+  "opening a mirror from an older version fails and suggests making it writable if its %s",
+  async (_, fileMode, folderMode) => {
     const { brand, makeReadOnly, path, run } = await readableMirror();
     const older = new Sqlite(path);
     older.exec("DROP VIEW orders_net");
     older.close();
     makeReadOnly();
+    chmodSync(path, fileMode);
+    chmodSync(dirname(path), folderMode);
     const refused = await run("status");
     expect(refused.code, refused.err).toBe(3);
     expect(refused.err).toContain("make it writable");
