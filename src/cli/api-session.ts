@@ -21,16 +21,19 @@ export async function openApi(
   deps: Deps,
   reporter: TerminalReporter,
 ): Promise<ApiClient> {
-  const credentials = requireCredentials(settings, deps);
+  const { baseUrl, key } = requireCredentials(settings, deps);
+  const { maxWaitMs, rateLimit } = settings;
   const { ApiClient } = await import("../api/client.js");
   const waitReasons = {
-    "rate-limit": `rate limit of ${settings.rateLimit} requests per minute`,
+    "rate-limit": `rate limit of ${rateLimit} requests per minute`,
     server: "the API asked the program to wait",
   } as const;
-  reporter.setRateLimit(settings.rateLimit);
+  reporter.setRateLimit(rateLimit);
   const options = {
-    ...settings,
-    ...credentials,
+    baseUrl,
+    key,
+    rateLimit,
+    maxWaitMs,
     rejectedKeyHint: rejectedKeyHint(settings),
     userAgent: `brandapi/${readVersion()}`,
     statePath: platformFolder("state", deps),

@@ -153,20 +153,21 @@ interface Filters extends DateFilter, Pick<RowSelection, "columns" | "where" | "
 
 /** Checks the tables and the filters against the mirror, warns about missing data, and opens the tables. */
 function openTables(names: readonly string[], filters: Filters, session: ReadSession): RowSources {
-  const { asOf, columns, includeRemoved, limit, where } = filters;
+  const { asOf, columns, includeRemoved, limit, since, until, where } = filters;
   const { mirror } = session;
   const tables = findTables(names, mirror, includeRemoved);
   for (const table of tables) checkColumns(mirror, table, columns ?? []);
   if (asOf !== undefined) checkHistory(names);
-  const ranges = assignRanges(tables, filters);
+  const filtered = findFilteredTables(tables, filters);
   const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, session);
   const readNames = [...names, ...whereTables];
   warnAboutPartialTables(session, readNames);
   // The checks and warnings above are about the present data, which `useDataAsOf` hides.
   if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
-  const sources = tables.map((table) =>
-    openRows({ mirror, table, columns, where, limit, ...ranges.get(table) }),
-  );
+  const sources = tables.map((table) => {
+    const range = filtered.includes(table) ? { since, until } : {};
+    return openRows({ mirror, table, columns, where, limit, ...range });
+  });
   // The argument `<table...>` requires at least one table.
   return sources as [RowSource, ...RowSource[]];
 }
@@ -220,19 +221,16 @@ function checkColumns({ db }: Mirror, table: ReadableTable, names: readonly stri
 }
 
 /**
- * Assigns the range of `--since` and `--until` to the tables that it filters. If several tables are exported, only
- * event tables are filtered, because recent events can refer to old rows in the other tables.
+ * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
+ * filtered, because recent events can refer to old rows in the other tables.
  * @throws UsageError if no table can be filtered
  */
-function assignRanges(
-  tables: readonly ReadableTable[],
-  { since, until }: DateFilter,
-): ReadonlyMap<ReadableTable, DateFilter> {
-  if (since === undefined && until === undefined) return new Map();
+function findFilteredTables(tables: readonly ReadableTable[], { since, until }: DateFilter): ReadableTable[] {
+  if (since === undefined && until === undefined) return [];
   const dated = tables.filter(
     ({ date, shape }) => date !== null && (tables.length === 1 || !shape || acceptsDates(shape.resource)),
   );
-  if (dated.length > 0) return new Map(dated.map((table) => [table, { since, until }]));
+  if (dated.length > 0) return dated;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
   throw new UsageError(`${names}: there is no date column for \`--since\` and \`--until\`.`, {
     hint: 'use `--where "…"` instead',

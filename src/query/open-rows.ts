@@ -39,12 +39,12 @@ export interface RowSource {
 export function openRows(selection: RowSelection): RowSource {
   const { table } = selection;
   const columns = selectColumns(selection);
-  const values = columns.map(({ name }) => `t.${quote(name)}`);
+  const expressions = columns.map(({ name }) => `t.${quote(name)}`);
   const hasRawRecords = selection.columns === undefined && exportsRawRecords(table.shape);
   return {
     name: table.name,
     columns,
-    batches: () => readRows(selection, values),
+    batches: () => readRows(selection, expressions),
     count: () => countRows(selection),
     rawRecords: hasRawRecords ? () => readRawRecords(selection) : undefined,
   };
@@ -65,16 +65,16 @@ function selectColumns({ table, columns }: RowSelection): readonly ReadableColum
 
 /**
  * Reads the selected rows in batches.
- * @param values SQL expressions for the values in each row; `t` refers to the table
+ * @param expressions the SQL expressions for the values in each row, in which `t` is the table
  */
-export function* readRows(selection: RowSelection, values: readonly string[]): Iterable<Row[]> {
+export function* readRows(selection: RowSelection, expressions: readonly string[]): Iterable<Row[]> {
   const { limit, mirror, table } = selection;
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
   // The limit applies to current and removed records together.
   let count = 0;
   for (const source of table.fromClauses) {
     const remaining = limit === undefined ? "" : `LIMIT ${limit - count}`;
-    const sql = `SELECT ${values.join(", ")} ${fromSql(selection, source)} ${order} ${remaining}`;
+    const sql = `SELECT ${expressions.join(", ")} ${fromSql(selection, source)} ${order} ${remaining}`;
     for (const batch of inBatches(mirror.db.prepare(sql).raw().iterate() as IterableIterator<Row>)) {
       count += batch.length;
       yield batch;

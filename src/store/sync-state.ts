@@ -79,13 +79,15 @@ export class SyncState {
 
   /**
    * Updates the state after a read, as `decideUpdate` describes.
-   * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
-   * @param expected the range of the mirrored records that a complete read must return
+   * @param options.apiTotals the API's daily totals, to be stored for days that the run has now read in full
+   * @param options.expected the range of the mirrored records that a complete read must return
    */
   applyReading(
     reading: RangeReading,
-    apiTotals: TotalsByDay | null = null,
-    expected: TimeRange = reading.range,
+    {
+      apiTotals = null,
+      expected = reading.range,
+    }: { apiTotals?: TotalsByDay | null; expected?: TimeRange } = {},
   ): void {
     const { mirror, resource } = this;
     const before = this.dates();
@@ -110,7 +112,7 @@ export class SyncState {
    */
   applyList(reading: Omit<RangeReading, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
-    this.applyReading({ ...reading, range }, null, allTime);
+    this.applyReading({ ...reading, range }, { expected: allTime });
   }
 
   /**

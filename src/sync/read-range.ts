@@ -201,6 +201,6 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   progress.addRows(newRecords);
   const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
   const changed = addedOrChanged > 0 ? { from: oldest, to: range.to } : null;
-  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);
+  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, { apiTotals });
   return copies;
 }

@@ -16,7 +16,7 @@ async function withUndatedOrder() {
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
   const state = new SyncState(mirror, orders.name);
   const apply = (given: Pick<Reading, "range" | "faulty"> & Partial<Reading>) =>
-    mirror.transaction(() => state.applyReading({ ...reading, ...given }, null));
+    mirror.transaction(() => state.applyReading({ ...reading, ...given }));
   apply({ range: firstDay, faulty: { ...faulty, ids: [1], added: [1] } });
   return { state, apply };
 }
@@ -54,9 +54,9 @@ test("a record that the API returned for another date is missing only if it is n
   );
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => {
-    state.applyReading({ ...reading, range: day(1), ids: [2, 3], faulty: null }, null);
+    state.applyReading({ ...reading, range: day(1), ids: [2, 3], faulty: null });
     const added = { ...faulty, ids: [1, 2, 3], added: [1, 2] };
-    state.applyReading({ ...reading, range: day(2), faulty: added }, null);
+    state.applyReading({ ...reading, range: day(2), faulty: added });
   });
   expect(state.missing.all()).toMatchObject([{ id: 2 }]);
   expect(state.removableRecords()).toEqual([]);

@@ -123,7 +123,7 @@ test("the API's totals are stored for the days that one run has read completely,
     new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count, amounts: [n, 2.5] }]));
   const read = (runId: number, from: number, to: number, count: number) =>
     mirror.transaction(() => {
-      state.applyReading({ ...reading, runId, range: { from, to: to - 1 } }, totals(count));
+      state.applyReading({ ...reading, runId, range: { from, to: to - 1 } }, { apiTotals: totals(count) });
       return [...state.storedTotals.all()].map(([date, stored]) => `${date}: ${stored.count}`);
     });
   expect(read(1, 6 * hour, day + 6 * hour, 10)).toEqual([]);
@@ -142,9 +142,9 @@ test("stored totals are deleted for the days with changed records, and an incomp
   const range = { from: 0, to: 4 * day - 1 };
   const totals: TotalsByDay = new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count: n, amounts: [] }]));
   mirror.transaction(() => {
-    state.applyReading({ ...reading, range }, totals);
+    state.applyReading({ ...reading, range }, { apiTotals: totals });
     const changed = { from: 2 * day - 1, to: 2 * day };
-    state.applyReading({ ...reading, range, isComplete: false, changed }, totals);
+    state.applyReading({ ...reading, range, isComplete: false, changed }, { apiTotals: totals });
   });
   expect([...state.storedTotals.all().keys()]).toEqual(["1970-01-01", "1970-01-04"]);
 });
