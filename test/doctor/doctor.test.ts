@@ -236,6 +236,7 @@ test.each([
     0,
     { state: "warning", hint: expect.stringContaining(hint) },
   ]);
+  expect([of("key")?.state, of("mirror")?.state]).toEqual(["ok", "ok"]);
 });
 
 test("doctor exits with code 3 if the key and the profile belong to different brands", async () => {

@@ -209,6 +209,10 @@ test("the bars of a chart stack refunds on net amounts, and are at most a sevent
   expect(shapesOf(chartOf(Array(14).fill(1)), bars, ["width"])[0]).toEqual(["5%"]);
 });
 
+test("the key of a chart has the colors of its bars", () => {
+  expect(shapesOf(chartOf([20]), /<svg class="bar.*?>/g, ["class"])).toEqual([["bar0"], ["bar1"]]);
+});
+
 test("a chart has at most seven labels, of which a phone shows every second one", () => {
   const labels = /<text [^>]*dy="1.7em".*?>/g;
   const labelsOf = (count: number) =>

@@ -44,6 +44,8 @@ describe("monthly clicks", () => {
     expect(both.requests.filter(ofClicks)).toHaveLength(12);
     expect(last).toMatchObject({ verified: 1, outcome: "done" });
     expect((await runSync(brand)).months).toEqual(["2026-10", "2026-11"]);
+    const plan = await brand.run("sync analytics-clicks --dry-run --window 5d");
+    expect(plan.out).toContain("analytics-clicks: 1 month (1 request)\n");
     expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
