@@ -169,6 +169,7 @@ test("messages contain an instant to the minute, and the start of a day without 
   ]);
   expect(formatStart("2026-01-31T00:00:00.000Z")).toBe("2026-01-31");
   expect(formatStart("2026-01-31T00:00:00.001Z")).toBe("2026-01-31 00:00");
+  expect(formatInstantOrNull(Number.POSITIVE_INFINITY)).toBeNull();
   expect([formatInstantOrNull(noon), formatInstantOrNull(Number.NEGATIVE_INFINITY)]).toEqual([
     "2026-01-31T12:00:59.999Z",
     null,
