@@ -50,8 +50,7 @@ export async function verifyResource(
     verified instanceof Error
       ? createUnprovenResult(resource.name, hideKeys(errorReason(verified), session.keys))
       : verified;
-  // Print this warning only if there was no repair, whose sync would already have printed it.
-  if (!records.repaired) warnOfUnexpectedValues(session, resource);
+  warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
   const problems = listProblems(records, tableError);
   const requests = session.api.stats.requests - before;

@@ -67,6 +67,7 @@ describe("lists without dates", () => {
   test("verify reports a list that never settles as unproven, not as different", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 10 } });
     await brand.run("sync roster");
+    brand.add("roster", memberOf("new"));
     brand.before = ({ path, query }) => {
       if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
       return undefined;

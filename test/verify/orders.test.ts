@@ -337,6 +337,11 @@ describe("unread orders", () => {
     expect(states).toMatchObject({ "2026-10": "proven", "2026-11": "unproven" });
     expect(Object.keys(states).at(-1)).toMatch(/^2026-11-21 .* to now$/);
     expect(result?.months.at(-1)?.why).toBe("1 record has never been read: run `brandapi sync orders`");
+    const findings = () => brand.sql("SELECT name FROM mirror_info WHERE name LIKE 'unread_only:%'");
+    expect(findings()).toEqual([{ name: "unread_only:orders" }]);
+    brand.refund("o260", 3);
+    await verified(brand);
+    expect(findings()).toEqual([]);
     expect(err).toContain("Found: orders has 1 record that has not been read yet.");
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
     expect(brand.mirrored()).toContain("new");
@@ -448,8 +453,8 @@ test("verify stops at an error that affects all resources, and counts the reques
   const results = out.split("\n").filter((line) => line.includes('"months"'));
   expect(results.map((line) => (JSON.parse(line) as PrintedResult).requests)).toEqual([6, 1]);
   brand.once(counts, () => void brand.setKey({ expiresAt: 0 }));
-  const { code, requests } = await brand.run("verify orders roster");
-  expect([code, requests.filter(({ path }) => path === "/roster")]).toEqual([4, []]);
+  const stopped = await brand.run("verify orders roster");
+  expect([stopped.code, stopped.out]).toEqual([4, ""]);
 });
 
 test("verify warns about unexpected types once, even if it repairs the orders, and does not print the key", async () => {

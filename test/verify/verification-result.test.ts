@@ -47,10 +47,10 @@ test.each<[string, Partial<RecordsResult>, string | null, [kind: string, text: s
     [["different", "orders differs from the API (a, b, c)"]],
   ],
   [
-    "with five different months",
-    { parts: differing("a", "b", "c", "d", "e") },
+    "with four different months",
+    { parts: differing("a", "b", "c", "d") },
     null,
-    [["different", "orders differs from the API (a, b, c and 2 more)"]],
+    [["different", "orders differs from the API (a, b, c and 1 more)"]],
   ],
   [
     "with one unread record",
