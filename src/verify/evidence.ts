@@ -202,7 +202,7 @@ function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedCompar
 }
 
 function describeDays(differing: number, drift: AmountDrift | null): string {
-  if (differing > 0) return `${differing} differ`;
+  if (differing > 0) return `${differing} ${differing === 1 ? "differs" : "differ"}`;
   return drift ? describeDrift(drift) : "unchanged since each day was last read";
 }
 

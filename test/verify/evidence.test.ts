@@ -171,6 +171,53 @@ test("verify --evidence prints the counts, the numbers that are unproven, and th
   ]);
 });
 
+test("verify --evidence prints when the records above the audit's cursor and those that leave the window will have been re-read", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, 1_200, day / 4) });
+  for (let run = 0; run < 3; run += 1) {
+    await brand.run("sync orders --audit 1");
+    brand.pass(day);
+  }
+  const blind = (await evidenceOf(brand, "orders")).filter(({ check }) => check === "blind spot");
+  expect(blind.reduce((sum, { mirror }) => sum + Number(mirror), 0)).toBe(1_200);
+  // Each run re-reads 98 records: the 885 below the cursor in 10 runs, then the 36 that leave the window in that time
+  // in one run, and the 206 above the cursor in three.
+  expect(blind.map(({ mirror, note }) => [mirror, note])).toEqual([
+    [109, "re-read by 2026-11-25"],
+    [885, "re-read by 2026-12-04"],
+    [206, "re-read by 2026-12-08"],
+  ]);
+});
+
+test("verify --evidence counts days with totals only if a range contains them completely", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, 40, day) });
+  await brand.run("sync orders --since 2026-11-01 --until 2026-11-10 --audit 0");
+  await brand.run("sync orders --since 2026-11-15T06:00:00Z --until 2026-11-15T18:00:00Z --audit 0");
+  brand.refund("o15", 1);
+  const [row, ...others] = (await evidenceOf(brand, "orders")).filter(
+    ({ check }) => check === "days with totals",
+  );
+  expect(others).toEqual([]);
+  expect(row).toMatchObject({ api: 10, mirror: 10, agrees: false, note: "1 differs" });
+  expect(row?.request).toContain("start_date=2026-11-01T00:00:00.000Z&end_date=2026-11-10T23:59:59.999Z");
+  brand.api.variants = { dailyTotals: "absent" };
+  expect((await evidenceOf(brand, "orders")).filter(({ check }) => check === "days with totals")).toEqual([]);
+});
+
+test("verify --evidence reports daily totals as unproven if the amounts of most days have changed", async () => {
+  const brand = makeBrand({
+    orders: ordersBefore(noon - day, 40, day),
+    variants: { dailyTotalsDrift: true },
+  });
+  await brand.run("sync orders");
+  brand.pass(60 * 60 * 1_000);
+  expect((await evidenceOf(brand, "orders")).find(({ check }) => check === "days with totals")).toMatchObject(
+    {
+      agrees: null,
+      note: expect.stringContaining("amounts were not compared"),
+    },
+  );
+});
+
 test("verify --evidence prints the dates of future audits even if the window is empty", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 300, day) });
   await brand.run("sync orders");

@@ -55,6 +55,14 @@ describe("verify orders", () => {
     });
   });
 
+  test("verify reports the earliest time at which a date in each month was last read", async () => {
+    const brand = await synced();
+    brand.pass(day);
+    await brand.run("sync orders --audit 0");
+    const readDays = (await verified(brand)).result?.months.map(({ read_at }) => read_at?.slice(0, 10));
+    expect(readDays).toEqual([...Array(6).fill("2026-11-21"), "2026-11-22"]);
+  });
+
   test("verify compares only counts if the API returns no daily totals, and ignores filters whose counts were wrong", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     expect(why((await verified(brand)).result, "2026-10")).toMatch(/^counts agree/);
