@@ -11,11 +11,14 @@ test.runIf(existsSync("/proc/self/stat"))(
   "reserveTempFile removes the files of a killed process whose parent has not read its exit status",
   async () => {
     const target = join(makeHome(), "orders.csv");
-    // `sleep 60` replaces the shell and does not wait for the shell's child, which therefore remains a zombie.
-    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);
+    // `sleep 61` replaces the shell and does not wait for the shell's child, which therefore remains a zombie once it is
+    // killed.
+    const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 61"]);
     onTestFinished(() => void parent.kill());
     const [output] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = output.toString().trim();
+    await until(() => readFileSync(`/proc/${parent.pid}/cmdline`, "utf8").startsWith("sleep"));
+    process.kill(Number(pid));
     await until(() => readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z "));
     const path = await reserveTempFile(target, () => 0);
     releaseTempFile(path);
