@@ -59,9 +59,9 @@ export async function requestRawTotals(
   { api, cachedTotals, readUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,
 ): Promise<RawTotalsByDay> {
-  const cached = cachedTotals.get(totalsSource);
-  if (cached) return cached;
   const { path, totalsField } = totalsSource;
+  const cached = cachedTotals.get(path);
+  if (cached) return cached;
   const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
   const { data } = await api.get(path, query, resource.scope);
   const list = valueAt(data, [totalsField]);
@@ -69,7 +69,7 @@ export async function requestRawTotals(
     throw new UnexpectedResponse(`The API's response to ${path} has no \`${totalsField}\`.`);
   const days = list.map((raw: Json): [string, Json] => [readDay(raw, totalsSource), raw]);
   const rawTotals = new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
-  cachedTotals.set(totalsSource, rawTotals);
+  cachedTotals.set(path, rawTotals);
   return rawTotals;
 }
 

@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import { failureScope, findForbidden } from "../errors.js";
-import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
+import type { DatedStrategy, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { RecordWriter } from "../store/record-writer.js";
 import {
@@ -80,8 +80,8 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** The daily totals that were already requested, which several resources share. */
-  cachedTotals: Map<TotalsSource, RawTotalsByDay>;
+  /** The daily totals that were already requested, keyed by the API path, because several resources share them. */
+  cachedTotals: Map<string, RawTotalsByDay>;
 }
 
 /**
