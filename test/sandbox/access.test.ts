@@ -156,3 +156,8 @@ test("an error response contains a code, a message and the status", () => {
     },
   });
 });
+
+test("brands with different seeds have different IDs", () => {
+  const ids = [1, 2, 3].map((seed) => createBrand({ seed, orders: 0, now: noon }).id);
+  expect(new Set(ids).size).toBe(3);
+});

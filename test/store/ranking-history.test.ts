@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { analyticsHosts } from "../../src/resources/analytics-hosts.js";
 import { writeJsonInfo } from "../../src/store/database.js";
 import { saveRanking } from "../../src/store/ranking-history.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
-import { rows } from "./record-mirror.js";
+import { rows, write } from "./record-mirror.js";
 
 const row = (id: string | null, clicks: number): Json => ({
   host: id === null ? null : { id, username: `${id}!` },
@@ -43,6 +44,13 @@ test("the ranking history converts totals that the API sends as strings to numbe
   expect(rows(mirror, "SELECT clicks, sales FROM analytics_hosts_snapshots")).toEqual([
     { clicks: 0, sales: 12.5 },
   ]);
+});
+
+test("without a history, an unchanged record gets the time of its newest read", async () => {
+  const mirror = await makeMirror();
+  for (const day of ["2026-11-01", "2026-11-02"])
+    write(mirror, analyticsHosts, [row("a", 5)], { readAt: Date.parse(day) });
+  expect(mirror.selectValues("SELECT synced_at FROM analytics_hosts")).toEqual(["2026-11-02T00:00:00.000Z"]);
 });
 
 test("the ranking history omits the names of forgotten hosts", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { typedTables } from "../../src/query/readable-tables.js";
+import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
 import { roster } from "../../src/resources/roster.js";
@@ -136,6 +137,14 @@ test("a rebuild corrects the dates of records and the months of their earlier ve
   const indexes = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? ORDER BY name";
   expect(mirror.selectValues(indexes, "orders")).toEqual(["orders_by_id", "orders_by_order_date"]);
   expect(mirror.selectValues(indexes, "roster")).toEqual([]);
+});
+
+test("a rebuild of one resource leaves the months of other resources' versions unchanged", async () => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1")]);
+  write(mirror, orders, [order("o1", { total_amount: 5 })], { readAt: Date.parse("2026-11-02") });
+  rebuildTables(mirror, [content]);
+  expect(mirror.selectValues("SELECT month FROM record_versions")).toEqual(["2026-10"]);
 });
 
 test("only a table whose columns have changed has outdated columns", async () => {

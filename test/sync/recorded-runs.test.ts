@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
+import { Forbidden } from "../../src/errors.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
-import { createRunRow, findLastRun } from "../../src/store/runs.js";
+import { createRunRow, findLastRun, readAccessDenial } from "../../src/store/runs.js";
 import { defaultOptions, endRun, type SyncSession, startRun } from "../../src/sync/run.js";
 import { formatRunLine } from "../../src/sync/sync-resources.js";
 import { silentReporter } from "../../src/util/reporter.js";
@@ -39,6 +40,16 @@ describe("a run's row in `sync_runs`", () => {
     const row = endRun(run, { outcome: "done", error: null, columns });
     expect(row).toMatchObject({ ...columns, requests: 3, retries: 0, outcome: "done", finished_at: at(3) });
     expect(findLastRun(mirror, "orders")).toEqual(row);
+  });
+
+  test("endRun stores the denial of one resource, but not the rejection of the key or the IP address", async () => {
+    const mirror = await makeMirror();
+    const end = (affectsAllRequests: boolean) => {
+      const error = new Forbidden("denied", { affectsAllRequests });
+      endRun(startRun(sessionOf(mirror), orders, task), { outcome: "failed", error });
+      return readAccessDenial(mirror, "orders")?.error;
+    };
+    expect([end(true), end(false)]).toEqual([undefined, "denied"]);
   });
 
   test("endRun removes API keys from the error that it stores", async () => {
