@@ -14,9 +14,8 @@ import { hasBeenRead, hasCompletedSync } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/timestamps.js";
-import { refuseCommas } from "./flags.js";
+import { parseInstant, refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
-import { parseInstant } from "./time-flags.js";
 
 /**
  * Checks the name of a table or view, and returns it with any dashes replaced by underscores.

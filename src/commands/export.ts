@@ -3,6 +3,7 @@ import {
   allProfilesOption,
   checkName,
   parseCount,
+  parseDuration,
   parsedOption,
   parseList,
   parseRange,
@@ -17,7 +18,6 @@ import {
   warnAboutPartialTables,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
-import { parseDuration } from "../cli/time-flags.js";
 import { writeTables } from "../cli/write-tables.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";

@@ -1,14 +1,13 @@
 import { statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
-import { parsedOption, parseRange } from "../cli/flags.js";
+import { parsedOption, parseInstant, parseRange } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
-import { parseInstant } from "../cli/time-flags.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { writeToFile } from "../export/write-file.js";
+import { writeToFile } from "../export/write-output.js";
 import type { ReportDocument } from "../report/document.js";
 import { renderPage } from "../report/page.js";
 import { renderText } from "../report/plain-text.js";

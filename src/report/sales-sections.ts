@@ -1,5 +1,5 @@
 import type { Mirror } from "../store/database.js";
-import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view-columns.js";
+import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view.js";
 import {
   type Block,
   type Chart,

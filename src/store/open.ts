@@ -1,21 +1,30 @@
 import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
+import { allResources } from "../resources/registry.js";
+import { listTableShapes } from "../resources/table-shape.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js";
-import { busyMs, connect, Mirror, withWriteTransaction, writeJsonInfo } from "./database.js";
+import {
+  busyMs,
+  connect,
+  Mirror,
+  readInfo,
+  withWriteTransaction,
+  writeInfo,
+  writeJsonInfo,
+} from "./database.js";
 import { isWritable, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
 import { findRunningCommand } from "./mirror-lock.js";
 import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
-import { freeRemovedTableNames } from "./removed-tables.js";
-import { migrateSystemTables, schemaVersion } from "./schema.js";
+import { migrateSystemTables, schemaVersion, withWritableSchema } from "./schema.js";
 import { explainOpenError } from "./sqlite-errors.js";
-import { quote } from "./table-sql.js";
+import { quote, tableName } from "./table-sql.js";
 
 /*
  * The ways to open a mirror:
@@ -223,4 +232,32 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
       broken.set(name, error instanceof Error ? error.message : String(error));
     }
   return broken;
+}
+
+/**
+ * Frees the names of the tables for removed records in a mirror from an early version, which does not have these tables.
+ * Drops user-defined views that have these names, and renames user-defined tables. The names come from the resource
+ * declarations, so this step cannot be one of the migrations in `schema.ts`.
+ * @returns a message for each dropped view and renamed table
+ */
+function freeRemovedTableNames(mirror: Mirror): string[] {
+  if (readInfo(mirror, "removed_tables") !== null) return [];
+  writeInfo(mirror, "removed_tables", "separate");
+  const find =
+    "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?";
+  return allResources.flatMap(listTableShapes).flatMap((shape) => {
+    const removedName = tableName(shape, "removed");
+    const found = mirror.selectRow<{ name: string; type: string; sql: string }>(find, removedName);
+    if (!found) return [];
+    const { name, sql, type } = found;
+    if (type === "view") {
+      mirror.db.exec(`DROP VIEW ${quote(name)}`);
+      return `the view \`${name}\` was dropped, because the mirror now has a table with that name: ${sql}`;
+    }
+    const renamed = `${name}_renamed`;
+    withWritableSchema(mirror.db, () =>
+      mirror.db.exec(`ALTER TABLE ${quote(name)} RENAME TO ${quote(renamed)}`),
+    );
+    return `the table \`${name}\` was renamed to \`${renamed}\`, because the mirror now has a table with that name`;
+  });
 }

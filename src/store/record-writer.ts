@@ -9,10 +9,12 @@ import { readConfirmedCoverage } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
-import { markDetailsOutdated, markDetailsRead, mergeListItem } from "./record-details.js";
 import { isSameRecord } from "./record-diff.js";
 import {
   createFlagReader,
+  markDetailsOutdated,
+  markDetailsRead,
+  mergeListItem,
   parseRecord,
   parseStoredRecord,
   type RecordRow,

@@ -1,17 +1,15 @@
 import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
-import {
-  markDetailsOutdated,
-  markDetailsRead,
-  readDetailIds,
-  readListItem,
-} from "../store/record-details.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
   type CurrentRecord,
   isCurrentRecord,
+  markDetailsOutdated,
+  markDetailsRead,
   readApiId,
   readCurrentRecords,
+  readDetailIds,
+  readListItem,
   recordKey,
 } from "../store/records.js";
 import { findLastFinishedRun } from "../store/runs.js";

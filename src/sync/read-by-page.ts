@@ -1,11 +1,32 @@
 import { maxPerPage } from "../api/pagination.js";
-import { findNthDate, recordDate } from "../store/records.js";
-import { startOfDay, type TimeRange } from "../util/time-ranges.js";
+import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
+import {
+  countUndated,
+  findDate,
+  findNthDate,
+  readCurrentKeys,
+  recordDate,
+  recordKey,
+} from "../store/records.js";
+import { pluralize } from "../util/format-text.js";
+import {
+  containsInstant,
+  describeRange,
+  startOfDay,
+  startOfSecond,
+  type TimeRange,
+} from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
-import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
-import { Budget, type DatedRun } from "./run.js";
-import { readSlice, type SliceReading, storeSlice } from "./slices.js";
+import { findDateFault, rangeQuery } from "./dates.js";
+import {
+  describeIncompleteList,
+  groupByResponse,
+  type List,
+  type ListRecord,
+  readList,
+} from "./read-list.js";
+import { Budget, type DatedRun, type DatedSession } from "./run.js";
 
 /** Slices are split until the API counts at most this many records in each, or until they are one day long. */
 const maxSliceRecords = 2_000;
@@ -116,4 +137,163 @@ function findMedianDay({ resource }: DatedRun, { slice, valid }: SliceReading): 
   const median = startOfDay(dates.toSorted((a, b) => a - b)[Math.floor(dates.length / 2)] ?? 0);
   const middle = median > slice.from ? median : median + dayMs;
   return middle <= slice.to ? middle : null;
+}
+
+/** A slice (a date range that is read by page number) and the records that the API returned for it. */
+export interface SliceReading {
+  slice: TimeRange;
+  list: List;
+  valid: readonly ListRecord[];
+  faulty: readonly ListRecord[];
+  /** A description of the first faulty record, or null if there is none. */
+  fault: string | null;
+}
+
+export async function readSlice(run: DatedRun, slice: TimeRange): Promise<SliceReading> {
+  const { mirror, resource } = run;
+  const list = await readList(run, {
+    query: rangeQuery(resource.strategy, slice),
+    mirroredKeys: readCurrentKeys(mirror, resource.name, slice),
+  });
+  const repeated = new Set(list.repeated);
+  const valid: ListRecord[] = [];
+  const faulty: ListRecord[] = [];
+  let firstFault: string | null = null;
+  for (const [id, listed] of list.records) {
+    const dateFault = findDateFault(resource, listed.record, slice);
+    const fault = repeated.has(id) ? describeRepeatedId(id) : dateFault && `\`${id}\`: ${dateFault}`;
+    if (fault === null) valid.push(listed);
+    else faulty.push(listed);
+    firstFault ??= fault;
+  }
+  return { slice, list, valid, faulty, fault: firstFault };
+}
+
+function describeRepeatedId(id: string): string {
+  return `\`${id}\` is listed more than once`;
+}
+
+/**
+ * Stores all records in a slice in one transaction. If any record is faulty, nothing in the slice is removed. If the list
+ * never settled (A9), the run is incomplete.
+ * @returns the copies of mirrored records, which are still to be resolved
+ */
+export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] {
+  const { fault, faulty, list, slice, valid } = reading;
+  const { apiTotals, mirror, progress, runId, state } = run;
+  const { isComplete, requestedAt } = list;
+  if (!isComplete && list.repeated.length === 0)
+    run.unsettledSlices.push(`${describeRange(slice)} ${describeIncompleteList(list)}`);
+  return mirror.transaction(() => {
+    const writtenValid = writeList(run, valid, false);
+    const writtenFaulty = writeList(run, faulty, true);
+    progress.addRows(list.records.size);
+    const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
+    state.applyReading(
+      {
+        runId,
+        range: slice,
+        requestedAt,
+        isComplete,
+        ids: writtenValid.ids,
+        changed: writtenValid.addedOrChanged > 0 ? slice : null,
+        faulty: fault === null ? null : { ids: faultyIds, added: writtenFaulty.added, fault },
+      },
+      { apiTotals },
+    );
+    return [...writtenValid.copies, ...writtenFaulty.copies];
+  });
+}
+
+function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFaulty: boolean): WrittenRecords {
+  const responses = groupByResponse(records).map(({ items, requestedAt }) =>
+    writer.write(items, { readAt: requestedAt, isFaulty }),
+  );
+  return {
+    added: responses.flatMap(({ added }) => added),
+    ids: responses.flatMap(({ ids }) => ids),
+    copies: responses.flatMap(({ copies }) => copies),
+    addedOrChanged: responses.reduce((sum, { addedOrChanged }) => sum + addedOrChanged, 0),
+  };
+}
+
+/** Describes the fault in the newest faulty slice and the number of faulty records. Returns null if there are none. */
+export function describeFaultySlices({ mirror, resource, state }: DatedSession): string | null {
+  const newest = state.faultySlices().at(-1);
+  const undated = countUndated(mirror, resource.name);
+  if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
+  const records = pluralize(state.faultyIds().size, "such record");
+  const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
+  return `${newest.fault} (${records}${unreadable})`;
+}
+
+/** The maximum number of mirrored records to look up for the copies in one response. */
+const maxLookups = 10;
+
+/**
+ * Resolves the copies in a response: records that were skipped because the mirror contains a record with the same ID and
+ * a newer date. If the API no longer lists the record for the newer date, it has moved to the older date. Otherwise, the
+ * API lists its ID for both dates.
+ * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
+ */
+export async function resolveCopies(
+  run: DatedRun,
+  copies: readonly SkippedCopy[],
+  requestedAt: number,
+): Promise<void> {
+  const { mirror, resource, state } = run;
+  let lookups = 0;
+  for (const copy of copies) {
+    const newerDate = findDate(mirror, copy.id) ?? null;
+    const olderDate = recordDate(resource, copy.value);
+    if (newerDate === null || olderDate === null) {
+      mirror.transaction(() => acceptCopy(run, copy, requestedAt));
+      continue;
+    }
+    if (!isReadByRun(run, newerDate) && lookups < maxLookups) {
+      lookups += 1;
+      await lookUp(run, newerDate);
+    }
+    mirror.transaction(() => {
+      if (!isReadByRun(run, newerDate)) postponeCopy(run, copy, newerDate);
+      // Reading a date marks the records that the API did not return for it as missing.
+      else if (state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
+      else rejectCopy(run, copy, olderDate, requestedAt);
+    });
+  }
+}
+
+/** Reads the second of a date. Copies in this response are left to the comparison of counts. */
+async function lookUp(run: DatedRun, date: number): Promise<void> {
+  storeSlice(run, await readSlice(run, secondRange(date)));
+}
+
+/** Replaces the mirrored record with the copy, because the record has moved to the older date. */
+function acceptCopy({ state, writer }: DatedRun, { id, value }: SkippedCopy, requestedAt: number): void {
+  writer.replace(value, requestedAt);
+  state.missing.delete([id]);
+}
+
+/** Keeps the newer record, and marks the second of the copy as faulty, because the API lists the ID for both dates. */
+function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number, requestedAt: number): void {
+  const { resource, runId, state } = run;
+  const range = secondRange(olderDate);
+  const fault = describeRepeatedId(recordKey(resource, value, 0));
+  const faulty = { ids: [id], added: [], fault };
+  state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], faulty });
+}
+
+/** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */
+function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
+  if (state.isCovered(newerDate)) state.missing.add([id], state.coverage());
+}
+
+function secondRange(date: number): TimeRange {
+  const from = startOfSecond(date);
+  return { from, to: from + 999 };
+}
+
+function isReadByRun({ runId, state }: DatedRun, date: number): boolean {
+  const readings = [...state.coverage(), ...state.faultySlices()];
+  return readings.some((range) => range.runId === runId && containsInstant(range, date));
 }

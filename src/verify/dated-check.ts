@@ -2,13 +2,6 @@ import type { DatedStrategy } from "../resources/resource.js";
 import { countCurrent, countUndated, findNthDate } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
 import {
-  type AmountDrift,
-  describeDrift,
-  findAmountDrift,
-  isSampleUnchanged,
-  selectOldest,
-} from "../sync/amount-drift.js";
-import {
   type CountComparison,
   compareCount,
   compareCovered,
@@ -23,9 +16,18 @@ import {
   subtractFuture,
   sumCounts,
 } from "../sync/counts.js";
-import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
+import {
+  type AmountDrift,
+  describeDrift,
+  findAmountDrift,
+  findChangedDays,
+  isSampleUnchanged,
+  requestDailyTotals,
+  selectOldest,
+  warnOfMissingTotals,
+} from "../sync/daily-totals.js";
+import { describeFaultySlices } from "../sync/read-by-page.js";
 import { Budget, type CountSums, type DatedSession, type ResourceRun } from "../sync/run.js";
-import { describeFaultySlices } from "../sync/slices.js";
 import { pluralize } from "../util/format-text.js";
 import {
   allTime,

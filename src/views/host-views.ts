@@ -1,12 +1,12 @@
 import { amount, boolean, integer, json, number, text, timestamp } from "../resources/fields.js";
 import { numberFromSqlText } from "../util/numbers.js";
 import { orderVersionsSql } from "./order-history.js";
-import { materialized, type View } from "./view.js";
 import {
   currency,
   hostColumns,
   hostLabel,
   hostUsername,
+  materialized,
   month,
   orderCounts,
   orderFigureNames,
@@ -16,7 +16,8 @@ import {
   selectHostLabel,
   selectHostUsername,
   sumAmounts,
-} from "./view-columns.js";
+  type View,
+} from "./view.js";
 
 /** The IDs of all hosts. Null stands for records without a host. */
 const hostIds = `ids AS (

@@ -1,6 +1,5 @@
 import { numberFromSqlText } from "../util/numbers.js";
-import { materialized } from "./view.js";
-import { selectOrderFigures } from "./view-columns.js";
+import { materialized, selectOrderFigures } from "./view.js";
 
 /**
  * Common table expressions. `versions` contains the earlier versions of orders with their amounts. Each version is

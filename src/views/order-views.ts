@@ -1,15 +1,16 @@
 import { amount, boolean, date, integer, text, timestamp } from "../resources/fields.js";
-import { orderColumns, type View } from "./view.js";
 import {
   currency,
   day,
   hostColumns,
   month,
   orderAmounts,
+  orderColumns,
   orderFigures,
   selectHost,
   selectOrderFigures,
-} from "./view-columns.js";
+  type View,
+} from "./view.js";
 
 const orderedAt = timestamp(
   "ordered_at",

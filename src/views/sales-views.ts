@@ -1,19 +1,21 @@
 import { amount, boolean, integer, number, text, timestamp } from "../resources/fields.js";
 import { numberFromSqlText } from "../util/numbers.js";
 import { orderReadsSql, ordersReadUntilSql, orderVersionsSql, selectReportedAt } from "./order-history.js";
-import { materialized, orderColumns, type View } from "./view.js";
 import {
   currency,
   day,
   hostColumns,
+  materialized,
   month,
+  orderColumns,
   orderFigureNames,
   orderFigureSums,
   orderFigures,
   selectHost,
   selectOrderFigures,
   sumAmounts,
-} from "./view-columns.js";
+  type View,
+} from "./view.js";
 
 export const salesByDay: View = {
   name: "sales_by_day",

@@ -1,4 +1,4 @@
-import type { ScalarField, ScalarType } from "../resources/fields.js";
+import { amount, date, integer, type ScalarField, type ScalarType, text } from "../resources/fields.js";
 import { orders } from "../resources/orders.js";
 import { listTableShapes } from "../resources/table-shape.js";
 
@@ -68,3 +68,101 @@ export function isUtcTime(column: string): boolean {
  * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materialized = "LIMIT -1";
+
+export const orderCounts: readonly ViewColumn[] = [
+  integer("orders", "orders that count: neither removed nor cancelled"),
+  integer("cancelled_orders", "cancelled orders, which are not part of any other figure"),
+  integer(
+    "orders_without_total",
+    "orders that count but have no total; they contribute nothing to the gross amount",
+  ),
+];
+
+/** An order's amounts. Null amounts count as 0. */
+export const orderAmounts: readonly ViewColumn[] = [
+  amount("gross_amount", "`total_amount` of the orders that count"),
+  amount("refunded_amount", "`refund_amount` of the orders that count"),
+  amount("net_amount", "gross minus refunded"),
+  amount("commission_amount", "the commission that hosts have earned; the API does not report payments"),
+];
+
+export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmounts];
+
+export const currency = text(
+  "currency",
+  "amounts in different currencies are never added; null if the API reports no currency",
+);
+export const month = text("month", "in UTC, `2026-10`");
+export const day = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
+
+export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
+
+export const orderFigureSums = [
+  ...orderCounts.map(({ name }) => `sum(${name}) AS ${name}`),
+  ...orderAmounts.map(({ name }) => `${sumAmounts(name)} AS ${name}`),
+].join(", ");
+
+/**
+ * SQL that computes an order's figures from the `orders` table. Without a refund, the net is exactly the API's number.
+ * Otherwise, it is rounded to six decimal places, which hides floating-point errors.
+ */
+export const selectOrderFigures = [
+  ["orders", "INTEGER", "is_cancelled IS NOT 1"],
+  ["cancelled_orders", "INTEGER", "is_cancelled IS 1"],
+  ["orders_without_total", "INTEGER", "is_cancelled IS NOT 1 AND total_amount IS NULL"],
+  ["gross_amount", "REAL", "CASE WHEN is_cancelled IS NOT 1 THEN coalesce(total_amount, 0) END"],
+  ["refunded_amount", "REAL", "CASE WHEN is_cancelled IS NOT 1 THEN coalesce(refund_amount, 0) END"],
+  [
+    "net_amount",
+    "REAL",
+    `CASE WHEN is_cancelled IS 1 THEN NULL WHEN coalesce(refund_amount, 0) = 0 THEN coalesce(total_amount, 0)
+      ELSE round(coalesce(total_amount, 0) - refund_amount, 6) END`,
+  ],
+  ["commission_amount", "REAL", "CASE WHEN is_cancelled IS NOT 1 THEN coalesce(commission_amount, 0) END"],
+]
+  .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
+  .join(", ");
+
+/** Returns SQL for a sum of amounts, rounded to six decimal places. For no rows, the sum is 0. */
+export function sumAmounts(amounts: string): string {
+  return `round(total(${amounts}), 6)`;
+}
+
+export const hostUsername: ViewColumn = text("host_username", "the host's handle");
+
+export const hostLabel: ViewColumn = text(
+  "host_label",
+  "the handle, the full name, or the first eight characters of the ID",
+);
+
+export const hostColumns: readonly ViewColumn[] = [
+  text("host_id", "the host's user ID"),
+  hostUsername,
+  hostLabel,
+];
+
+/**
+ * Returns SQL for the columns in `hostColumns`.
+ * @param id an SQL expression for the host's ID
+ */
+export function selectHost(id: string): string {
+  return `${id} AS host_id, ${selectHostUsername(id)} AS host_username, ${selectHostLabel(id)} AS host_label`;
+}
+
+/**
+ * Returns SQL for a host's most recently read handle.
+ * @param id an SQL expression for the host's ID
+ */
+export function selectHostUsername(id: string): string {
+  return `(SELECT n.username FROM host_names AS n WHERE n.host_id = ${id} ORDER BY n.read_at DESC LIMIT 1)`;
+}
+
+/**
+ * Returns SQL for a host's label: the handle, otherwise the full name, otherwise the start of the ID. If the ID is
+ * null, the label is null.
+ * @param id an SQL expression for the host's ID
+ */
+export function selectHostLabel(id: string): string {
+  return `CAST(coalesce((SELECT coalesce(nullif(n.username, ''), n.name) FROM host_names AS n WHERE n.host_id = ${id}
+      ORDER BY n.read_at DESC LIMIT 1), substr(${id}, 1, 8)) AS TEXT)`;
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { durationFormats, timeFormats } from "../../src/cli/flags.js";
 import { formatExamples } from "../../src/cli/help.js";
-import { durationFormats, timeFormats } from "../../src/cli/time-flags.js";
 import { Stopped } from "../../src/errors.js";
 import { commands, examplesOf } from "../support/commands.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";

@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { OutputStream } from "../../src/deps.js";
-import { writeToStdout } from "../../src/export/write-chunks.js";
+import { writeToStdout } from "../../src/export/write-output.js";
 import { makeHome } from "../support/home.js";
 import { mirrorOfOrders } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";

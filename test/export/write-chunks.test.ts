@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { Chunk } from "../../src/export/formats.js";
-import { writeChunks, writeToStdout } from "../../src/export/write-chunks.js";
+import { writeChunks, writeToStdout } from "../../src/export/write-output.js";
 import { testDeps } from "../support/program.js";
 
 async function collect(chunks: readonly Chunk[], isCompressed?: boolean) {

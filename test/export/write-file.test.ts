@@ -16,7 +16,7 @@ import { text } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { MirrorBusy } from "../../src/errors.js";
-import { writeToFile } from "../../src/export/write-file.js";
+import { writeToFile } from "../../src/export/write-output.js";
 import { replaceFileFunction } from "../support/files.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, mirrorOfOrders } from "../support/mirror.js";

@@ -2,9 +2,13 @@ import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { surveyResults } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
-import { readDetailIds, readListItem } from "../../src/store/record-details.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
-import { openRecordComparison, readCurrentRecords } from "../../src/store/records.js";
+import {
+  openRecordComparison,
+  readCurrentRecords,
+  readDetailIds,
+  readListItem,
+} from "../../src/store/records.js";
 import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";

@@ -4,8 +4,8 @@ import { opportunities } from "../../src/resources/opportunities.js";
 import { closeMirror, connect, type Mirror, writeInfo, writeJsonInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { saveRanking } from "../../src/store/ranking-history.js";
-import { readListItem } from "../../src/store/record-details.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
+import { readListItem } from "../../src/store/records.js";
 import {
   findUnredacted,
   mustBeScrubbed,

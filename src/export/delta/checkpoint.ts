@@ -3,7 +3,7 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { Deps } from "../../deps.js";
 import { parseJson } from "../../util/json-value.js";
 import type { SchemaElement } from "../parquet.js";
-import { writeToFile } from "../write-file.js";
+import { writeToFile } from "../write-output.js";
 import type { DeltaLog } from "./log.js";
 import {
   type Action,

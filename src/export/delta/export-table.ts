@@ -15,7 +15,7 @@ import {
   typeOfDelta,
   writeParquetFile,
 } from "../parquet.js";
-import { syncFolder, writeToFile } from "../write-file.js";
+import { syncFolder, writeToFile } from "../write-output.js";
 import { compareWithMirror, type DeltaComparison, type DeltaField, findRetyped } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
 import {

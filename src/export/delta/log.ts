@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
 import { readTextFile } from "../../util/files.js";
 import { errorCode } from "../../util/system-errors.js";
-import { writeToFile } from "../write-file.js";
+import { writeToFile } from "../write-output.js";
 import { readNewestCheckpoint } from "./checkpoint.js";
 import {
   type Action,
