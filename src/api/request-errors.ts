@@ -128,12 +128,10 @@ export function classifyError(cause: unknown, host: string): RequestFailure | nu
 /** Returns the code of the innermost error, because undici wraps operating system errors. */
 function rootCode(error: unknown): string {
   let code = "";
-  let current: unknown = error;
-  for (let depth = 0; depth < 6 && current instanceof Error; depth += 1) {
+  for (let current = error; current instanceof Error; current = current.cause) {
     if ("code" in current && typeof current.code === "string") code = current.code;
     // Errors from undici's parser have a name but no code.
     if (current.name === "HTTPParserError") code = current.name;
-    current = current.cause;
   }
   return code;
 }

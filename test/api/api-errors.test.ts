@@ -1,6 +1,7 @@
 import nock from "nock";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ApiSettings } from "../../src/api/client.js";
+import { readScopes } from "../../src/api/request-errors.js";
 import type { Fetch } from "../../src/deps.js";
 import { key, rejection, testApi } from "./support.js";
 
@@ -40,6 +41,7 @@ it.each([
   [404, "/surveys/autumn/results", "NotFound", 7, /found nothing at \/surveys\/autumn\/results/],
   [404, "/content/upload/a/download", "NotFound", 7, /found nothing at \/content\/upload\/a\/download/],
   [410, "/orders", "NotFound", 7, /no longer provides/],
+  [410, "/surveys/autumn/results", "NotFound", 7, /no longer provides/],
   [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
   [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
   [300, "/orders", "UnexpectedResponse", 7, /redirected/],
@@ -85,6 +87,15 @@ it.each([
     "Forbidden",
     false,
     /the key's scopes: analytics:read/,
+  ],
+  [
+    "the list of scopes contains other values",
+    "lists only the scopes",
+    200,
+    ["analytics:read", 7, null],
+    "Forbidden",
+    false,
+    /the key's scopes: analytics:read\.$/,
   ],
   [
     "/me also returns a 403",
@@ -143,7 +154,7 @@ it.each([
 ])(
   "a 403 response to %s with an HTML body is attributed to a firewall or a proxy, and affectsAllRequests is %s",
   async (path, affectsAllRequests) => {
-    const type = { "content-type": "text/html" };
+    const type = { "content-type": "text/HTML" };
     nock(origin).get(`/api/brand/v1${path}`).reply(403, "<h1>Blocked</h1>", type);
     if (path !== "/me") nock(origin).get("/api/brand/v1/me").reply(200, me([]));
     const error = await rejection(open().get(path, {}, scope));
@@ -156,6 +167,13 @@ it.each([
   },
 );
 
+it.each([[[]], [{}], [{ key: null }], [{ key: { scopes: null } }]])(
+  "the scopes of a key are unknown if the data from /me is %j",
+  (data) => {
+    expect(readScopes(data)).toBeNull();
+  },
+);
+
 it("the error for a 403 lists at most 20 scopes, and none if the key has none", async () => {
   const scopes = Array.from({ length: 21 }, (_, n) => `s${n}`);
   for (const [given, listed] of [
@@ -165,6 +183,7 @@ it("the error for a 403 lists at most 20 scopes, and none if the key has none", 
     nock(origin).get("/api/brand/v1/orders").reply(403).get("/api/brand/v1/me").reply(200, me(given));
     const error = await rejection(open().get("/orders"));
     expect(error.message).toBe(`The API denied access to /orders (403); the key's scopes: ${listed}.`);
+    expect(error.hint).toContain("the required scope");
   }
 });
 
@@ -223,6 +242,7 @@ it.each([
   ["/../../../evil", "is outside the base URL"],
   ["/../v2/orders", "is outside the base URL"],
   ["/content/../../..\\evil", "is outside the base URL"],
+  [`/../../../evil/${baseUrl}/`, "is outside the base URL"],
   ["/orders?page=1", "contains a query"],
   ["/orders#x", "contains a fragment"],
 ])("the client sends no request for the path %s, which %s", async (path) => {

@@ -34,7 +34,7 @@ it.each([
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));
   expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
-  expect(error.message).toContain(`contains more than ${maximum} requested`);
+  expect(error.message).toContain(`response to /orders contains more than ${maximum} requested`);
 });
 
 it("the client waits until the limit resets if the rate-limit headers report no remaining requests", async () => {

@@ -24,6 +24,7 @@ it.each([
 
 it.each([
   ["RateLimit-", "5", "soon"],
+  ["RateLimit-", "5", ""],
   ["X-RateLimit-", "5", "2814, 2"],
   ["X-RateLimit-", "5", "86401"],
   ["X-RateLimit-", "5", "3600000"],

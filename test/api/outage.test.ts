@@ -106,6 +106,7 @@ it("a request that starts after --max-wait has expired is retried for a tenth of
   const { clock, outage } = start();
   outage.recordFailure("/orders", clock.mono);
   clock.pass(maxWaitMs);
+  expect(outage.retryTimeMs(null)).toBe(1_000);
   const startedAt = clock.mono;
   expect(outage.retryTimeMs(startedAt)).toBe(1_000);
   clock.pass(1_000);

@@ -201,6 +201,9 @@ it.each([
 it("rate-limit headers are ignored unless they allow fewer requests than the configured limit", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock);
+  // These requests have expired, so they no longer reduce the configured limit.
+  await send(60);
+  clock.pass(61_000);
   limiter.recordResponse(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
   limiter.recordResponse(await limiter.acquire(never), { remaining: 3, resetMs: 20_000 });
   const start = clock.mono;

@@ -44,7 +44,8 @@ it("https requests use HTTPS_PROXY, except for hosts in NO_PROXY, and lower-case
   const host = `127.0.0.1:${await freePort()}`;
   const isProxied = async (env: Env) => {
     const before = proxy.received.length;
-    await expect(createFetch(env)(`https://${host}/me`)).rejects.toThrow();
+    const error = await rejection(createFetch(env)(`https://${host}/me`));
+    expect(error.name).not.toBe("ConfigurationError");
     return proxy.received.length > before;
   };
   expect(await isProxied({ HTTPS_PROXY: proxy.url })).toBe(true);
@@ -124,6 +125,21 @@ it.each(["user:password@", "socks5://127.0.0.1:1"])(
     expect(error.message).toContain("HTTPS_PROXY is not the URL");
   },
 );
+
+it("a proxy that accepts the connection forwards the TLS handshake to the API", async () => {
+  const proxy = createServer().on("connect", (_request, socket) => {
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    socket.once("data", () => socket.end("220 mail.test ESMTP\r\n"));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const error = await rejection(createFetch({ HTTPS_PROXY: url })("https://api.test/me"));
+  expect(classifyError(error, "api.test")).toMatchObject({
+    kind: "permanent",
+    reason: "the TLS handshake with api.test failed",
+  });
+});
 
 it.each(["http:", "https:"])("HTTPS_PROXY accepts a URL that starts with %s", async (protocol) => {
   const fetch = createFetch({ HTTPS_PROXY: `${protocol}//127.0.0.1:${await freePort()}` });
