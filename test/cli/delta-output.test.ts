@@ -42,7 +42,8 @@ async function makeMachine(...brands: string[]) {
 
 test("verify --delta compares each existing table with the mirror, and suggests the export that updates the tables", async () => {
   const { home, run, files } = await makeMachine("fern");
-  await run("export orders order_line_items");
+  const exported = await run("export orders order_line_items");
+  expect(exported.err).toMatch(/^orders: .*: \S*lake\/orders\norder_line_items: .*\/order_line_items\n$/);
   expect(await run("verify")).toMatchObject({
     code: 0,
     out: "orders: version 0 matches the mirror\norder_line_items: version 0 matches the mirror\n",
@@ -68,27 +69,46 @@ test("verify --delta compares each existing table with the mirror, and suggests 
   expect(out).toMatch(
     /^orders: version 0 differs from the mirror: rows without a month, 2026-09, 2026-10, 0 rows compared\n/,
   );
-  expect(out).toContain(`  damaged: ${september}: `);
+  expect(out).toContain(`  damaged: ${september}: a page cannot be read\n`);
   expect(err).toContain(`\`rm ${september} && brandapi export orders --delta lake\``);
   const json = JSON.parse((await run("verify orders --json")).out.split("\n")[0] ?? "");
   expect(json).toEqual({ table: "orders", version: 0, differing: ["", "2026-10"] });
 });
 
 test("tables --delta prints the newest version of each table and brand, sorted by brand", async () => {
-  const { run, mirrors } = await makeMachine("moss", "fern");
-  for (const profile of ["moss", "fern"]) await run(`export orders --all-profiles --profile ${profile}`);
+  const { run, mirrors } = await makeMachine("fern", "moss");
   expect(await run("export orders --all-profiles")).toMatchObject({ code: 0 });
   expect(await run("export roster")).toMatchObject({ code: 3 });
-  const [moss] = mirrors;
-  moss?.db.exec(
+  const [fern] = mirrors;
+  fern?.db.exec(
     "DELETE FROM coverage; UPDATE sync_runs SET verified = 0, outcome = 'incomplete'; UPDATE orders SET currency = 'NOK'",
   );
   expect((await run("export orders")).err).toContain("no sync has completed yet");
   const { out } = await run("tables");
   expect(out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
     ["table", "brand", "version", "rows", "verified", "through (UTC)", "run"],
-    ["orders", "fern", "1", "4", "yes", "2026-11-01 00:00", "1"],
-    ["orders", "moss", "2", "4", "no", "never", "1"],
+    ["orders", "fern", "2", "4", "no", "never", "1"],
+    ["orders", "moss", "1", "4", "yes", "2026-11-01 00:00", "1"],
+    [""],
+  ]);
+  const json = (await run("tables --json")).out.trim().split("\n");
+  expect(json.map((line) => JSON.parse(line))).toMatchObject([
+    { table: "orders", brand: "fern", version: 2, rows: 4, verified: false },
+    { table: "orders", brand: "moss", version: 1, rows: 4, verified: true },
+  ]);
+  for (const profile of ["fern", "moss"])
+    expect(await run(`verify --full --profile ${profile}`)).toMatchObject({
+      code: 0,
+      out: "orders: version 2 matches the mirror, 4 rows compared\n",
+    });
+});
+
+test("tables --delta prints no brand for a table that is not partitioned by brand", async () => {
+  const { run } = await makeMachine("fern");
+  await run("export orders");
+  expect((await run("tables")).out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+    ["table", "version", "rows", "verified", "through (UTC)", "run"],
+    ["orders", "0", "4", "yes", "2026-11-01 00:00", "1"],
     [""],
   ]);
 });

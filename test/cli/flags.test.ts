@@ -44,11 +44,12 @@ test("parseList accepts spaces and empty items, and concatenates the lists of a 
   expect(parseList("c", "--host", ["a", "b"])).toEqual(["a", "b", "c"]);
 });
 
-test("a number may be as large as its limit", () => {
+test("a number consists of digits, and may be as large as its limit", () => {
   expect(parseUpTo(65_535)("65535", "--port")).toBe(65_535);
   expect(() => parseUpTo(65_535)("65536", "--port")).toThrow("`--port`");
   expect(parseCount("999999999", "--limit")).toBe(999_999_999);
-  expect(() => parseCount("1000000000", "--limit")).toThrow("`--limit`");
+  for (const text of ["1000000000", "1e3", "-1", " 1"])
+    expect(() => parseCount(text, "--limit"), text).toThrow("`--limit`");
 });
 
 test.each([

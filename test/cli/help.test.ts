@@ -186,6 +186,17 @@ test.each([
   ["verify --fix", "Unknown option: `--fix`.", "use `--repair`"],
   ["export --table roster", "Unknown option: `--table`.", "omit `--table`, as in `brandapi export roster"],
   ["sync -q", "Unknown option: `-q`.", "use `--quiet`"],
+  ...[
+    "login brk_a",
+    "whoami --api-key=brk_a",
+    "whoami --apikey brk_a",
+    "sync --KEY brk_a",
+    "sync -token brk_a",
+  ].map((command) => [
+    command,
+    "The key is never passed as an argument, because other users could see it,",
+    "run `brandapi login`, and paste the key at the prompt",
+  ]),
   ["login https://a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
   ["login a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
   ["whoami https://a.example", "Too many arguments for `whoami`", "see `brandapi whoami --help`"],
@@ -226,16 +237,6 @@ test.each([
     "Option `--all-profiles` cannot be used with option `--key-file <path>`.",
   ],
   ["login --key-stdin --key-file k", "Option `--key-stdin` cannot be used with option `--key-file <path>`."],
-  ...[
-    "login brk_a",
-    "whoami --api-key=brk_a",
-    "whoami --apikey brk_a",
-    "sync --KEY brk_a",
-    "sync -token brk_a",
-  ].map((command) => [
-    command,
-    "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.",
-  ]),
   ["--quiet", "No command was specified."],
 ])("`brandapi %s` exits with code 2 and reports %j", async (command, message) => {
   const { code, out, err } = await brandapi(command);

@@ -1,10 +1,20 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { daysUntil, formatDaysLeft, readIdentity, warnBeforeExpiry } from "../../src/cli/api-session.js";
+import {
+  daysUntil,
+  formatDaysLeft,
+  openApi,
+  readIdentity,
+  warnBeforeExpiry,
+} from "../../src/cli/api-session.js";
+import { TerminalReporter } from "../../src/cli/progress.js";
+import { readSettings } from "../../src/config/settings.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
+import { until } from "../support/process.js";
+import { testDeps } from "../support/program.js";
 import { day, hour, minute, noon } from "../support/records.js";
 
 /** Reads the identity from a response to `/me`. */
@@ -92,9 +102,8 @@ test("whoami prints the brand, the key and the settings, and prints nothing with
     "",
   ]);
   expect((await brand.run("whoami --quiet")).out).toBe("");
-  expect(JSON.parse((await brand.run("whoami --json --quiet")).out)).toMatchObject({
-    key: { days_left: 19 },
-  });
+  for (const flags of ["--json", "--json --quiet"])
+    expect(JSON.parse((await brand.run(`whoami ${flags}`)).out)).toMatchObject({ key: { days_left: 19 } });
 });
 
 test("the hint for a rejected key names the source of the key", async () => {
@@ -120,6 +129,16 @@ test("the hint for a rejected key names the source of the key", async () => {
   );
   expect(await hintFor("whoami --key-file key", {})).toContain("from the file key: check it for a typo");
   expect(await hintFor("login --key-stdin", {}, key)).toContain("hint: check the key for a typo");
+});
+
+test("the progress line estimates the remaining time from the rate limit", async () => {
+  const { env } = makeBrand();
+  const deps = testDeps({ tty: true, columns: 100, env: { ...env, BRANDAPI_RATE_LIMIT: "30" } });
+  const reporter = new TerminalReporter(deps, {});
+  (await openApi(readSettings({}, deps), deps, reporter)).close();
+  reporter.begin({ name: "orders", total: 120 });
+  await until(() => deps.stderr.text.includes("120 left, 4m"));
+  reporter.close();
 });
 
 test("--verbose prints each request, retry and wait", async () => {

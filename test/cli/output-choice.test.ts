@@ -41,6 +41,8 @@ test.each<[string, OutputFlags, string]>([
   ["-o o.tsv", { out: "o.tsv" }, "csv file \t"],
   ["-o o.tsv --delimiter tab", { out: "o.tsv", delimiter: "tab" }, "csv file \t"],
   ["-o o.tsv --decimal-comma", { out: "o.tsv", decimalComma: true }, "csv file \t decimalComma"],
+  ["-o sub/o.csv", { out: "sub/o.csv" }, "csv file ,"],
+  ["-o o.gz.csv", { out: "o.gz.csv" }, "csv file ,"],
   ["-o O.CSV.GZ", { out: "O.CSV.GZ" }, "csv file , isCompressed"],
   ["-o new/", { out: "new/" }, "csv folder ,"],
   ["-o DIR, an existing folder", { out: "made" }, "csv folder ,"],

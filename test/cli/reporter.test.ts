@@ -330,12 +330,13 @@ test("a colored progress line resets its colors even if it fills the terminal", 
   seen.reporter.close();
 });
 
-test("the progress line does not change the terminal's line wrapping or its cursor", async () => {
+test("the progress line does not change the terminal's line wrapping or its cursor, and disappears if the command fails", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 3 });
   await until(() => seen.screen[0]?.includes("orders"));
   expect(seen.text).not.toContain("\u001b[?");
   seen.reporter.close();
+  expect(seen.screen).toEqual([""]);
 });
 
 test("the progress line disappears when a signal arrives", async () => {

@@ -10,6 +10,7 @@ import {
   warnAboutUnreadTables,
 } from "../../src/cli/table-selection.js";
 import { type Mirror, withReadTransaction } from "../../src/store/database.js";
+import { saveRanking } from "../../src/store/ranking-history.js";
 import { createStyle } from "../../src/util/terminal.js";
 import { formatInstant } from "../../src/util/timestamps.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -67,16 +68,20 @@ test.each(["2026-11-22", "2026-11-21T12:00:00.001Z"])(
   },
 );
 
-test("--as-of warns about data that was first read later, and about data without a history", async () => {
+test("--as-of warns about data that was first read later, a ranking that was replaced, and data without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
   writeRead(mirror, "roster", [memberOf("r1")], { at: "2026-11-02T00:00:00.000Z" });
+  const ranking = [{ host: null, clicks: 1 }];
+  writeRead(mirror, "analytics-hosts", ranking, { at: "2026-11-01T06:00:00.000Z", context: { position: 0 } });
+  mirror.transaction(() => saveRanking(mirror, Date.parse("2026-11-01T18:00:00Z"), ranking));
   const at = Date.parse("2026-11-01T12:00:00Z");
   const names = ["hosts", "hosts_by_month"];
   expect(await warningsOf(mirror, (session) => useDataAsOf(session, names, at))).toEqual([
     expect.stringMatching(/^warning: roster was first read at 2026-11-02T00:00:00\.000Z/),
     expect.stringContaining("keeps no history of `analytics_clicks_periods`"),
     expect.stringContaining("keeps no history of `analytics_clicks_top_hosts`"),
+    expect.stringContaining("the host ranking was re-read later on the same day"),
   ]);
 });
 
