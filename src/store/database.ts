@@ -90,7 +90,7 @@ export async function withWriteTransaction<T>(mirror: Mirror, work: () => Promis
     db.exec("COMMIT");
     return result;
   } finally {
-    if (db.open && db.inTransaction) db.exec("ROLLBACK");
+    if (db.inTransaction) db.exec("ROLLBACK");
   }
 }
 
@@ -99,7 +99,7 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
   try {
     return await work();
   } finally {
-    if (db.open && db.inTransaction) db.exec("ROLLBACK");
+    if (db.inTransaction) db.exec("ROLLBACK");
   }
 }
 
@@ -241,7 +241,6 @@ export async function withMirror<T>(
  */
 export function closeMirror(mirror: Mirror): void {
   const { db, fileId, path } = mirror;
-  if (db.inTransaction) db.exec("ROLLBACK");
   // If the mirror file was moved, empty its log. Otherwise, SQLite would apply the log to the file that took the
   // mirror's place.
   if (fileId !== readFileId(path)) truncateLog(mirror);

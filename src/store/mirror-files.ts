@@ -114,6 +114,5 @@ export function isWritable(path: string): boolean {
 }
 
 function hasLog(path: string): boolean {
-  const log = `${existsSync(path) ? realpathSync(path) : path}-wal`;
-  return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return (statSync(`${realpathSync(path)}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

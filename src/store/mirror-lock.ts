@@ -68,8 +68,9 @@ async function openLockFile(path: string): Promise<Database> {
 function createLockFileError(path: string, cause: unknown): ConfigurationError {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const reason = isFolder ? "it is a folder" : errorReason(cause);
+  const isForeign = isFolder || errorCode(cause) === "SQLITE_NOTADB";
   return new ConfigurationError(`Cannot use the mirror's lock file ${path}: ${reason}`, {
-    hint: isFolder ? "move the folder out of the way" : "check the permissions of this file and its folder",
+    hint: isForeign ? "move it out of the way" : "check the permissions of this file and its folder",
     cause,
   });
 }
@@ -108,8 +109,8 @@ async function isLocked(lockPath: string): Promise<boolean> {
     db = opened;
     return isBusy(() => opened.prepare("SELECT 1 FROM sqlite_master").get());
   } catch (error) {
-    // The lock file may be readable only by the user who runs the syncs.
-    if (errorCode(error).startsWith("SQLITE_CANTOPEN")) return false;
+    // The lock file may be readable only by the user who runs the syncs, or may have been replaced by another program.
+    if (errorCode(error).startsWith("SQLITE_")) return false;
     throw error;
   } finally {
     db?.close();

@@ -34,7 +34,7 @@ export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
 
 /** True if two URLs differ only in their query string, which contains the signature. */
 function isSameFile(a: string, b: string): boolean {
-  return /^https?:\/\//i.test(a) && a.split("?", 1)[0] === b.split("?", 1)[0];
+  return /^https?:\/\//i.test(a) && a.split("?")[0] === b.split("?")[0];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { UnexpectedResponse } from "../errors.js";
-import { filterBits, mergesDetails, type Resource } from "../resources/resource.js";
+import { filterBits, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject, valueAt } from "../util/json-value.js";
 import { allTime, type TimeRange, utcMonth } from "../util/time-ranges.js";
 import { formatInstant, parseTimestamp } from "../util/timestamps.js";
@@ -119,9 +119,8 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
  * record, the stored list item is compared instead.
  */
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
-  const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
   const redact = createRedactor(mirror);
-  const select = `SELECT record_id AS id, ${json} AS json FROM records
+  const select = `SELECT record_id AS id, coalesce(list_json, json) AS json FROM records
     WHERE resource = ? AND key = ? AND removed_at IS NULL`;
   return (value: Json, key: string): "same" | "changed" | "absent" => {
     const row = mirror.selectRow<{ id: number; json: string }>(select, resource.name, key);
@@ -254,7 +253,7 @@ export function recordDate({ strategy }: Resource, value: Json): number | null {
 }
 
 export function recordMonth(date: number | null): string | null {
-  return date === null ? null : utcMonth(Math.floor(date));
+  return date === null ? null : utcMonth(date);
 }
 
 /** Returns a function that computes a record's flags: the bits of all API filters that match it. */

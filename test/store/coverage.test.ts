@@ -29,16 +29,18 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
     return state;
   };
   cover(1, [2_000, 2_999, 70_000], [1_000, 1_999, 60_000]);
-  const state = cover(2, [2_500, 3_999, 90_000]);
+  const state = cover(2, [2_500, 3_999, 90_000], [4_001, 4_999, 80_000]);
   const expected = [
     { from: 1_000, to: 2_499, readAt: 60_000, runId: 1 },
     { from: 2_500, to: 3_999, readAt: 90_000, runId: 2 },
+    { from: 4_001, to: 4_999, readAt: 80_000, runId: 2 },
   ];
   expect(state.coverage()).toEqual(expected);
   expect(readCoverage(mirror, orders.name)).toEqual(expected);
   expect([1_500, 3_999.5, 4_000].map((date) => state.isCovered(date))).toEqual([true, true, false]);
   expect(mirror.selectRows("SELECT * FROM run_coverage WHERE run_id = 2")).toEqual([
     { run_id: 2, from_at: "1970-01-01T00:00:01.000Z", to_at: "1970-01-01T00:00:03.999Z" },
+    { run_id: 2, from_at: "1970-01-01T00:00:04.001Z", to_at: "1970-01-01T00:00:04.999Z" },
   ]);
 });
 

@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
+import { analyticsHosts } from "../../src/resources/analytics-hosts.js";
+import { content } from "../../src/resources/content.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { surveyResults } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import {
+  isCurrentRecord,
   openRecordComparison,
+  readApiId,
   readCurrentRecords,
   readDetailIds,
   readListItem,
@@ -105,6 +109,45 @@ test("a field that the list begins to return overwrites the same field in the de
   write(detailed, 2, true);
   write({ id: "c1", title: "Spring", status: "DONE" }, 3);
   expect(present(mirror)).toMatchObject([{ value: { ...detailed, status: "DONE" } }]);
+});
+
+test("a field that the list has returned only once is removed, even if the details contained it before", async () => {
+  const { mirror, write } = await campaigns();
+  const withNote = { note: "a", ...listed };
+  write(listed, 1);
+  write(withNote, 2, true);
+  expect(write(withNote, 3)).toEqual({ added: 0, changed: 0 });
+  expect(write(listed, 4)).toEqual({ added: 0, changed: 1 });
+  expect(present(mirror)).toMatchObject([{ value: listed, isOutdated: true }]);
+});
+
+test("only current records are read, in the order in which they were first written, and optionally those with a key suffix", async () => {
+  const mirror = await makeMirror();
+  writeRecords(
+    mirror,
+    opportunities,
+    ["c", "b/x", "a/x", "d/x"].map((id) => ({ id })),
+  );
+  writeRecords(mirror, surveyResults, [{ id: "e/x" }]);
+  mirror.db.exec("UPDATE records SET removed_at = '2026' WHERE key = 'd/x'");
+  const keys = (suffix?: string) =>
+    [...readCurrentRecords(mirror, "opportunities", suffix)].map(({ key }) => key);
+  expect([keys(), keys("/x")]).toEqual([
+    ["c", "b/x", "a/x"],
+    ["b/x", "a/x"],
+  ]);
+  const isCurrent = (key: string) => isCurrentRecord(mirror, "opportunities", key);
+  expect(["c", "d/x", "e/x"].map(isCurrent)).toEqual([true, false, false]);
+  const compare = openRecordComparison(mirror, opportunities);
+  expect(["c", "d/x", "e/x"].map((id) => compare({ id }, id))).toEqual(["same", "absent", "absent"]);
+});
+
+test.each([
+  ["the first part of its key", content, { source: "upload", id: "c1" }, "upload"],
+  ["its ID if the resource has no keys", analyticsHosts, { id: 7 }, "7"],
+  ["null if it has no ID", opportunities, { title: "Spring" }, null],
+])("the ID of a record in URLs is %s", (_, resource, value, expected) => {
+  expect(readApiId(resource, value)).toBe(expected);
 });
 
 test("details that are separate records are grouped by the record to which they belong", async () => {

@@ -94,6 +94,7 @@ test("an object in place of a scalar has no column", async () => {
 
 test.each<[string, JsonObject, object]>([
   ["has no second column for it", { survey_id: 17 }, { survey_id: "17" }],
+  ["has a column for the string `undefined`", { note: "undefined" }, { survey_id: "17", note: "undefined" }],
   ["has a second column for a different value", { survey_id: "18" }, { survey_id: "17", survey_id_2: "18" }],
   [
     "has a column for a field in an object of that name",
@@ -151,9 +152,9 @@ test("a declared column keeps its type, even if a record contains a boolean", as
 
 test("a column that a user has added to a table is used for a field with that name", async () => {
   const mirror = await makeMirror();
-  mirror.db.exec("ALTER TABLE gifts ADD COLUMN Color");
-  write(mirror, gifts, [{ color: "red" }]);
-  expect(rows(mirror, "SELECT color FROM gifts")).toEqual([{ Color: "red" }]);
+  mirror.db.exec("ALTER TABLE gifts ADD COLUMN Color; ALTER TABLE gifts ADD COLUMN size");
+  write(mirror, gifts, [{ color: "red", Size: 4 }]);
+  expect(rows(mirror, "SELECT color, size FROM gifts")).toEqual([{ Color: "red", size: 4 }]);
 });
 
 test("a rebuild renames discovered columns that SQLite treats as literals", async () => {

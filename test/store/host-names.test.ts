@@ -4,7 +4,7 @@ import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
 import { roster } from "../../src/resources/roster.js";
 import { type Mirror, writeJsonInfo } from "../../src/store/database.js";
-import { readHosts, rebuildHostNames } from "../../src/store/host-names.js";
+import { HostNames, readHosts, rebuildHostNames } from "../../src/store/host-names.js";
 import { openMirror } from "../../src/store/open.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
@@ -75,8 +75,15 @@ test("a name is stored for each change, from the first record of a response, and
   send(1, ada("Earlier"));
   send(4, { id: "h1", username: "ada2" });
   send(5, { ...ada("New"), username: "ada2" }, { ...ada("New"), username: "ada3" });
-  const expected = ["02 ada Ada Lace", "04 ada2 Ada Lace", "05 ada2 Ada New"];
+  send(6, { ...ada("New"), username: "ada2" });
+  send(7, { id: "h1", username: "ada" });
+  const expected = ["02 ada Ada Lace", "04 ada2 Ada Lace", "05 ada2 Ada New", "07 ada Ada New"];
   expect(namesOf(mirror)).toEqual(expected);
+  const names = new HostNames(mirror);
+  mirror.transaction(() => {
+    for (const day of [8, 9]) names.addFrom({ host: ada("Next") }, at(day));
+  });
+  expect(namesOf(mirror)).toEqual([...expected, "08 ada Ada Next"]);
 });
 
 test("rebuilt names include those in earlier versions, sorted by the time at which they were read", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -50,12 +50,17 @@ test("a mirror in memory is not replaced by a file that appears at its path", ()
 test("a mirror that is read into memory does not need its log, unless the log contains changes", async () => {
   const path = await mirrorOfOrders();
   expect(readFileSync(path)[18]).toBe(2);
-  writeFileSync(`${path}-wal`, "");
-  const db = new Sqlite(readIntoMemory(path));
-  expect(db.prepare("SELECT count(*) FROM orders").pluck().get()).toBe(3);
-  db.close();
+  const link = join(makeHome(), "link.sqlite");
+  symlinkSync(path, link);
+  expect(existsSync(`${path}-wal`)).toBe(false);
+  for (const writeLog of [() => {}, () => writeFileSync(`${path}-wal`, "")]) {
+    writeLog();
+    const db = new Sqlite(readIntoMemory(link));
+    expect(db.prepare("SELECT count(*) FROM orders").pluck().get()).toBe(3);
+    db.close();
+  }
   writeFileSync(`${path}-wal`, "changes");
-  expect(() => readIntoMemory(path)).toThrow("some of its data is in a log");
+  for (const name of [path, link]) expect(() => readIntoMemory(name)).toThrow("some of its data is in a log");
 });
 
 test("a file of 2 GiB is too large to be read into memory", () => {

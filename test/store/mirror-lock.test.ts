@@ -12,6 +12,7 @@ import {
 } from "../../src/store/mirror-lock.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
+import { Sqlite } from "../support/sqlite.js";
 
 const started_at = "2026-11-20T05:00:00.000Z";
 const start = Date.parse(started_at);
@@ -84,7 +85,35 @@ test("a folder in place of the lock file is reported, and is not a running comma
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error).toMatchObject({
     message: expect.stringContaining("it is a folder"),
-    hint: /move the folder/,
+    hint: expect.stringContaining("move it out of the way"),
+  });
+  expect(await findRunningCommand(path)).toBeNull();
+});
+
+test("a lock that is only being tested is reported without the run that holds it", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  (await lockMirror(path, { wait: false, clock, signal })).release();
+  const tester = new Sqlite(`${path}-lock`).exec("BEGIN; SELECT * FROM sqlite_master");
+  const error = await lockMirror(path, { wait: false, clock, signal }).catch((e) => e);
+  expect([error.message, tester.inTransaction]).toEqual([`Another run is using this mirror: ${path}.`, true]);
+  tester.close();
+  (await lockMirror(path, { wait: false, clock, signal })).release();
+});
+
+test("looking for a running command does not create the folder of a missing mirror", async () => {
+  const folder = join(makeHome(), "absent");
+  expect(await findRunningCommand(join(folder, "mirror.sqlite"))).toBeNull();
+  expect(existsSync(folder)).toBe(false);
+});
+
+test("a file of another program in place of the lock file is reported, and is not a running command", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  writeFileSync(`${path}-lock`, "x".repeat(600));
+  const error = await lockMirror(path, { wait: false, clock, signal }).catch((e) => e);
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect(error).toMatchObject({
+    message: expect.stringContaining(`${path}-lock`),
+    hint: expect.stringContaining("move it out of the way"),
   });
   expect(await findRunningCommand(path)).toBeNull();
 });

@@ -53,18 +53,25 @@ test("without a history, an unchanged record gets the time of its newest read", 
   expect(mirror.selectValues("SELECT synced_at FROM analytics_hosts")).toEqual(["2026-11-02T00:00:00.000Z"]);
 });
 
-test("the ranking history omits the names of forgotten hosts", async () => {
-  const mirror = await makeMirror();
-  mirror.transaction(() => {
-    writeJsonInfo(mirror, "forgotten", ["a"]);
-    saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
-  });
-  const select = "SELECT host_id, host_username, clicks FROM analytics_hosts_snapshots ORDER BY host_id";
-  expect(rows(mirror, select)).toEqual([
-    { host_id: "a", host_username: null, clicks: 5 },
-    { host_id: "b", host_username: "b!", clicks: 4 },
-  ]);
-});
+test.each<["forgotten" | "omit", string, (string | null)[]]>([
+  ["forgotten", "a", [null, "b!"]],
+  ["omit", "analytics-hosts:host.username", [null, null]],
+  ["omit", "roster:host.username", ["a!", "b!"]],
+])(
+  "the ranking history omits the names of forgotten hosts and omitted names: %s %s",
+  async (list, item, names) => {
+    const mirror = await makeMirror();
+    mirror.transaction(() => {
+      writeJsonInfo(mirror, list, [item]);
+      saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
+    });
+    const select = "SELECT host_id, host_username, clicks FROM analytics_hosts_snapshots ORDER BY host_id";
+    expect(rows(mirror, select)).toEqual([
+      { host_id: "a", host_username: names[0], clicks: 5 },
+      { host_id: "b", host_username: names[1], clicks: 4 },
+    ]);
+  },
+);
 
 test("a host without clicks is recorded when it enters and when it leaves the ranking, and rounding is not a change", async () => {
   const mirror = await makeMirror();
@@ -72,6 +79,7 @@ test("a host without clicks is recorded when it enters and when it leaves the ra
     mirror.transaction(() => saveRanking(mirror, Date.parse(time), ranking));
   const host = { id: "a", username: "ada" };
   const zero = { clicks: 0, buy_now_clicks: 0, orders: 0 };
+  keep("2026-10-31T04:00:00.000Z", { host, ...zero, sales: 0 });
   keep("2026-11-01T04:00:00.000Z", { host, ...zero, sales: 0 });
   keep("2026-11-01T05:00:00.000Z", { host, ...zero, sales: 0.1 + 0.2 });
   keep("2026-11-02T04:00:00.000Z", { host, ...zero, sales: 0.3 });
@@ -79,11 +87,12 @@ test("a host without clicks is recorded when it enters and when it leaves the ra
   keep("2026-11-04T04:00:00.000Z");
   const select = "SELECT date, host_username, sales FROM analytics_hosts_snapshots ORDER BY date";
   expect(rows(mirror, select)).toEqual([
+    { date: "2026-10-31", host_username: "ada", sales: 0 },
     { date: "2026-11-01", host_username: "ada", sales: 0.1 + 0.2 },
     { date: "2026-11-03", host_username: "ada", sales: 0 },
     { date: "2026-11-04", host_username: "ada", sales: null },
   ]);
-  expect(rows(mirror, "SELECT synced_at FROM analytics_hosts_days ORDER BY date LIMIT 1")).toEqual([
+  expect(rows(mirror, "SELECT synced_at FROM analytics_hosts_days WHERE date = '2026-11-01'")).toEqual([
     { synced_at: "2026-11-01T05:00:00.000Z" },
   ]);
 });

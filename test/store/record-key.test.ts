@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { UnexpectedResponse } from "../../src/errors.js";
+import { analyticsHosts } from "../../src/resources/analytics-hosts.js";
 import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Resource } from "../../src/resources/resource.js";
@@ -24,6 +25,8 @@ test.each([
     { source: "a/b", id: "50%/c" },
     "a%2Fb/50%25%2Fc",
   ],
+  ["the ID unchanged, even if it contains a slash", orders, { id: "50%/c" }, "50%/c"],
+  ["the position if the resource has no IDs", analyticsHosts, { id: "a" }, "#4"],
   ["the position if an undocumented record has no ID", gifts, { color: "red" }, "#4"],
   [
     "the position if the ID of an undocumented record is neither a string nor a number",

@@ -54,11 +54,15 @@ const cases: [string, Json, Json, object[]][] = [
     [
       ["a string instead of a number", 1, "1"],
       ["an empty object instead of an empty list", [], {}],
+      ["an empty list instead of an empty object", {}, []],
+      ["an empty object instead of a number", 5, {}],
+      ["a number instead of an empty object", {}, 5],
       ["a longer list", [{ sku: "a" }], [{ sku: "a" }, { sku: "b" }]],
       ["a list item with a different null field", [{ sku: null }], [{ title: null }]],
       ["a string instead of a list of items with IDs", [{ id: "a" }], "a"],
       ["a list that contains an ID twice", [{ id: "a" }, { id: "a", n: 1 }], [{ id: "a" }]],
       ["a list that contains a numeric ID", [{ id: 1 }], [{ id: 2 }]],
+      ["a list that contains null", [null], [{ id: "a" }]],
     ] as [string, Json, Json][]
   ).map(([what, old, now]): [string, Json, Json, object[]] => [
     `${what} is one difference`,
@@ -197,6 +201,17 @@ test("a new URL signature is stored in the record and its row, but not logged as
   ]);
   for (const table of ["changes", "record_versions"])
     expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
+  const readAt = Date.parse("2026-11-03");
+  mirror.transaction(() => {
+    store.write([{ ...campaign(3), title: "Spring" }], { readAt });
+    for (const title of ["Spring", "Summer"]) store.writeDetails({ ...campaign(4), title }, readAt);
+    store.writeDetails({ ...campaign(5), title: "Autumn" }, readAt);
+  });
+  expect(mirror.selectValues("SELECT field || ' ' || new FROM changes")).toEqual([
+    "title Spring",
+    "title Summer",
+    "title Autumn",
+  ]);
 });
 
 test("the first scalar value in an unknown field adds a column, even in a nested object", async () => {

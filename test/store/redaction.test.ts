@@ -65,8 +65,14 @@ test.each<[string, { omit?: string[]; forgotten?: string[] }, Json, Json]>([
   [
     "the host's fields of an object with the ID of a forgotten host",
     { forgotten: ["h1"] },
-    { host_id: "h1", host_name: "x", host_identity: "x", title: "y", id: "d1" },
-    { host_id: "h1", title: "y", id: "d1" },
+    [
+      { host_id: "h1", host_name: "x", host_identity: "x", ghost_name: "y", title: "y", id: "d1" },
+      { host_id: "h2", host_name: "x" },
+    ],
+    [
+      { host_id: "h1", ghost_name: "y", title: "y", id: "d1" },
+      { host_id: "h2", host_name: "x" },
+    ],
   ],
 ])("redaction removes %s", async (_, rules, record, expected) => {
   expect(createRedactor(await withRules(rules))(record, "orders")).toEqual(expected);
@@ -86,7 +92,7 @@ test.each<[string, Json, Json, Json]>([
   [
     "fields of list items with the same ID",
     [{ id: 1 }, { id: 2 }, { id: 3 }],
-    [{ id: 2, ...last("b") }, "x", { id: 1, ...last("a") }],
+    [{ id: 2, ...last("b") }, null, { id: 1, ...last("a") }],
     [{ id: 1, ...last("a") }, { id: 2, ...last("b") }, { id: 3 }],
   ],
   [
@@ -94,6 +100,12 @@ test.each<[string, Json, Json, Json]>([
     [{}, {}, 5, {}],
     [last("a"), last("b"), last("c")],
     [last("a"), last("b"), 5, {}],
+  ],
+  [
+    "only the field with the path of the rule",
+    { deals: [{ host: { id: 1 } }] },
+    { deals: [{ host: { id: 1, name: "x" }, name: "x" }], host: { name: "x" } },
+    { deals: [{ host: { id: 1, name: "x" } }] },
   ],
   ["nothing if the stored value is not an object", { host: null }, { host: last("x") }, { host: null }],
   ["nothing if the sent value is not an object", { host: { id: 1 } }, { host: null }, { host: { id: 1 } }],
@@ -104,7 +116,7 @@ test.each<[string, Json, Json, Json]>([
     { host: [{ id: 1 }] },
   ],
 ])("restoring adds %s", async (_, stored, sent, expected) => {
-  const restore = createRestorer(await withRules({ no_longer_omitted: ["last_name"] }));
+  const restore = createRestorer(await withRules({ no_longer_omitted: ["last_name", "deals.host.name"] }));
   expect(restore(stored, sent, "orders")).toEqual(expected);
   expect(createRestorer(await withRules({}))(stored, sent, "orders")).toEqual(stored);
 });
@@ -180,6 +192,12 @@ test("forgetting a host redacts records, earlier versions, logged changes, names
   expect([findUnredacted(mirror), readRedactedAfterRun(mirror)]).toEqual([[], findNewestRunId(mirror)]);
   expect(redactMirror(mirror, ["host-3", "host-1"])).toMatchObject({ total: 1, counts: { orders: 1 } });
   expect(readRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
+});
+
+test("a record that contains a forgotten host is found, even if the program has just been started", async () => {
+  const mirror = await withHosts();
+  mirror.transaction(() => writeJsonInfo(mirror, "forgotten", ["host-1"]));
+  expect(findUnredacted(mirror)).toEqual([{ id: 1, resource: "orders", key: "order-1" }]);
 });
 
 test("omitting an object deletes the logged changes to its fields, and counts the records of each resource", async () => {

@@ -16,7 +16,10 @@ const [firstDay, secondDay] = [
   { from: 1_000, to: 1_999 },
 ];
 const unread: SyncedDates = { coverage: [], faultySlices: [] };
-const covered: SyncedDates = { coverage: [{ ...secondDay, readAt: 1, runId: 1 }], faultySlices: [] };
+const covered: SyncedDates = {
+  coverage: [5_000, 1_000, 3_000].map((from) => ({ from, to: from + 999, readAt: 1, runId: 1 })),
+  faultySlices: [],
+};
 const faulty: SyncedDates = {
   coverage: [],
   faultySlices: [{ ...firstDay, readAt: 1, runId: 1, recordIds: [3, 9], fault: "a fault" }],

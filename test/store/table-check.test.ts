@@ -186,6 +186,11 @@ test.each([
     one("gifts", { changed: 1 }),
   ],
   [
+    "a 0 in place of a null in a discovered column",
+    "UPDATE gifts SET nested_size = 0 WHERE nested_size IS NULL",
+    one("gifts", { changed: 1 }),
+  ],
+  [
     "a changed row of the ranking",
     "UPDATE analytics_hosts SET clicks = 99 WHERE host_id = 'h1'",
     one("analytics_hosts", { changed: 1 }),

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { analyticsClicks } from "../../src/resources/analytics-clicks.js";
+import { opportunities } from "../../src/resources/opportunities.js";
+import { orders } from "../../src/resources/orders.js";
+import type { Resource } from "../../src/resources/resource.js";
+import { gifts } from "../../src/resources/undocumented.js";
+import { RecordWriter, type WriteOptions, type WrittenRecords } from "../../src/store/record-writer.js";
+import { beginRun, readRun } from "../../src/store/runs.js";
+import type { Json } from "../../src/util/json-value.js";
+import { silentReporter } from "../../src/util/reporter.js";
+import { makeMirror } from "../support/mirror.js";
+import { order } from "./record-mirror.js";
+
+const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+const readAt = (day: number) => Date.parse(at(day));
+
+/** Opens a new mirror in which every write belongs to one run. */
+async function writing(resource: Resource) {
+  const mirror = await makeMirror();
+  const runId = beginRun(mirror, resource.name, at(1));
+  const writer = new RecordWriter(mirror, resource, { runId, reporter: silentReporter });
+  const write = (records: readonly Json[], options: Partial<WriteOptions> = {}): WrittenRecords =>
+    mirror.transaction(() => writer.write(records, { readAt: readAt(1), ...options }));
+  const counts = () => {
+    const { rows_changed, rows_new, rows_removed } = readRun(mirror, runId);
+    return [rows_new, rows_changed, rows_removed];
+  };
+  return { mirror, writer, write, counts };
+}
+
+const dated = (id: string, order_date: string | null, total_amount = 10) =>
+  order(id, { order_date, total_amount });
+const date = "2026-10-01T10:00:00.500Z";
+const earlier = "2026-10-01T09:59:59Z";
+
+test("a response's new, changed and unchanged records are written, and copies are skipped and returned", async () => {
+  const { counts, mirror, write } = await writing(orders);
+  const ids = (names: readonly string[]) => names.map((name) => dated(name, date));
+  expect(write(ids(["o1", "o2", "o3"]))).toEqual({
+    ids: [1, 2, 3],
+    added: [1, 2, 3],
+    copies: [],
+    addedOrChanged: 3,
+  });
+  const copies = [dated("o4", date, 5), dated("o1", date, 6), dated("o3", earlier)];
+  expect(write([dated("o4", date), dated("o1", date, 7), dated("o2", date), ...copies])).toEqual({
+    ids: [4, 1, 2],
+    added: [4],
+    copies: [4, 1, 3].map((id, n) => ({ id, value: copies[n] })),
+    addedOrChanged: 2,
+  });
+  expect(counts()).toEqual([4, 1, 0]);
+  expect(mirror.selectValues("SELECT total_amount FROM orders ORDER BY id")).toEqual([7, 10, 10, 10]);
+});
+
+test.each<[string, string | null, string | null, boolean]>([
+  ["an earlier date", date, earlier, false],
+  ["an earlier date in the same second", date, "2026-10-01T10:00:00.100Z", true],
+  ["a later date", date, "2026-10-02T00:00:00Z", true],
+  ["an unreadable date", date, "soon", true],
+  ["a date if its mirrored date is unreadable", null, earlier, true],
+])(
+  "a mirrored record that is returned with %s is replaced only if the new date is not older",
+  async (_, before, after, isReplaced) => {
+    const { mirror, write } = await writing(orders);
+    write([dated("o1", before)]);
+    expect(write([dated("o1", after)]).copies).toHaveLength(isReplaced ? 0 : 1);
+    expect(mirror.selectValue("SELECT order_date FROM orders")).toBe(isReplaced ? after : before);
+  },
+);
+
+test("a record is removed once, and becomes current again even if its date is older", async () => {
+  const { counts, mirror, write, writer } = await writing(orders);
+  write([dated("o1", date), dated("o2", date)]);
+  mirror.transaction(() => {
+    writer.remove([1, 99], readAt(2));
+    writer.remove([1], readAt(3));
+  });
+  expect(counts()).toEqual([2, 0, 1]);
+  expect(
+    mirror.selectRows("SELECT record_id, since_at, removed_at FROM records WHERE record_id = 1"),
+  ).toEqual([{ record_id: 1, since_at: at(2), removed_at: at(2) }]);
+  expect(mirror.selectValues("SELECT kind FROM changes")).toEqual(["removed"]);
+  expect(write([dated("o1", earlier)])).toMatchObject({ copies: [], addedOrChanged: 1 });
+  expect(mirror.selectValues("SELECT id FROM orders ORDER BY id")).toEqual(["o1", "o2"]);
+  expect(mirror.selectValues("SELECT id FROM orders_removed")).toEqual([]);
+});
+
+test("replace overwrites a mirrored record with an older date, and ignores records that are not in the mirror", async () => {
+  const { counts, mirror, write, writer } = await writing(orders);
+  write([dated("o1", date)]);
+  mirror.transaction(() => {
+    for (const sent of [dated("o1", earlier), dated("o1", earlier), dated("o2", date)])
+      writer.replace(sent, readAt(2));
+    writer.writeDetails(dated("o2", date), readAt(2));
+  });
+  expect(counts()).toEqual([1, 1, 0]);
+  expect(mirror.selectRows("SELECT order_date, synced_at FROM orders")).toEqual([
+    { order_date: earlier, synced_at: at(2) },
+  ]);
+  expect(mirror.selectValues("SELECT field FROM changes")).toEqual(["order_date"]);
+});
+
+test("a record that is read with different request parameters counts as changed", async () => {
+  const { mirror, write } = await writing(analyticsClicks);
+  const context = (group_by: string) => ({ context: { group_by } });
+  write([{ total_clicks: 1 }], context("day"));
+  expect(write([{ total_clicks: 1 }], context("day")).addedOrChanged).toBe(0);
+  expect(write([{ total_clicks: 1 }], context("month")).addedOrChanged).toBe(1);
+  expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
+});
+
+test("a record without an ID has its position in the complete list as its key, after the prefix", async () => {
+  const { mirror, write } = await writing(gifts);
+  write([{ color: "red" }, { color: "blue" }, { id: 7 }], { position: 5, keyPrefix: "list/" });
+  expect(mirror.selectValues("SELECT key FROM records ORDER BY record_id")).toEqual([
+    "list/#5",
+    "list/#6",
+    "list/7",
+  ]);
+});
+
+test("a record's details are unchanged if the API returns them with a different order of fields", async () => {
+  const { counts, mirror, write, writer } = await writing(opportunities);
+  const [listed, details] = [
+    { id: "c1", title: "Spring" },
+    { id: "c1", title: "Spring", note: "a" },
+  ];
+  write([listed]);
+  mirror.transaction(() => {
+    writer.writeDetails(details, readAt(2));
+    writer.writeDetails({ note: "a", ...listed }, readAt(3));
+  });
+  expect(counts()).toEqual([1, 0, 0]);
+  expect(mirror.selectRows("SELECT json, list_json, since_at, detailed_at FROM records")).toEqual([
+    {
+      json: JSON.stringify({ note: "a", ...listed }),
+      list_json: JSON.stringify(listed),
+      since_at: at(2),
+      detailed_at: at(3),
+    },
+  ]);
+});
