@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
-import { countCurrent, countRemoved } from "../../src/store/records.js";
+import {
+  countCurrent,
+  countRemoved,
+  countUndated,
+  findDate,
+  findNthDate,
+  readCurrentIds,
+  readCurrentKeys,
+} from "../../src/store/records.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, rows, unrecordedRun, write } from "./record-mirror.js";
@@ -70,4 +78,34 @@ test("countCurrent and countRemoved accept resources without dates and resources
   expect(countCurrent(mirror, "surveys")).toBe(0);
   expect(countRemoved(mirror, "roster")).toBe(0);
   expect(countRemoved(mirror, "orders")).toBe(rows(mirror, "SELECT 1 FROM orders_removed").length);
+});
+
+test("dates, IDs and keys are looked up only in the current records of a resource", async () => {
+  const mirror = await makeMirror();
+  const days = [3, 1, null, 2, null, 2.5];
+  const dateOf = (n: number | null) => (n === null ? "soon" : new Date(first + n * day).toISOString());
+  write(
+    mirror,
+    orders,
+    days.map((n, index) => order(`o${index + 1}`, { order_date: dateOf(n) })),
+  );
+  write(mirror, roster, [{ relationship_id: "r1" }]);
+  const store = new RecordWriter(mirror, orders, unrecordedRun(2));
+  mirror.transaction(() => store.remove([4, 5], Date.parse("2026-11-02")));
+  const range = { from: first + 2 * day, to: first + 3 * day };
+  expect(countUndated(mirror, "orders")).toBe(1);
+  expect([1, 3, 4, 99].map((id) => findDate(mirror, id))).toEqual([
+    first + 3 * day,
+    null,
+    undefined,
+    undefined,
+  ]);
+  expect([never, range].map((dates) => readCurrentKeys(mirror, "orders", dates).sort())).toEqual([
+    ["o1", "o2", "o3", "o6"],
+    ["o1", "o6"],
+  ]);
+  expect(readCurrentIds(mirror, "orders", range).sort()).toEqual([1, 6]);
+  const nth = (dates: typeof range, n: number) => findNthDate(mirror, "orders", dates, n);
+  expect([0, 1, 2, 3].map((n) => nth(never, n))).toEqual([...[1, 2.5, 3].map((n) => first + n * day), null]);
+  expect([nth(range, 0), nth({ ...range, to: range.from }, 0)]).toEqual([first + 2.5 * day, null]);
 });

@@ -177,6 +177,7 @@ test("openMirrorForPlan rebuilds outdated tables only in a copy, and opens an up
   const { db, path } = await makeMirror();
   const current = await openMirrorForPlan(path);
   expect(current.hasFile).toBe(true);
+  expect(() => current.db.exec("DELETE FROM mirror_info")).toThrow(/readonly/);
   current.db.close();
   const count = "SELECT count(*) FROM sqlite_master WHERE name = 'orders_removed'";
   db.exec("DROP TABLE orders_removed");

@@ -35,6 +35,11 @@ test("for each day, the ranking history has a row for every host whose totals ch
     { date: "2026-11-04", host_id: "b", clicks: 9, sales: 2.5 },
   ]);
   expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
+  const others = "SELECT buy_now_clicks, orders FROM analytics_hosts_snapshots WHERE host_id IS NULL";
+  expect(rows(mirror, others)).toEqual([
+    { buy_now_clicks: 0, orders: 2 },
+    { buy_now_clicks: 0, orders: 1 },
+  ]);
 });
 
 test("the ranking history converts totals that the API sends as strings to numbers", async () => {

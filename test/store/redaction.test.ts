@@ -207,6 +207,13 @@ test("omitting an object deletes the logged changes to its fields, and counts th
   expect(loggedFields(mirror)).toEqual(["total_amount"]);
 });
 
+test("omitting a field of one resource keeps the logged changes to other resources' records with the same key", async () => {
+  const mirror = await withHosts();
+  for (const n of [1, 2]) writeRead(mirror, "roster", [{ relationship_id: "order-2", host: hostOf(n) }]);
+  expect(redactMirror(mirror, [], ["orders:host"]).counts).toEqual({ orders: 3 });
+  expect(loggedFields(mirror)).toEqual(["host_id", "host_username", "total_amount"]);
+});
+
 test("a field is omitted from a list item even if the details of its record do not contain it", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "opportunities", [{ id: "c1", title: "Spring", note: "secret" }]);
