@@ -5,14 +5,17 @@ import { countInterruptedRows, updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange } from "../util/time-ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
+import { findAmountDrift } from "./amount-drift.js";
+import { audit } from "./audit.js";
 import { compareCount, listCountFilters } from "./counts.js";
-import { findAmountDrift, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
+import { requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { planDated, readPlanState } from "./plan.js";
-import { describeFaultySlices, readByPage } from "./read-by-page.js";
+import { readByPage } from "./read-by-page.js";
 import { readRanges } from "./read-range.js";
-import { audit, reconcile } from "./reconcile.js";
+import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } from "./run.js";
+import { describeFaultySlices } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
   const { options, readUntil, requested, resource } = session;

@@ -5,8 +5,9 @@ import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
+import { resolveCopies } from "./copies.js";
 import { rangeQuery, readSortedDates } from "./dates.js";
-import { readByPage, resolveCopies } from "./read-by-page.js";
+import { readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun } from "./run.js";
 
 /** A response that contains all the records in `range`. */

@@ -1,9 +1,8 @@
 import { countPages } from "../api/pagination.js";
-import type { CoveredRange, FaultySlice } from "../store/coverage.js";
 import type { SyncState } from "../store/sync-state.js";
 import { pluralize } from "../util/format-text.js";
-import { allTime, clipRanges, describeRange, mergeRanges, type TimeRange } from "../util/time-ranges.js";
-import { hourMs } from "../util/timestamps.js";
+import { allTime, describeRange, mergeRanges } from "../util/time-ranges.js";
+import { type AmountDrift, confirmDrift, warnOfDrift } from "./amount-drift.js";
 import {
   allRecords,
   type CountComparison,
@@ -18,79 +17,9 @@ import {
   splitCount,
   sumCounts,
 } from "./counts.js";
-import { type AmountDrift, confirmDrift, findChangedDays, groupDays, warnOfDrift } from "./daily-totals.js";
-import { readByPage } from "./read-by-page.js";
+import { findChangedDays, groupDays } from "./daily-totals.js";
 import { readRange, readRanges } from "./read-range.js";
 import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
-
-/**
- * The audit skips dates read within the last 20 hours, so that a second sync on the same day audits different records.
- */
-const restMs = 20 * hourMs;
-
-/**
- * Re-reads a few old records in each run, because some changes affect neither a count nor a daily total. A cursor moves
- * from the newest date to the oldest and then starts over, so every record is re-read after a limited number of runs.
- */
-export async function audit(run: DatedRun): Promise<void> {
-  const { api, mirror, options, readUntil, state } = run;
-  const coverage = state.coverage();
-  const oldest = coverage[0]?.from ?? readUntil;
-  const budget = new Budget(api, options.auditRequests);
-  const cursor = state.cursor() ?? readUntil;
-  const parts = planAudit(coverage, state.faultySlices(), cursor, readUntil - restMs);
-  for (const { isFaulty, ...range } of parts) {
-    if (budget.remaining <= 0) break;
-    if (isFaulty) {
-      await readByPage(run, range, budget);
-      continue;
-    }
-    const reached = await readRange(run, range, budget);
-    // After the oldest date, the audit starts over at the newest.
-    const next = reached > oldest ? reached - 1 : readUntil;
-    mirror.transaction(() => state.setCursor(next));
-  }
-}
-
-interface AuditedPart extends TimeRange {
-  isFaulty: boolean;
-}
-
-/**
- * Returns the stale dates and faulty slices to audit. The slices come first if one of them was read longer ago than the
- * date at the cursor, so that neither the slices nor the dates are neglected.
- * @param staleBefore only dates and slices last read before this time are audited
- */
-export function planAudit(
-  coverage: readonly CoveredRange[],
-  faultySlices: readonly FaultySlice[],
-  cursor: number,
-  staleBefore: number,
-): AuditedPart[] {
-  const isStale = ({ readAt }: CoveredRange) => readAt < staleBefore;
-  const stale = coverage.filter(isStale);
-  const slices = faultySlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
-  const dates = rotateAtCursor(stale, cursor).map((range) => ({ ...range, isFaulty: false }));
-  const faulty = slices.map((slice) => ({ ...slice, isFaulty: true }));
-  const atCursor = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
-  return wasReadEarlier(slices[0], atCursor) ? [...faulty, ...dates] : [...dates, ...faulty];
-}
-
-/**
- * Returns the dates before the cursor, newest first, and then the dates after it. Adjacent dates are merged into one
- * range, even if earlier runs read them separately, so that every request returns a full page.
- */
-function rotateAtCursor(coverage: readonly CoveredRange[], cursor: number): TimeRange[] {
-  const beforeCursor = { from: Number.NEGATIVE_INFINITY, to: cursor };
-  const afterCursor = { from: cursor + 1, to: Number.POSITIVE_INFINITY };
-  return [beforeCursor, afterCursor].flatMap((dates) =>
-    mergeRanges(clipRanges(coverage, dates)).toReversed(),
-  );
-}
-
-function wasReadEarlier(slice: FaultySlice | undefined, dates: CoveredRange | undefined): boolean {
-  return slice !== undefined && dates !== undefined && slice.readAt < dates.readAt;
-}
 
 const maxRounds = 4;
 

@@ -1,4 +1,4 @@
-import { Forbidden, failureScope, findForbidden, Incomplete, Stopped } from "../errors.js";
+import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
 import { findResource } from "../resources/registry.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
@@ -7,10 +7,16 @@ import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "..
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { pluralize } from "../util/format-text.js";
 import { silentReporter } from "../util/reporter.js";
-import { errorReason } from "../util/system-errors.js";
 import { formatDuration, formatInstant, formatStart } from "../util/timestamps.js";
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
+import {
+  createAccessDeniedError,
+  forEachResource,
+  retryHint,
+  throwIfFailed,
+  toError,
+} from "./each-resource.js";
 import { estimateList, readCompleteList, readRanking } from "./list-strategies.js";
 import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
@@ -244,101 +250,4 @@ function formatResult(run: RunRow, result: Partial<SyncResult>): string {
     ? `not all older ${resource} were read`
     : `older ${resource} were never requested; \`--full\` reads them`;
   return `${verifiedBy} from ${formatStart(from)} (${older})`;
-}
-
-/** The hint for a failed or incomplete run, unless there is a more specific one. */
-const retryHint = "the data read so far is kept; run the same command again";
-
-interface Failure {
-  resource: Resource;
-  error: Error;
-}
-
-interface ResourceResults {
-  failures: Failure[];
-  succeeded: number;
-  notTried: readonly Resource[];
-}
-
-/**
- * Calls `work` for each resource in turn. If `work` fails for one, continues with the next, unless the API is down.
- * @throws errors that affect every resource, such as a rejected key
- */
-export async function forEachResource(
-  resources: readonly Resource[],
-  work: (resource: Resource) => Promise<{ error: Error | null; isSkipped?: boolean }>,
-): Promise<ResourceResults> {
-  const results: ResourceResults = { failures: [], succeeded: 0, notTried: [] };
-  for (const [index, resource] of resources.entries()) {
-    const { error, isSkipped } = await work(resource).catch((thrown: unknown) => ({
-      error: toError(thrown),
-      isSkipped: false,
-    }));
-    if (error === null) {
-      results.succeeded += 1;
-      continue;
-    }
-    const scope = failureScope(error);
-    if (scope === "command") throw error;
-    if (!isSkipped) results.failures.push({ resource, error });
-    if (scope === "outage") return { ...results, notTried: resources.slice(index + 1) };
-  }
-  return results;
-}
-
-/**
- * Throws if any resource failed or all were skipped.
- * @param total the number of requested resources
- * @throws Incomplete if some resources succeeded; otherwise, the first error
- */
-export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
-  if (failures.length === 0 && succeeded > 0) return;
-  const [first] = failures;
-  if (!first)
-    throw new Forbidden("The key and the plan allow access to none of these resources.", {
-      hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
-    });
-  if (succeeded === 0) throw first.error;
-  const texts = describeFailures(failures);
-  if (notTried.length > 0)
-    texts.push(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
-  const hints = failures.flatMap(({ error }) => {
-    const denial = findForbidden(error);
-    if (denial) return denial.hint ?? [];
-    return (error instanceof Incomplete && error.hint) || retryHint;
-  });
-  throw new Incomplete(`${failures.length} of ${pluralize(total, "resource")} failed: ${texts.join(" ")}`, {
-    hint: [...new Set(hints)].join("; "),
-  });
-}
-
-/** Describes each failure in one sentence. Resources that lost access for the same reason share a sentence. */
-function describeFailures(failures: readonly Failure[]): string[] {
-  const groups = new Map<string, [Failure, ...Failure[]]>();
-  for (const failure of failures) {
-    const { error, resource } = failure;
-    const lostAccess = error instanceof Incomplete ? findForbidden(error) : null;
-    const key = lostAccess?.message ?? resource.name;
-    const group = groups.get(key);
-    if (group) group.push(failure);
-    else groups.set(key, [failure]);
-  }
-  return [...groups].map(([reason, group]) => {
-    if (group.length === 1) return describeFailure(group[0]);
-    const names = group.map(({ resource }) => resource.name).join(", ");
-    return `${names} were read before, but are now refused: ${reason}`;
-  });
-}
-
-function describeFailure({ resource, error }: Failure): string {
-  return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
-}
-
-export function createAccessDeniedError({ name }: Resource, cause: Forbidden): Incomplete {
-  const message = `${name} was read before, but is now refused: ${cause.message}`;
-  return new Incomplete(message, { hint: cause.hint, cause });
-}
-
-export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

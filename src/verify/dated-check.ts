@@ -2,6 +2,13 @@ import type { DatedStrategy } from "../resources/resource.js";
 import { countCurrent, countUndated, findNthDate } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
 import {
+  type AmountDrift,
+  describeDrift,
+  findAmountDrift,
+  isSampleUnchanged,
+  selectOldest,
+} from "../sync/amount-drift.js";
+import {
   type CountComparison,
   compareCount,
   compareCovered,
@@ -16,18 +23,9 @@ import {
   subtractFuture,
   sumCounts,
 } from "../sync/counts.js";
-import {
-  type AmountDrift,
-  describeDrift,
-  findAmountDrift,
-  findChangedDays,
-  isSampleUnchanged,
-  requestDailyTotals,
-  selectOldest,
-  warnOfMissingTotals,
-} from "../sync/daily-totals.js";
-import { describeFaultySlices } from "../sync/read-by-page.js";
+import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
 import { Budget, type CountSums, type DatedSession, type ResourceRun } from "../sync/run.js";
+import { describeFaultySlices } from "../sync/slices.js";
 import { pluralize } from "../util/format-text.js";
 import {
   allTime,

@@ -5,6 +5,7 @@ import { completedVerify, writeVerifyFinding } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
+import { toError } from "../sync/each-resource.js";
 import {
   endRun,
   hasStrategy,
@@ -13,7 +14,7 @@ import {
   type SyncSession,
   startRun,
 } from "../sync/run.js";
-import { syncResource, toError, warnOfUnexpectedValues } from "../sync/sync-resources.js";
+import { syncResource, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";

@@ -8,7 +8,7 @@ import {
   isSampleUnchanged,
   selectOldest,
   warnOfDrift,
-} from "../../src/sync/daily-totals.js";
+} from "../../src/sync/amount-drift.js";
 import { readRange } from "../../src/sync/read-range.js";
 import { dayRange, startOfDay, utcDay } from "../../src/util/time-ranges.js";
 import { makeMirror } from "../support/mirror.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planAudit } from "../../src/sync/reconcile.js";
+import { planAudit } from "../../src/sync/audit.js";
 
 const first = Number.NEGATIVE_INFINITY;
 /** Days are numbered from 0 to 100. Dates that were read before day 100 are stale. */

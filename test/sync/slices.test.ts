@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  describeFaultySlices,
-  readSlice,
-  type SliceReading,
-  storeSlice,
-} from "../../src/sync/read-by-page.js";
 import { endRun } from "../../src/sync/run.js";
+import { describeFaultySlices, readSlice, type SliceReading, storeSlice } from "../../src/sync/slices.js";
 import { dayRange, utcDay } from "../../src/util/time-ranges.js";
 import { makeMirror } from "../support/mirror.js";
 import { at, day, noon, orderAt } from "../support/records.js";

@@ -1,0 +1,103 @@
+import type { DatedStrategy } from "../resources/resource.js";
+import { countCurrent, openRecordComparison, recordKey } from "../store/records.js";
+import { addNotice } from "../store/schema-issues.js";
+import type { SyncState, TotalsByDay } from "../store/sync-state.js";
+import { pluralize } from "../util/format-text.js";
+import { contains, dayRange, mergeRanges, type TimeRange } from "../util/time-ranges.js";
+import { formatInstant } from "../util/timestamps.js";
+import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
+import { rangeQuery } from "./dates.js";
+import { readList } from "./read-list.js";
+import type { DatedRun, ResourceRun } from "./run.js";
+
+/**
+ * A change in the amounts for most days, but not in the record counts. This happens when the API converts amounts from
+ * another currency and the exchange rate moves. If no record in a sample of these days has changed, the run stops
+ * comparing amounts.
+ */
+export interface AmountDrift {
+  days: string[];
+  /** The number of days whose totals were compared. */
+  compared: number;
+}
+
+/** The maximum number of records in a sample. A sample of a single day may have more. */
+const maxSampledRecords = 500;
+
+export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null): AmountDrift | null {
+  const covered = mergeRanges(state.coverage());
+  const days: string[] = [];
+  let compared = 0;
+  for (const [day, stored] of state.storedTotals.all()) {
+    const now = apiTotals?.get(day);
+    if (now === undefined || !contains(covered, dayRange(day))) continue;
+    compared += 1;
+    if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
+  }
+  // If the amounts changed on only a few days, the cause may be changed records.
+  return days.length > compared / 2 ? { days: days.sort(), compared } : null;
+}
+
+/** Selects the oldest of the given days, because old records rarely change. */
+export function selectOldest(state: SyncState, days: readonly string[]): TimeRange[] {
+  const sample: string[] = [];
+  let records = 0;
+  for (const day of days) {
+    records += state.count(dayRange(day));
+    if (sample.length > 0 && records > maxSampledRecords) break;
+    sample.push(day);
+  }
+  return groupDays(state, sample);
+}
+
+/**
+ * Returns true if the amounts changed although the records did not. To find out, compares a sample: the oldest of the
+ * drifting days that this run has not read yet. Returns false at once if the sample would contain all of these days,
+ * because the caller can then re-read them like any other changed days.
+ */
+export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<boolean> {
+  const { apiTotals, state } = run;
+  // The days that this run has read no longer differ, because their new totals have been stored.
+  const stillDiffering = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
+  const days = drift.days.filter((day) => stillDiffering.has(day));
+  const sample = selectOldest(state, days);
+  if (days.every((day) => contains(sample, dayRange(day)))) return false;
+  return await isSampleUnchanged(run, sample);
+}
+
+/** True if the API and the mirror have the same records in the given ranges. Writes nothing. */
+export async function isSampleUnchanged(
+  run: ResourceRun<DatedStrategy>,
+  sample: readonly TimeRange[],
+): Promise<boolean> {
+  const { mirror, resource } = run;
+  const compare = openRecordComparison(mirror, resource);
+  for (const range of sample) {
+    const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
+    const records = [...list.records.values()].map(({ record }) => record);
+    const isSame = records.every(
+      (record, position) => compare(record, recordKey(resource, record, position)) === "same",
+    );
+    if (!list.isComplete || !isSame || records.length !== countCurrent(mirror, resource.name, range))
+      return false;
+  }
+  return true;
+}
+
+export function warnOfDrift(
+  { clock, mirror, reporter, resource }: DatedRun,
+  { compared, days }: AmountDrift,
+): void {
+  const at = formatInstant(clock.now());
+  if (mirror.transaction(() => addNotice(mirror, `drift:${resource.name}`, at)))
+    reporter.warn(
+      `${resource.name}: the API's amounts for ${days.length} of ${pluralize(compared, "day")} changed at once, although no ` +
+        "record from the oldest of these days has changed. This happens when the API converts amounts from another currency. " +
+        "Runs then compare counts instead, and detect a change to an old amount only when the audit re-reads the record " +
+        "(`--audit`)",
+    );
+}
+
+export function describeDrift({ compared, days }: AmountDrift): string {
+  return `amounts were not compared, because those for ${days.length} of ${pluralize(compared, "day")} changed at once, although no record from the oldest of these days has changed`;
+}

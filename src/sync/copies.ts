@@ -1,0 +1,76 @@
+import type { SkippedCopy } from "../store/record-writer.js";
+import { findDate, recordDate, recordKey } from "../store/records.js";
+import { containsInstant, startOfSecond, type TimeRange } from "../util/time-ranges.js";
+import type { DatedRun } from "./run.js";
+import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
+
+/** The maximum number of mirrored records to look up for the copies in one response. */
+const maxLookups = 10;
+
+/**
+ * Resolves the copies in a response: records that were skipped because the mirror contains a record with the same ID and
+ * a newer date. If the API no longer lists the record for the newer date, it has moved to the older date. Otherwise, the
+ * API lists its ID for both dates.
+ * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
+ */
+export async function resolveCopies(
+  run: DatedRun,
+  copies: readonly SkippedCopy[],
+  requestedAt: number,
+): Promise<void> {
+  const { mirror, resource, state } = run;
+  let lookups = 0;
+  for (const copy of copies) {
+    const newerDate = findDate(mirror, copy.id) ?? null;
+    const olderDate = recordDate(resource, copy.value);
+    if (newerDate === null || olderDate === null) {
+      mirror.transaction(() => acceptCopy(run, copy, requestedAt));
+      continue;
+    }
+    if (!isReadByRun(run, newerDate) && lookups < maxLookups) {
+      lookups += 1;
+      await lookUp(run, newerDate);
+    }
+    mirror.transaction(() => {
+      if (!isReadByRun(run, newerDate)) postponeCopy(run, copy, newerDate);
+      // Reading a date marks the records that the API did not return for it as missing.
+      else if (state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
+      else rejectCopy(run, copy, olderDate, requestedAt);
+    });
+  }
+}
+
+/** Reads the second of a date. Copies in this response are left to the comparison of counts. */
+async function lookUp(run: DatedRun, date: number): Promise<void> {
+  storeSlice(run, await readSlice(run, secondRange(date)));
+}
+
+/** Replaces the mirrored record with the copy, because the record has moved to the older date. */
+function acceptCopy({ state, writer }: DatedRun, { id, value }: SkippedCopy, requestedAt: number): void {
+  writer.replace(value, requestedAt);
+  state.missing.delete([id]);
+}
+
+/** Keeps the newer record, and marks the second of the copy as faulty, because the API lists the ID for both dates. */
+function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number, requestedAt: number): void {
+  const { resource, runId, state } = run;
+  const range = secondRange(olderDate);
+  const fault = describeRepeatedId(recordKey(resource, value, 0));
+  const faulty = { ids: [id], added: [], fault };
+  state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], faulty });
+}
+
+/** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */
+function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
+  if (state.isCovered(newerDate)) state.missing.add([id], state.coverage());
+}
+
+function secondRange(date: number): TimeRange {
+  const from = startOfSecond(date);
+  return { from, to: from + 999 };
+}
+
+function isReadByRun({ runId, state }: DatedRun, date: number): boolean {
+  const readings = [...state.coverage(), ...state.faultySlices()];
+  return readings.some((range) => range.runId === runId && containsInstant(range, date));
+}

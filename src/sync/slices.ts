@@ -1,0 +1,101 @@
+import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
+import { countUndated, readCurrentKeys } from "../store/records.js";
+import { pluralize } from "../util/format-text.js";
+import { describeRange, type TimeRange } from "../util/time-ranges.js";
+import { findDateFault, rangeQuery } from "./dates.js";
+import {
+  describeIncompleteList,
+  groupByResponse,
+  type List,
+  type ListRecord,
+  readList,
+} from "./read-list.js";
+import type { DatedRun, DatedSession } from "./run.js";
+
+/** A slice (a date range that is read by page number) and the records that the API returned for it. */
+export interface SliceReading {
+  slice: TimeRange;
+  list: List;
+  valid: readonly ListRecord[];
+  faulty: readonly ListRecord[];
+  /** A description of the first faulty record, or null if there is none. */
+  fault: string | null;
+}
+
+export async function readSlice(run: DatedRun, slice: TimeRange): Promise<SliceReading> {
+  const { mirror, resource } = run;
+  const list = await readList(run, {
+    query: rangeQuery(resource.strategy, slice),
+    mirroredKeys: readCurrentKeys(mirror, resource.name, slice),
+  });
+  const repeated = new Set(list.repeated);
+  const valid: ListRecord[] = [];
+  const faulty: ListRecord[] = [];
+  let firstFault: string | null = null;
+  for (const [id, listed] of list.records) {
+    const dateFault = findDateFault(resource, listed.record, slice);
+    const fault = repeated.has(id) ? describeRepeatedId(id) : dateFault && `\`${id}\`: ${dateFault}`;
+    if (fault === null) valid.push(listed);
+    else faulty.push(listed);
+    firstFault ??= fault;
+  }
+  return { slice, list, valid, faulty, fault: firstFault };
+}
+
+export function describeRepeatedId(id: string): string {
+  return `\`${id}\` is listed more than once`;
+}
+
+/**
+ * Stores all records in a slice in one transaction. If any record is faulty, nothing in the slice is removed. If the list
+ * never settled (A9), the run is incomplete.
+ * @returns the copies of mirrored records, which are still to be resolved
+ */
+export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] {
+  const { fault, faulty, list, slice, valid } = reading;
+  const { apiTotals, mirror, progress, runId, state } = run;
+  const { isComplete, requestedAt } = list;
+  if (!isComplete && list.repeated.length === 0)
+    run.unsettledSlices.push(`${describeRange(slice)} ${describeIncompleteList(list)}`);
+  return mirror.transaction(() => {
+    const writtenValid = writeList(run, valid, false);
+    const writtenFaulty = writeList(run, faulty, true);
+    progress.addRows(list.records.size);
+    const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
+    state.applyReading(
+      {
+        runId,
+        range: slice,
+        requestedAt,
+        isComplete,
+        ids: writtenValid.ids,
+        changed: writtenValid.addedOrChanged > 0 ? slice : null,
+        faulty: fault === null ? null : { ids: faultyIds, added: writtenFaulty.added, fault },
+      },
+      { apiTotals },
+    );
+    return [...writtenValid.copies, ...writtenFaulty.copies];
+  });
+}
+
+function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFaulty: boolean): WrittenRecords {
+  const responses = groupByResponse(records).map(({ items, requestedAt }) =>
+    writer.write(items, { readAt: requestedAt, isFaulty }),
+  );
+  return {
+    added: responses.flatMap(({ added }) => added),
+    ids: responses.flatMap(({ ids }) => ids),
+    copies: responses.flatMap(({ copies }) => copies),
+    addedOrChanged: responses.reduce((sum, { addedOrChanged }) => sum + addedOrChanged, 0),
+  };
+}
+
+/** Describes the fault in the newest faulty slice and the number of faulty records. Returns null if there are none. */
+export function describeFaultySlices({ mirror, resource, state }: DatedSession): string | null {
+  const newest = state.faultySlices().at(-1);
+  const undated = countUndated(mirror, resource.name);
+  if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
+  const records = pluralize(state.faultyIds().size, "such record");
+  const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
+  return `${newest.fault} (${records}${unreadable})`;
+}
