@@ -142,7 +142,7 @@ export class TypeFinder {
   add(row: Row): void {
     for (const [index, types] of this.#candidates.entries()) {
       const value = row[index] ?? null;
-      if (types.length === 0 || value === null) continue;
+      if (value === null) continue;
       this.#isKnown[index] = true;
       // A type later in the list does not always fit the values that an earlier type fits.
       const fits = (type: ColumnType) => type.convert(value) !== undefined;
@@ -170,8 +170,9 @@ const digestKey = "brandapi.digest";
 
 /** Reads the digest of the rows from a file's footer. Returns undefined if the file or its digest is missing. */
 export async function readDigest(path: string): Promise<string | undefined> {
-  const file = await asyncBufferFromFile(path).catch(() => undefined);
-  const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
+  const footer = await asyncBufferFromFile(path)
+    .then((file) => parquetMetadataAsync(file))
+    .catch(() => undefined);
   return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
 }
 

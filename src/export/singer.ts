@@ -96,7 +96,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
 export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
   if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
-  if (type === "number") return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+  if (type === "number") return Number.isFinite(value) ? value : undefined;
   const text = String(value);
   if (type === "date") return daysSince1970(text) === undefined ? undefined : text;
   if (type !== "timestamp") return text;
@@ -190,7 +190,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // Singer targets need a key, even if the key's value does not fit the column's type.
+        // Singer targets need a key, even if the profile omits the ID.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;

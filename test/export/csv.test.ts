@@ -190,15 +190,26 @@ test.each(formulas.map(([text, safe]) => [visible(text), text, safe]))(
 );
 
 test.each(
-  ["f;g - 1", "i\n- a list\n@name\n+1", "a,=1", "a=1", "-5.00", "+5", "-5,000.25", "-5e3", "+1.5E-7", ""].map(
-    (text) => [visible(text), text],
-  ),
+  [
+    "f;g - 1",
+    "a\nb=1",
+    "i\n- a list\n@name\n+1",
+    "a,=1",
+    "a=1",
+    "-5.00",
+    "+5",
+    "-5,000.25",
+    "-5e3",
+    "+1.5E-7",
+    "",
+  ].map((text) => [visible(text), text]),
 )("--excel does not change %s, which contains no formula", (_, text) => {
   expect(neutralizeFormulas(text)).toBe(text);
 });
 
 test.each([
   ["=1", ["1 cell would run as a formula in a spreadsheet; add `--excel` to export plain text"]],
+  ["a;=1", ["1 cell would run as a formula in a spreadsheet; add `--excel` to export plain text"]],
   ["-1", []],
 ])("a CSV export of the text %j prints the warnings %j", (text, warnings) => {
   const printed: string[] = [];

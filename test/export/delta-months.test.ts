@@ -175,15 +175,23 @@ test("the columns of several brands are merged by name, and keep or widen their 
     expect([modificationTime, size > 100, stats]).toEqual([5, true, '{"numRecords":1}']);
 });
 
-test("of other brands' files, only those with a retyped column are replaced", async () => {
+test("of other brands' files, only those with a retyped column are replaced, by files with the same values", async () => {
   const folder = makeHome();
   await exportTo(folder, tableOf({ id: "text" }, [["a", "2026-10"]]));
-  await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["c", 1, "2026-10"]], "reed"));
+  const rowsOfReed: Row[] = [
+    ["c", 1, "2026-10"],
+    [null, null, "2026-10"],
+  ];
+  const reed = tableOf({ id: "text", n: "integer" }, rowsOfReed, "reed");
+  await exportTo(folder, reed);
   await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["b", 1, "2026-10"]], "moss"));
   const [unchanged = "", converted = ""] = (await readDeltaLog(folder)).files.keys();
   await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["b", "x", "2026-10"]], "moss"));
   const { files } = await readDeltaLog(folder);
   expect([files.size, files.has(unchanged), files.has(converted)]).toEqual([3, true, false]);
+  const comparison = await compareWith(folder, reed);
+  const path = join(folder, comparison.files.get("2026-10")?.path ?? "");
+  expect(await compareRows(reed, "2026-10", comparison, path)).toBe(2);
 });
 
 test("a missing file of another brand prevents a change of a column's type, but not a new column", async () => {

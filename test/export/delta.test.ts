@@ -83,6 +83,7 @@ test("a Delta export writes a log and, for each month, a file with the mirror's 
   expect(actions[1]).toEqual({ protocol: { minReaderVersion: 1, minWriterVersion: 2 } });
   expect(actions[2]?.metaData).toMatchObject({ partitionColumns: ["month"] });
   const { fields } = JSON.parse(String(actions[2]?.metaData?.schemaString)) as { fields: JsonObject[] };
+  expect(fields[0]).toEqual({ name: "id", type: "string", nullable: true, metadata: {} });
   const types = Object.fromEntries(fields.map(({ name, type }) => [name, type]));
   const [order_date, total_amount] = ["timestamp", "decimal(18,6)"];
   expect(types).toMatchObject({ order_date, total_amount, is_cancelled: "boolean", month: "string" });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { readSingerState, singerSchema, singerValue } from "../../src/export/singer.js";
+import { writeInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
@@ -356,6 +357,19 @@ test.each([
   expect(JSON.parse(schema ?? "").key_properties.join(" ")).toBe(keys);
   const [record] = target().take(out);
   if (name === "gifts") expect(record?.record.record_key).toBe("1");
+});
+
+test("a Singer export sends the key of each record, even if the profile omits the ID", async () => {
+  const mirror = await makeMirror();
+  mirror.transaction(() => writeInfo(mirror, "omit", '["host"]'));
+  writeRead(mirror, "recommendations", [{ host: { id: "h" }, products: [] }]);
+  mirror.db.close();
+  const { out } = await brandapi(["export", "recommendations", "--singer", "--db", mirror.path]);
+  expect(
+    target()
+      .take(out)
+      .map(({ record }) => record.host_id),
+  ).toEqual(["h"]);
 });
 
 test("a Singer export sends all rows of a table without a history every time", async () => {

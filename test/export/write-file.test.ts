@@ -105,19 +105,22 @@ test("an export can write a file whose name has the maximum length", async () =>
   expect(readdirSync(home)).toEqual([name]);
 });
 
-test("an export writes to a named pipe without replacing it", async () => {
+test.each([
+  ["pipe.csv", "cat"],
+  ["pipe.csv.gz", "zcat"],
+])("an export writes to the named pipe `%s` without replacing it", async (name, command) => {
   const db = await mirrorOfOrders(1);
   const home = makeHome();
-  const path = join(home, "pipe");
+  const path = join(home, name);
   execFileSync("mkfifo", [path]);
-  const reader = spawn("cat", [path], { stdio: ["ignore", "pipe", "ignore"] });
+  const reader = spawn("sh", ["-c", `${command} < ${path}`], { stdio: ["ignore", "pipe", "ignore"] });
   const [{ code }, output] = await Promise.all([
-    brandapi(["export", "orders", "--csv", "-o", path, "--db", db]),
+    brandapi(["export", "orders", "-o", path, "--db", db]),
     text(reader.stdout),
   ]);
   expect([code, output.split("\n").length]).toEqual([0, 3]);
   expect(statSync(path).isFIFO()).toBe(true);
-  expect(readdirSync(home)).toEqual(["pipe"]);
+  expect(readdirSync(home)).toEqual([name]);
 });
 
 test("an export keeps the previous file and leaves no temporary files if reading rows fails", async () => {
