@@ -66,9 +66,9 @@ function sanitize(text: string, maxBytes: number, extension = ""): string {
   if (name === "") return `file${extension}`;
   if (Buffer.byteLength(name) <= maxBytes) return name;
   const suffix = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? "";
-  const stem = Buffer.from(name.slice(0, name.length - suffix.length));
+  const start = Buffer.from(name).toString("utf8", 0, maxBytes - Buffer.byteLength(suffix));
   // A character that was cut in half is decoded as U+FFFD, so remove it.
-  const cut = stem.toString("utf8", 0, maxBytes - Buffer.byteLength(suffix)).replace(/\ufffd+$/, "");
+  const cut = start.replace(/\ufffd+$/, "");
   return trimEnd(cut) + suffix;
 }
 

@@ -17,7 +17,7 @@ export interface FileVersion {
 
 /**
  * An incomplete download. Its bytes are in `<path>.part`, and their version is in `<path>.etag`. If the version is
- * unknown, the download cannot be resumed, so the bytes are deleted when the partial file is opened or closed.
+ * unknown, the download cannot be resumed, so the bytes are deleted when the download starts over or ends.
  */
 export class PartialFile {
   length = 0;
@@ -38,7 +38,6 @@ export class PartialFile {
       file.length = (await file.handle.stat()).size;
       file.version = await readFileVersion(path + versionSuffix);
       file.resumedFrom = file.length;
-      if (!file.version) await file.restart();
       return file;
     } catch (error) {
       await file.handle.close();

@@ -8,7 +8,11 @@ test("downloadPath escapes the source and ID, and returns null if the ID cannot 
     "/content/up%2Fload/..%2Fa%3Fb%23c/download",
   );
   for (const id of ["..", "\ud800", "x".repeat(20_000)])
-    expect(downloadPath({ source: "upload", id })).toBe(null);
+    for (const file of [
+      { source: "upload", id },
+      { source: id, id: "7d5c1a52" },
+    ])
+      expect(downloadPath(file)).toBe(null);
 });
 
 test.each([

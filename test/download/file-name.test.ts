@@ -108,7 +108,9 @@ test("a long file name is truncated at a character boundary and keeps its extens
   expect(name.endsWith("🏔.jpeg")).toBe(true);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);
   const maxStem = 195 - prefix.length - ".mp4".length;
-  expect(nameFor({ filename: `${"a".repeat(2_000)}.mp4` })).toBe(`${prefix}${"a".repeat(maxStem)}.mp4`);
+  expect(nameFor({ filename: `V1.2 ${"a".repeat(2_000)}.mp4` })).toBe(
+    `${prefix}V1.2 ${"a".repeat(maxStem - 5)}.mp4`,
+  );
   const exact = `${"a".repeat(maxStem)}.mp4`;
   expect(nameFor({ filename: exact })).toBe(prefix + exact);
   expect(nameFor({ filename: `${"a".repeat(maxStem - 1)} and more.mp4` })).toBe(

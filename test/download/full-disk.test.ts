@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { replaceFileFunction } from "../support/files.js";
-import { brandWithFiles, download } from "./support.js";
+import { brandWithFiles, download, requestedFile } from "./support.js";
 
 const disk = { code: "" };
+/** The files that were flushed to disk, with their sizes at that time. */
+const flushed: [path: string, size: number][] = [];
 
 replaceFileFunction("open", (open) => async (...args) => {
   const handle = await open(...args);
@@ -15,7 +17,18 @@ replaceFileFunction("open", (open) => async (...args) => {
     if (disk.code !== "") throw error;
     await append(...data);
   };
+  const sync = handle.sync.bind(handle);
+  handle.sync = async () => {
+    flushed.push([String(args[0]), (await handle.stat()).size]);
+    await sync();
+  };
   return handle;
+});
+
+test("a downloaded file is flushed to disk before it is renamed", async () => {
+  flushed.length = 0;
+  const { files } = await download(await brandWithFiles({ a: {} }));
+  expect(flushed).toEqual([[`${files[0]?.path}.part`, 2_000]]);
 });
 
 test.each([
@@ -35,6 +48,8 @@ test.each([
     expect(run).toMatchObject({ code: 3, files: [], summary: undefined });
     expect(run.err).toContain(reason);
     expect(run.err).not.toContain(code);
+    // Each of the four concurrent downloads was attempted only once.
+    expect(run.requests.filter(requestedFile).length).toBeLessThanOrEqual(4);
     expect((await download(brand)).summary).toMatchObject({ downloaded: 8 });
   },
 );

@@ -86,7 +86,7 @@ test("an interrupted download leaves a partial file, and the next run downloads 
     "user-agent": expect.stringMatching(/^brandapi\//),
   });
   expect(again.files[0]).toMatchObject({ resumed_from: half, bytes: size });
-  for (const file of again.files) expect(isComplete(file)).toBe(true);
+  expect(again.files.map((file) => isComplete(file))).toEqual([true]);
   expect(listFolder(brand)).toHaveLength(1);
 });
 
@@ -114,7 +114,7 @@ test.each<[string, Fault]>([
     const again = await download(brand);
     expect(requests.map(({ headers }) => headers.range)).toEqual([`bytes=${half}-`, undefined]);
     expect(again.files[0]).toMatchObject({ resumed_from: 0 });
-    for (const file of again.files) expect(isComplete(file)).toBe(true);
+    expect(again.files.map((file) => isComplete(file))).toEqual([true]);
     expect(listFolder(brand)).toHaveLength(1);
   },
 );
@@ -127,7 +127,7 @@ test("a download restarts from the first byte if the file has changed, even if t
   const requests = again.requests.filter((request) => requestedFile(request));
   expect(requests.map(({ headers, status }) => [headers["if-range"], status])).toEqual([['"before"', 200]]);
   expect(again.files[0]).toMatchObject({ resumed_from: 0 });
-  for (const file of again.files) expect(isComplete(file)).toBe(true);
+  expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
 const validVersion = { header: "etag", validator: '"v1"', length: size };
@@ -146,7 +146,7 @@ test.each([
   if (version !== null) writeFileSync(`${path}.etag`, version);
   const again = await download(brand);
   expect(again.requests.find((request) => requestedFile(request))?.headers.range).toBeUndefined();
-  for (const file of again.files) expect(isComplete(file)).toBe(true);
+  expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
 test("a partial file that is identified by its modification time is resumed by the next run", async () => {
@@ -159,7 +159,7 @@ test("a partial file that is identified by its modification time is resumed by t
   const again = await download(brand);
   expect(requests.map((request) => request.headers["if-range"])).toEqual([validator]);
   expect(again.files[0]).toMatchObject({ resumed_from: half });
-  for (const file of again.files) expect(isComplete(file)).toBe(true);
+  expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
 test("an attempt resumes after the bytes of the previous attempt, unless that received none", async () => {
@@ -172,12 +172,17 @@ test("an attempt resumes after the bytes of the previous attempt, unless that re
   const { files } = await download(brand);
   expect(requests.map((request) => request.headers.range)).toEqual([undefined, undefined, `bytes=${half}-`]);
   expect(files[0]).toMatchObject({ resumed_from: 0 });
-  for (const file of files) expect(isComplete(file)).toBe(true);
+  expect(files.map((file) => isComplete(file))).toEqual([true]);
 });
 
 test.each<[string, string, Record<string, string>, string | undefined]>([
   ["a strong ETag", "is resumed", { etag: '"v-1"' }, '"v-1"'],
-  ["a weak ETag", "is downloaded again from the start", { etag: 'W/"v1"' }, undefined],
+  [
+    "a weak ETag",
+    "is downloaded again from the start",
+    { etag: 'W/"v1"', "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT" },
+    undefined,
+  ],
   ["neither ETag nor Last-Modified", "is downloaded again from the start", {}, undefined],
   [
     "a Last-Modified 60 seconds before its Date",
@@ -220,15 +225,18 @@ test("if a run is killed between downloading the last byte and renaming the file
   leavePartial(size);
   const again = await download(brand);
   expect(again.requests.filter((request) => requestedFile(request))).toEqual([]);
-  for (const file of again.files) expect(isComplete(file)).toBe(true);
+  expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
-test("a partial file with all bytes is downloaded again if the library reports a different size", async () => {
+test.each([
+  ["the size reported by the file host", half, half, undefined],
+  ["the size reported by the library", size, 2 * size, `bytes=${size}-`],
+])("a partial file is not complete if it has only %s", async (_, count, length, range) => {
   const { brand, leavePartial } = await brandWithDamagedFile();
-  leavePartial(half, { length: half });
+  leavePartial(count, { length });
   const again = await download(brand);
-  expect(again.requests.find((request) => requestedFile(request))?.headers.range).toBeUndefined();
-  for (const file of again.files) expect(isComplete(file)).toBe(true);
+  expect(again.requests.find((request) => requestedFile(request))?.headers.range).toBe(range);
+  expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
 test("a complete file whose size differs from the library's is kept, and both sizes are reported once", async () => {
@@ -299,6 +307,7 @@ test.each([
   ["http://127.0.0.1/x?signature=stolen", "is not https"],
   ["https://user:secret@cdn.test/x", "contains a user name or password"],
   ["ftp://cdn.test/x", "is not https"],
+  ["https://[", "is invalid"],
   ["", "is missing"],
 ])("a download does not follow a redirect to %j", async (location, problem) => {
   const brand = await brandWithFiles({ a: {} });
@@ -392,7 +401,7 @@ test.each<[string, string, Fault, string]>([
     "only part of the file",
   ],
   ["never stops sending", "three attempts", "endless", "sent 65536 bytes instead of 2000"],
-  ["resets the connection", "three attempts", "reset", "connection"],
+  ["resets the connection", "three attempts", "reset", "the file host: the connection"],
 ])(
   "if the file host %s, only the affected file fails after %s, and no partial file remains",
   async (_, attempts, fault, reason) => {
@@ -521,6 +530,13 @@ test("a file that is longer than its Content-Length has to be downloaded from th
   const response = { status: 200, headers, body: Readable.from([Buffer.from("1234"), Buffer.from("5")]) };
   const { error } = await transferFrom(async () => response, { size: 4 });
   expect(error).toMatchObject({ kind: "restart", message: expect.stringContaining("5 bytes instead of 4") });
+});
+
+test("a response without a Content-Length contains a file of unknown size", async () => {
+  expect(await transferFrom(respondWith({}, "1234"), { size: null })).toMatchObject({
+    error: null,
+    length: 4,
+  });
 });
 
 test("the Content-Length of a compressed response is not the size of the file", async () => {

@@ -148,7 +148,7 @@ test.each([
   const brand = await brandWithFiles({
     same: { filename: "a.jpg", created_at },
     Same: { filename: "A.jpg", created_at },
-    SAME: { filename: "A.JPG", created_at },
+    sAME: { filename: "A.JPG", created_at },
   });
   const runs = [await download(brand, flags), await download(brand)];
   const paths = runs.flatMap(({ files }) => files.map(({ path }) => path.toLowerCase()));
