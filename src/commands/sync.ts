@@ -15,7 +15,7 @@ import {
 import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
-import type { Context } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { type Resource, type StrategyFlag, strategyTraits } from "../resources/resource.js";
@@ -39,7 +39,7 @@ interface SyncFlags extends GlobalFlags {
   details?: SyncOptions["details"];
   wait?: boolean;
   allProfiles?: boolean;
-  ping?: string | undefined;
+  ping?: string;
   groupBy?: SyncOptions["groupBy"];
   host?: string[];
   perHost?: boolean;
@@ -117,14 +117,26 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     return await runForProfiles(flags, context, (profileFlags, profileContext) =>
       printPlan(chosen, options, profileFlags, profileContext),
     );
-  const ping = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
-  const sync = (profileFlags: SyncFlags, profileContext: Context) =>
-    syncProfile(chosen, options, profileFlags, profileContext);
-  if (!flags.allProfiles) return await runForProfiles({ ...flags, ping }, context, sync);
-  // The URL of the flag or the variable is pinged once for all profiles, in addition to the URL of each profile.
-  return await withPings(ping, flags, deps, () =>
-    runForProfiles({ ...flags, ping: undefined }, context, sync),
+  const pings = choosePings(flags, deps.env);
+  return await withPings(pings.forCommand, flags, deps, () =>
+    runForProfiles(flags, context, (profileFlags, profileContext) =>
+      syncProfile(chosen, options, pings.forProfile, profileFlags, profileContext),
+    ),
   );
+}
+
+/**
+ * Chooses the URLs to ping. With `--all-profiles`, the URL of the flag or the variable is pinged once for all profiles,
+ * in addition to the URL of each profile. Without it, that URL overrides the profile's URL.
+ */
+function choosePings(
+  { allProfiles, ping }: SyncFlags,
+  { BRANDAPI_PING }: Deps["env"],
+): { forCommand: string | undefined; forProfile: string | undefined } {
+  const url = ping ?? (BRANDAPI_PING || undefined);
+  return allProfiles
+    ? { forCommand: url, forProfile: undefined }
+    : { forCommand: undefined, forProfile: url };
 }
 
 function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResources, flags: SyncFlags): void {
@@ -237,13 +249,14 @@ function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
+  pingUrl: string | undefined,
   flags: SyncFlags,
   { deps, profile }: Context,
 ): Promise<void> {
   // Read the settings only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings, options, appliesOmit: true, stopHint: resumeHint };
-  await withPings(flags.ping ?? settings.ping, flags, deps, async () => {
+  await withPings(pingUrl ?? settings.ping, flags, deps, async () => {
     await withMirrorSession(command, async (session) => {
       await syncResources(session, selectAllowed(chosen, session), (run) => {
         if (flags.json) printJson(deps.stdout, { profile, ...run });
