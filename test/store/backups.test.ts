@@ -38,7 +38,7 @@ test("the last backup that a mirror has recorded is used only if the file exists
   expect(findLastBackup(mirror)).toBeNull();
   writeFileSync(backup.path, "");
   expect(findLastBackup(mirror)).toEqual(backup);
-  expect(await lastBackupHint(mirror.path)).toContain(backup.path);
+  expect(await lastBackupHint(mirror.path)).toContain(`brandapi backup --restore ${backup.path}`);
 });
 
 test.each([

@@ -61,15 +61,17 @@ test("a record's first details are not logged as a change, but later changes to 
   ]);
 });
 
-test("the old value of a nested field that the list returns was last seen at the time of the last list read", async () => {
+test("the old value of a nested field was last seen by the last list read if the list returns it, and otherwise by the last details read", async () => {
   const { mirror, write } = await campaigns();
   const withFee = (flatFee: number) => ({ ...listed, payment: { flatFee } });
   write(withFee(100), 1);
   write({ ...detailed, ...withFee(100) }, 2, true);
   write({ ...withFee(100), title: "Summer" }, 3);
-  write({ ...detailed, ...withFee(200), title: "Summer" }, 4, true);
+  const deliverables = [{ id: "d1", title: "Story" }];
+  write({ ...detailed, ...withFee(200), title: "Summer", deliverables }, 4, true);
   expect(changes(mirror)).toEqual([
     { field: "title", old: "Spring", new: "Summer", since: at(2) },
+    { field: "deliverables.d1.title", old: "Reel", new: "Story", since: at(2) },
     { field: "payment_flatFee", old: "100", new: "200", since: at(3) },
   ]);
 });

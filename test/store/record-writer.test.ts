@@ -106,7 +106,8 @@ test("a record that is read with different request parameters counts as changed"
   const context = (group_by: string) => ({ context: { group_by } });
   write([{ total_clicks: 1 }], context("day"));
   expect(write([{ total_clicks: 1 }], context("day")).addedOrChanged).toBe(0);
-  expect(write([{ total_clicks: 1 }], context("month")).addedOrChanged).toBe(1);
+  for (const changed of [1, 0])
+    expect(write([{ total_clicks: 1 }], context("month")).addedOrChanged).toBe(changed);
   expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
 });
 
