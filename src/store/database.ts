@@ -69,9 +69,7 @@ export class Mirror {
    * @throws MirrorUnusable if the mirror file was replaced or removed
    */
   transaction<T>(work: () => T): T {
-    const { db } = this;
-    if (db.inTransaction) return db.transaction(work)();
-    const commitSafely = db.transaction(() => {
+    const commitSafely = this.db.transaction(() => {
       const result = work();
       checkNotReplaced(this);
       return result;

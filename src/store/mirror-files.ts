@@ -37,7 +37,7 @@ export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-    return resolveMirrorPath(resolve(folder, readlinkSync(path)));
+    return resolveMirrorPath(resolve(realpathSync(folder), readlinkSync(path)));
   createFolder(folder, 0o700);
   return join(realpathSync(folder), basename(path));
 }

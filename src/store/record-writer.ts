@@ -187,8 +187,8 @@ export class RecordWriter {
     return { value: merged, json: JSON.stringify(merged), listJson: json };
   }
 
-  #isOlder({ json, value }: RecordVersion, row: RecordRow): boolean {
-    if (row.json === json || row.removed_at !== null || row.dated_at === null) return false;
+  #isOlder({ value }: RecordVersion, row: RecordRow): boolean {
+    if (row.removed_at !== null || row.dated_at === null) return false;
     const date = recordDate(this.resource, value);
     return date !== null && date < startOfSecond(row.dated_at);
   }

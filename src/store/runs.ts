@@ -99,9 +99,9 @@ export function updateRun(
   columns: Partial<Omit<RunRow, "run_id" | "resource" | "started_at">>,
 ): void {
   const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
-  const values = { ...columns, ...("verified" in columns && { verified: columns.verified ? 1 : 0 }) };
+  const values = { ...columns, verified: columns.verified ? 1 : 0, run_id: runId };
   const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = @run_id`;
-  mirror.transaction(() => mirror.run(update, { ...values, run_id: runId }));
+  mirror.transaction(() => mirror.run(update, values));
 }
 
 /**

@@ -35,7 +35,11 @@ test.each<[string, Json, string]>([
     "01 ada Ada Lace",
   ],
   ["the display name", { ...ada(null, null), name: "A." }, "01 ada A."],
-  ["null if there are no names", { id: "h1", username: 5 }, "01 null null"],
+  [
+    "null if none of the names is a string",
+    { id: "h1", username: 5, first_name: 6, last_name: 7, name: 8 },
+    "01 null null",
+  ],
 ])("a host's name is %s", async (_, host, expected) => {
   const mirror = await makeMirror();
   write(mirror, content, [{ source: "upload", id: "f", created_at: at(1), host }], { readAt: ms(1) });

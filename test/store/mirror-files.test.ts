@@ -1,4 +1,12 @@
-import { existsSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -9,6 +17,7 @@ import {
   moveLogFiles,
   readFileId,
   readIntoMemory,
+  resolveMirrorPath,
 } from "../../src/store/mirror-files.js";
 import { makeHome } from "../support/home.js";
 import { mirrorOfOrders } from "../support/mirror.js";
@@ -61,6 +70,16 @@ test("a mirror that is read into memory does not need its log, unless the log co
   }
   writeFileSync(`${path}-wal`, "changes");
   for (const name of [path, link]) expect(() => readIntoMemory(name)).toThrow("some of its data is in a log");
+});
+
+test("a relative link to a missing mirror is resolved from the real location of the link's folder", () => {
+  const home = makeHome();
+  mkdirSync(join(home, "deep", "folder"), { recursive: true });
+  symlinkSync(join("deep", "folder"), join(home, "link"));
+  symlinkSync(join("..", "brand.sqlite"), join(home, "link", "mirror.sqlite"));
+  expect(resolveMirrorPath(join(home, "link", "mirror.sqlite"))).toBe(
+    join(realpathSync(home), "deep", "brand.sqlite"),
+  );
 });
 
 test("a file of 2 GiB is too large to be read into memory", () => {

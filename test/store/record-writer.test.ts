@@ -73,7 +73,7 @@ test("a record is removed once, and becomes current again even if its date is ol
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date), dated("o2", date)]);
   mirror.transaction(() => {
-    writer.remove([1, 99], readAt(2));
+    writer.remove([99, 1], readAt(2));
     writer.remove([1], readAt(3));
   });
   expect(counts()).toEqual([2, 0, 1]);

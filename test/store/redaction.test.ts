@@ -39,8 +39,8 @@ test.each<[string, { omit?: string[]; forgotten?: string[] }, Json, Json]>([
   [
     "a field whose path ends with an omitted path",
     { omit: ["host.name"] },
-    { host: { name: "x", id: 1 }, name: "x", ghost: { name: "x" }, user: { host: { name: "x" } } },
-    { host: { id: 1 }, name: "x", ghost: { name: "x" }, user: { host: {} } },
+    { host: { name: "x", name_kana: "x" }, name: "x", ghost: { name: "x" }, user: { host: { name: "x" } } },
+    { host: { name_kana: "x" }, name: "x", ghost: { name: "x" }, user: { host: {} } },
   ],
   [
     "a field of list items",
@@ -97,9 +97,9 @@ test.each<[string, Json, Json, Json]>([
   ],
   [
     "fields of list items without IDs at the same position",
-    [{}, {}, 5, {}],
+    [{}, {}, null, {}],
     [last("a"), last("b"), last("c")],
-    [last("a"), last("b"), 5, {}],
+    [last("a"), last("b"), null, {}],
   ],
   [
     "only the field with the path of the rule",
@@ -109,6 +109,7 @@ test.each<[string, Json, Json, Json]>([
   ],
   ["nothing if the stored value is not an object", { host: null }, { host: last("x") }, { host: null }],
   ["nothing if the sent value is not an object", { host: { id: 1 } }, { host: null }, { host: { id: 1 } }],
+  ["nothing if the stored value is not a list", { host: {} }, { host: [last("x")] }, { host: {} }],
   [
     "nothing if the sent value is not a list",
     { host: [{ id: 1 }] },
