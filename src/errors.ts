@@ -83,7 +83,7 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** True if the API rejected the key or this machine's IP address, so that every other request would fail as well. */
+/** True if the API rejects the key or this machine's IP address, or the key has no scopes: all requests would fail. */
 export function isKeyRejected(error: unknown): boolean {
   return error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
 }

@@ -17,7 +17,7 @@ import { lockMirror, writeProgress } from "../store/mirror-lock.js";
 import { mirrorExists, openMirror, openMirrorForPlan } from "../store/open.js";
 import { checkOwner, readOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
-import { writeFailedCommand } from "../store/runs.js";
+import { clearFailedCommand, writeFailedCommand } from "../store/runs.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
 import { pluralize } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -71,68 +71,41 @@ export async function withMirrorSession(
   command: WritingCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { deps, flags, needsMirror, settings, stopHint } = command;
+  const { appliesOmit, checksFile = false, deps, flags, name, needsMirror, settings, stopHint } = command;
+  const { clock, signal } = deps;
+  const { dbPath } = settings;
   await withApi(command, async (api, reporter) => {
-    if (needsMirror && !mirrorExists(settings.dbPath)) throw createMissingMirrorError(settings, deps);
-    const { clock, signal } = deps;
+    if (needsMirror && !mirrorExists(dbPath)) throw createMissingMirrorError(settings, deps);
     const lockOptions = { wait: flags.wait ?? false, clock, signal, onQueued: reporter.note };
-    const lock = await deps.runGracefully(() => lockMirror(settings.dbPath, lockOptions), stopHint);
-    let session: MirrorSession | undefined;
+    const lock = await deps.runGracefully(() => lockMirror(dbPath, lockOptions), stopHint);
+    let mirror: Mirror | undefined;
+    let isWorking = false;
     try {
-      session = await openSession(command, api, reporter);
-      await runWork(command, session, reporter, work);
+      const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
+      // The path may contain a typo.
+      if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
+      const brands = { ofKey: identity.brand, ofProfile: settings.brand };
+      mirror = await openMirror(dbPath, { brands, reporter });
+      checkForDamage(mirror, clock.now(), { complete: checksFile });
+      clearFailedCommand(mirror);
+      if (appliesOmit) applyOmit(mirror, command, reporter);
+      const session = createSession(command, { identity, mirror }, api, reporter);
+      reporter.onProgress((progress) => saveProgress(session.mirror, name, progress, clock.now()));
+      isWorking = true;
+      await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
-      // Other errors from `work` are recorded in `sync_runs`, with the resource that failed.
-      if (session === undefined || isKeyRejected(error)) await recordFailure(command, error);
+      // During their work, `sync` and `verify` record other errors in `sync_runs`, with the resource that failed.
+      if (!isWorking || isKeyRejected(error)) await recordFailure(command, mirror, error);
       throw error;
     } finally {
+      reporter.onProgress(null);
       try {
-        if (session) closeMirror(session.mirror);
+        if (mirror) closeMirror(mirror);
       } finally {
         lock.release();
       }
     }
   });
-}
-
-/** Requests `/me`, and opens the mirror for the key's brand. The caller must have locked the mirror. */
-async function openSession(
-  command: WritingCommand,
-  api: ApiClient,
-  reporter: TerminalReporter,
-): Promise<MirrorSession> {
-  const { appliesOmit, checksFile = false, deps, flags, settings, stopHint } = command;
-  const { dbPath } = settings;
-  const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
-  // The path may contain a typo.
-  if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
-  const brands = { ofKey: identity.brand, ofProfile: settings.brand };
-  const mirror = await openMirror(dbPath, { brands, reporter });
-  try {
-    checkForDamage(mirror, deps.clock.now(), { complete: checksFile });
-    writeFailedCommand(mirror, null);
-    if (appliesOmit) applyOmit(mirror, command, reporter);
-  } catch (error) {
-    closeMirror(mirror);
-    throw error;
-  }
-  return createSession(command, { identity, mirror }, api, reporter);
-}
-
-/** Calls `work`, and saves the command's progress in the mirror while it runs. */
-async function runWork(
-  { deps, name, stopHint }: WritingCommand,
-  session: MirrorSession,
-  reporter: TerminalReporter,
-  work: (session: MirrorSession) => Promise<void>,
-): Promise<void> {
-  const { clock, mirror } = session;
-  reporter.onProgress((progress) => saveProgress(mirror, name, progress, clock.now()));
-  try {
-    await deps.runGracefully(() => work(session), stopHint);
-  } finally {
-    reporter.onProgress(null);
-  }
 }
 
 /**
@@ -226,8 +199,13 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
 /**
  * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
  * mirror cannot be written, the command's original error is more useful than the write error, which is ignored.
+ * @param mirror the open mirror, or undefined if it has not been opened
  */
-async function recordFailure({ name, deps, settings }: MirrorCommand, error: unknown): Promise<void> {
+async function recordFailure(
+  { name, deps, settings }: MirrorCommand,
+  mirror: Mirror | undefined,
+  error: unknown,
+): Promise<void> {
   // Never write to a mirror that is damaged or that belongs to another brand.
   if (deps.signal.aborted || error instanceof MirrorUnusable) return;
   const failure = {
@@ -237,7 +215,10 @@ async function recordFailure({ name, deps, settings }: MirrorCommand, error: unk
     hint: (error instanceof BrandapiError && error.hint) || null,
     isRefused: error instanceof Unauthorized || error instanceof Forbidden,
   };
-  await withMirror(connect(settings.dbPath), (mirror) => writeFailedCommand(mirror, failure)).catch(() => {});
+  try {
+    if (mirror) writeFailedCommand(mirror, failure);
+    else await withMirror(connect(settings.dbPath), (opened) => writeFailedCommand(opened, failure));
+  } catch {}
 }
 
 /** Applies the profile's list of omitted fields to the stored records. */

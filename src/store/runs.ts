@@ -279,9 +279,13 @@ export interface FailedCommand {
   isRefused: boolean;
 }
 
-/** Records that a command failed. The next command clears the record by passing null. */
-export function writeFailedCommand(mirror: Mirror, failed: FailedCommand | null): void {
+/** Records that a command failed. The next command that opens the mirror for writing clears the record. */
+export function writeFailedCommand(mirror: Mirror, failed: FailedCommand): void {
   mirror.transaction(() => writeJsonInfo(mirror, "failed_command", failed));
+}
+
+export function clearFailedCommand(mirror: Mirror): void {
+  mirror.transaction(() => deleteInfo(mirror, "failed_command"));
 }
 
 export function readFailedCommand(mirror: Mirror): FailedCommand | null {

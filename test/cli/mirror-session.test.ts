@@ -101,6 +101,13 @@ test("during its work, a command is recorded as failed only if the key is reject
   expect(await failedRun(brand)).toMatchObject({ isRefused: true });
 });
 
+test("a sync with a key without scopes is recorded as failed", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  brand.setKey({ scopes: [] });
+  expect((await brand.run("sync")).code).toBe(5);
+  expect(await failedRun(brand)).toMatchObject({ isRefused: true, error: expect.stringContaining("scopes") });
+});
+
 test("a stopped command and another brand's key are not recorded as failures", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   const other = makeBrand({ sameApiAs: brand, history: 1, listLimit: 1, seed: 2 });

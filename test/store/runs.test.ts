@@ -13,6 +13,7 @@ import {
   addReadRows,
   addWrittenRows,
   beginRun,
+  clearFailedCommand,
   countInterruptedRows,
   createRunRow,
   findLastFinishedRun,
@@ -271,6 +272,6 @@ test("a failed command that read nothing is recorded until the next command star
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   writeFailedCommand(mirror, failed);
   expect(readFailedCommand(mirror)).toEqual(failed);
-  writeFailedCommand(mirror, null);
+  clearFailedCommand(mirror);
   expect(readFailedCommand(mirror)).toBeNull();
 });
