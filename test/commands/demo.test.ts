@@ -73,16 +73,19 @@ describe("two demos in the same folder", () => {
     expect([printed > seconds / 5, printed < seconds + 1]).toEqual([true, true]);
   });
 
-  test("demo --quiet prints only warnings, writes all of its files, and replaces an earlier demo", async () => {
+  test("demo --quiet prints only warnings, writes all of its files, and replaces an earlier demo with a different seed", async () => {
     writeFileSync(file("notes.txt"), "mine");
     for (const name of files) rmSync(file(name));
-    const { code, out, err } = await demo("--quiet", "--orders", "50");
+    const brandId = () => select("SELECT value FROM mirror_info WHERE name = 'brand_id'");
+    const before = brandId();
+    const { code, out, err } = await demo("--quiet", "--orders", "50", "--seed", "2");
     expect({ code, out }, err).toEqual({ code: 0, out: "" });
     expect(err.split("\n").filter((line) => !line.startsWith("warning: "))).toEqual([""]);
     for (const name of files) expect(existsSync(file(name)), name).toBe(true);
     expect(existsSync(file("demo.sqlite-wal"))).toBe(false);
     expect(readFileSync(file("notes.txt"), "utf8")).toBe("mine");
     expect(Number(select("SELECT count(*) FROM orders"))).toBeLessThan(100);
+    expect(brandId()).not.toEqual(before);
     expect(opened).toHaveLength(1);
   });
 });

@@ -163,7 +163,7 @@ test("login prompts for the base URL and the key, and never shows the key", asyn
 
 test("login prompts again after an invalid base URL or an empty key", async () => {
   const brand = brandWithoutSettings();
-  const stdin = `${testBaseUrl.replace(/v1$/, "v2")}\rplatform.example\r ${testBaseUrl} \r\r${brand.key}\r`;
+  const stdin = `${testBaseUrl.replace(/v1$/, "v2")}\rplatform.example\r ${testBaseUrl} \r\r ${brand.key} \r`;
   const login = await brand.run("login", { tty: true, stdin });
   expect(login.code).toBe(0);
   expect(login.err).toContain("The base URL from the prompt does not end in /api/brand/v1: http");
@@ -362,9 +362,12 @@ test("login preserves other profiles and unknown fields in the config file", asy
 });
 
 test("login reports a missing --base-url if there is no terminal", async () => {
-  const login = await brandWithoutSettings().run("login --key-stdin", { stdin: "brk_x" });
-  expect(login.code).toBe(3);
-  expect(login.err).toContain("--base-url");
+  const brand = brandWithoutSettings();
+  writeFileSync(join(brand.home, "key"), "brk_x", { mode: 0o600 });
+  for (const flags of ["--key-stdin", "--key-file key"]) {
+    const { code, err } = await brand.run(`login ${flags}`, { stdin: "brk_x" });
+    expect([code, err], flags).toEqual([3, expect.stringContaining("add `--base-url https://")]);
+  }
 });
 
 test("login warns if environment variables override the values that it stores", async () => {

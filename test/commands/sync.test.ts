@@ -115,21 +115,24 @@ test("sync rejects a --host that is not a UUID, and --full together with --since
 });
 
 test.each([
-  ["", 5],
+  ["", 4],
+  ["--details changed", 4],
+  ["--details all", 5],
   ["--details none", 0],
+  ["--full", 5],
   ["--full --details none", 0],
-])("`sync opportunities %s` requests the details of %i opportunities", async (flags, count) => {
-  const brand = makeBrand({ history: 10, listLimit: 5 });
-  const { code, requests } = await brand.run(`sync opportunities ${flags}`);
-  expect(code).toBe(0);
-  expect(requests.filter(({ path }) => /^\/opportunities\/./.test(path))).toHaveLength(count);
-});
-
-test("sync --help states the default window and audit", async () => {
-  const { out } = await makeBrand().run("sync --help");
-  expect(out).toMatch(/--window <span> .*\(default:\s+30d\)/);
-  expect(out.replace(/\s+/g, " ")).toContain("requests for re-reading the oldest data (default: 5)");
-});
+])(
+  "of five opportunities, one of which has ended, a second `sync opportunities %s` re-reads the details of %i",
+  async (flags, count) => {
+    const brand = makeBrand({ history: 10, listLimit: 5 });
+    const countDetails = async (command: string) => {
+      const { requests } = await brand.run(command);
+      return requests.filter(({ path }) => /^\/opportunities\/./.test(path)).length;
+    };
+    expect(await countDetails("sync opportunities")).toBe(5);
+    expect(await countDetails(`sync opportunities ${flags}`)).toBe(count);
+  },
+);
 
 test("sync removes most of a list only with --accept-removals", async () => {
   const brand = makeBrand({ roster: Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`)) });

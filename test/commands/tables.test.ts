@@ -64,6 +64,12 @@ test("brandapi tables NAME shows columns, types and an example query that runs",
   }
 });
 
+test("brandapi tables NAME does not count the values in a table that has not been synced", async () => {
+  const { out } = await brandapi(["tables", "roster", "--db", await mirrorOfTwo()]);
+  expect(out).toMatch(/^roster \(not synced yet\)\n/);
+  expect(out).toMatch(/^column +type +about\nrelationship_id +text +\b(?!all\b)/m);
+});
+
 test("brandapi tables --json describes each table, but does not count the rows in views", async () => {
   const all = JSON.parse((await brandapi(["tables", "--json", "--db", await mirrorOfTwo()])).out) as {
     name: string;

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand, testBaseUrl } from "../support/brand.js";
@@ -200,6 +200,23 @@ test("verify prints the tables that differ from the records, even during an outa
   brand.before = undefined;
   const repaired = await brand.run("verify orders --repair");
   expect([repaired.code, repaired.out]).toEqual([0, expect.stringContaining("  table orders: repaired: 1 ")]);
+});
+
+test("verify checks the entire mirror file for damage, even if a sync has already checked it on the same day", async () => {
+  const brand = makeBrand({ roster: [memberOf("r1")] });
+  await brand.run("sync roster");
+  const mirror = new Sqlite(brand.db);
+  mirror.pragma("journal_mode = DELETE");
+  const pageSize = Number(mirror.pragma("page_size", { simple: true }));
+  const rootPage = mirror.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'gifts'").pluck().get();
+  mirror.close();
+  const file = readFileSync(brand.db);
+  writeFileSync(brand.db, file.fill(7, (Number(rootPage) - 1) * pageSize, Number(rootPage) * pageSize));
+  expect((await brand.run("sync roster")).code).toBe(0);
+  expect(await brand.run("verify roster")).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("The mirror is damaged"),
+  });
 });
 
 test("verify --evidence prints each number with its request and its SQL query", async () => {
