@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import type { Clock, Deps, HttpResponse } from "../deps.js";
+import type { Deps, HttpResponse } from "../deps.js";
 import { BrandapiError, Forbidden, Unauthorized, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import { rejectOnAbort } from "../util/reject-on-abort.js";
 import { formatDuration } from "../util/timestamps.js";
@@ -18,6 +18,7 @@ import {
   readScopes,
 } from "./request-errors.js";
 import { type ApiResponse, chooseMaxItems, readEnvelope, responseLimits } from "./response.js";
+import { OutageTimer, retryDelay } from "./retry.js";
 
 export interface ApiSettings {
   baseUrl: string;
@@ -93,12 +94,12 @@ export class ApiClient {
     const { clock, random, signal } = this.deps;
     const request = { path, url: buildUrl(this.#baseUrl, path, query), maxItems: chooseMaxItems(query) };
     let firstSentAt: number | null = null;
+    const remainingMs = () => this.#outage.remainingMs(firstSentAt);
     for (let attempt = 1; ; attempt += 1) {
-      const maxServerWaitMs = this.#outage.retryTimeMs(firstSentAt) + timerToleranceMs;
-      const permit = await this.#limiter.acquire(signal, maxServerWaitMs);
+      const permit = await this.#limiter.acquire(signal, remainingMs() + timerToleranceMs);
       const sentAt = clock.monotonic();
       firstSentAt ??= sentAt;
-      const result = await this.#send(request, permit, this.#outage.retryTimeMs(firstSentAt));
+      const result = await this.#send(request, permit, remainingMs());
       if ("data" in result) {
         this.#outage.recordResponse();
         return result;
@@ -112,8 +113,7 @@ export class ApiClient {
       }
 
       this.#outage.recordFailure(path, sentAt);
-      const remainingMs = this.#outage.retryTimeMs(firstSentAt);
-      const waitMs = retryDelay(failure, { attempt, remainingMs, random: random() });
+      const waitMs = retryDelay(failure, { attempt, remainingMs: remainingMs(), random: random() });
       // A 429 delays all other requests in the run, even if this request is not retried.
       if (failure.kind === "unavailable" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
@@ -240,75 +240,4 @@ async function readBody({ body }: HttpResponse, path: string): Promise<string> {
     chunks.push(chunk);
   }
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-}
-
-/**
- * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
- * After that, each further request is retried for a tenth of `--max-wait`, because the outage may affect only one
- * endpoint.
- */
-export class OutageTimer {
-  #lastResponseAt = Number.NEGATIVE_INFINITY;
-  #startedAt: number | null = null;
-  readonly #failedEndpoints = new Set<string>();
-
-  constructor(
-    private readonly clock: Pick<Clock, "monotonic">,
-    private readonly maxWaitMs: number,
-  ) {}
-
-  get affectsSeveralEndpoints(): boolean {
-    return this.#failedEndpoints.size > 1;
-  }
-
-  /** Ends the outage. An error response, such as a 403, counts as a response. */
-  recordResponse(): void {
-    this.#lastResponseAt = this.clock.monotonic();
-    this.#startedAt = null;
-    this.#failedEndpoints.clear();
-  }
-
-  /** Records a failed attempt. `/orders` and `/orders/ID` count as the same endpoint. */
-  recordFailure(path: string, sentAt: number): void {
-    this.#startedAt ??= Math.max(sentAt, this.#lastResponseAt);
-    this.#failedEndpoints.add(path.split("/", 2).join("/"));
-  }
-
-  /**
-   * Returns the time for which a request can still wait or be retried: the rest of `--max-wait` in the current outage,
-   * but at least the rest of the request's own tenth.
-   * @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet
-   */
-  retryTimeMs(firstSentAt: number | null): number {
-    const now = this.clock.monotonic();
-    const remainingOfOutageMs = this.maxWaitMs - (now - (this.#startedAt ?? now));
-    const remainingOfRequestMs = this.maxWaitMs / 10 - (now - (firstSentAt ?? now));
-    return Math.max(remainingOfOutageMs, remainingOfRequestMs);
-  }
-}
-
-const [minBackoffMs, maxBackoffMs] = [500, 30_000];
-const maxInvalidBodyRetries = 4;
-/**
- * No further attempt is made if less time than this remains, because timers are not precise enough for shorter waits.
- */
-const timerPrecisionMs = 5;
-
-/**
- * Returns the delay before the next attempt, or null to give up. Uses exponential backoff with full jitter, and makes
- * the last attempt when `remainingMs` expires. Honors `Retry-After` unless it exceeds `remainingMs`.
- * @param attempt the number of failed attempts
- * @param random a number in [0, 1)
- */
-export function retryDelay(
-  failure: RequestFailure,
-  { attempt, remainingMs, random }: { attempt: number; remainingMs: number; random: number },
-): number | null {
-  if (failure.kind === "permanent" || remainingMs <= timerPrecisionMs) return null;
-  if (failure.kind === "invalid-body" && attempt > maxInvalidBodyRetries) return null;
-  const retryAfterMs = failure.kind === "unavailable" ? failure.retryAfterMs : null;
-  if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
-  const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** (attempt - 1));
-  // Jitter keeps processes that received the same `Retry-After` from retrying simultaneously.
-  return Math.min(remainingMs, retryAfterMs === null ? backoffMs : retryAfterMs + random * 250);
 }

@@ -127,7 +127,7 @@ export class RecordWriter {
 
   /** Replaces a mirrored record, even if the mirrored version has a newer date. */
   replace(sent: Json, readAt: number): void {
-    const row = this.#find(recordKey(this.resource, sent, 0));
+    const row = this.#find(recordKey(this.resource, sent));
     if (!row) return;
     const version = this.#createVersion(sent, row);
     this.#addToRun({ changed: this.#update(row, version, { readAt }) ? 1 : 0 });
@@ -135,7 +135,7 @@ export class RecordWriter {
 
   /** Merges a record's details into the mirrored list item. A record's first details do not count as a change. */
   writeDetails(sent: Json, readAt: number): void {
-    const row = this.#find(recordKey(this.resource, sent, 0));
+    const row = this.#find(recordKey(this.resource, sent));
     if (!row) return;
     const value = this.#redact(sent, this.resource.name);
     const version = { value, json: JSON.stringify(value), listJson: row.list_json };
@@ -225,18 +225,21 @@ export class RecordWriter {
   #update(row: RecordRow, version: RecordVersion, options: WriteOptions): boolean {
     const { json, listJson, value } = version;
     const { keepsHistory } = this.resource;
+    const readAt = formatInstant(options.readAt);
+    // Without a history, `since_at` is the time of the last read.
+    const unchangedSince = keepsHistory ? row.since_at : readAt;
     // A record that reappears or was read with different request parameters counts as changed.
     const countsAsChanged = row.removed_at !== null || row.context !== contextJson(options.context);
-    const isIdentical = !countsAsChanged && row.json === json && row.list_json === listJson;
-    if (isIdentical && keepsHistory) return false;
-
+    if (!countsAsChanged && row.json === json && row.list_json === listJson) {
+      if (!keepsHistory) this.#replaceVersion(row, version, unchangedSince, options);
+      return false;
+    }
     const before = this.#parseMirrored(row, value);
-    const isChanged = countsAsChanged || !isSameRecord(before, value, this.resource);
-    const readAt = formatInstant(options.readAt);
-    // Without a history, `since_at` is the time of the last read, so identical records are rewritten as well.
-    const sinceAt = isChanged || !keepsHistory ? readAt : row.since_at;
-    this.#replaceVersion(row, version, sinceAt, options);
-    if (!isChanged) return false;
+    if (!countsAsChanged && isSameRecord(before, value, this.resource)) {
+      this.#replaceVersion(row, version, unchangedSince, options);
+      return false;
+    }
+    this.#replaceVersion(row, version, readAt, options);
     if (row.detailed_at !== null) markDetailsOutdated(this.mirror, row.record_id);
     this.#changes?.logChanged(row, { before, after: value, isFaulty: options.isFaulty ?? false }, readAt);
     // Names are taken only from changed records, because an unchanged record may contain an outdated name.

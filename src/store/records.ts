@@ -48,6 +48,7 @@ export function countCurrent(mirror: Mirror, resource: string, range = allTime, 
   if (isAllTime && statusBit === 0)
     return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
   const { sql, values } = whereCurrent(resource, range);
+  // `flags > 0` makes SQLite use the index `records_flagged`.
   const hasStatus = statusBit === 0 ? "" : ` AND flags > 0 AND (flags & ${statusBit}) = ${statusBit}`;
   return countWhere(mirror, sql + hasStatus, values);
 }
@@ -199,7 +200,7 @@ export function* readRecords(
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
  * represent exactly
  */
-export function recordKey(resource: Resource, value: Json, position: number): string {
+export function recordKey(resource: Resource, value: Json, position = 0): string {
   return findRecordKey(resource, value) ?? positionKey(position);
 }
 

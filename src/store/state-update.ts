@@ -36,11 +36,11 @@ export interface StateUpdate {
   /** The new dates, or null if they are unchanged. */
   dates: SyncedDates | null;
   /** The records that the API returned, and which are therefore not missing. */
-  found: readonly number[];
+  returned: readonly number[];
   /** The records that the API did not return for their dates. */
-  absent: readonly number[];
+  missing: readonly number[];
   /** Other records that are missing. The coverage does not show when the API last returned them. */
-  misplaced: readonly number[];
+  otherMissing: readonly number[];
   /** The dates for which the stored daily totals describe earlier versions of the records. */
   outdatedTotals: readonly TimeRange[];
 }
@@ -67,7 +67,7 @@ export function decideUpdate(
   const outdatedTotals = changed ? [changed] : [];
   if (faulty) return decideFaulty(before, { ...reading, faulty }, mirrored, outdatedTotals);
   if (isComplete) return decideComplete(before, reading, mirrored, outdatedTotals);
-  return { dates: null, found: ids, absent: [], misplaced: [], outdatedTotals };
+  return { dates: null, returned: ids, missing: [], otherMissing: [], outdatedTotals };
 }
 
 function decideComplete(
@@ -77,15 +77,15 @@ function decideComplete(
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {
   const { ids, range, requestedAt, runId } = reading;
-  const returned = new Set(ids);
+  const returnedIds = new Set(ids);
   const dates = withCoveredRange(before, { ...range, readAt: requestedAt, runId });
-  const absent = expectedIds().filter((id) => !returned.has(id));
+  const missing = expectedIds().filter((id) => !returnedIds.has(id));
   return {
     dates,
-    found: ids,
-    absent,
-    misplaced: findDropped(before, dates, ids, dateOf),
-    outdatedTotals: absent.length > 0 ? [...outdatedTotals, range] : outdatedTotals,
+    returned: ids,
+    missing,
+    otherMissing: findMissingUndated(before, dates, ids, dateOf),
+    outdatedTotals: missing.length > 0 ? [...outdatedTotals, range] : outdatedTotals,
   };
 }
 
@@ -100,24 +100,24 @@ function decideFaulty(
     const date = dateOf(id) ?? null;
     return date !== null && before.coverage.some((covered) => containsInstant(covered, date));
   };
+  const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
+  const undatedBefore = [...listFaultyIds(replaced)].filter(isUndated);
   // If the range was not read completely, the undated records of the replaced slices may still exist. They are added to
   // the new slice, because no other range contains them.
-  const replaced = isComplete ? [] : before.faultySlices.filter((slice) => overlaps(slice, range));
-  const kept = [...listFaultyIds(replaced)].filter(isUndated);
-  const recordIds = [...new Set([...faulty.ids, ...kept])];
+  const recordIds = isComplete ? faulty.ids : [...new Set([...faulty.ids, ...undatedBefore])];
   const slice = { ...range, readAt: requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
   return {
     dates,
-    found: [...ids, ...faulty.ids.filter(isUndated)],
-    absent: [],
-    misplaced: [...faulty.added.filter(isCovered), ...findDropped(before, dates, ids, dateOf)],
+    returned: [...ids, ...faulty.ids.filter(isUndated)],
+    missing: [],
+    otherMissing: [...faulty.added.filter(isCovered), ...findMissingUndated(before, dates, ids, dateOf)],
     outdatedTotals: [...outdatedTotals, range],
   };
 }
 
 /** Returns the undated records that are no longer in any faulty slice, although the read did not return them. */
-function findDropped(
+function findMissingUndated(
   before: SyncedDates,
   after: SyncedDates,
   returned: readonly number[],

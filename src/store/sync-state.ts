@@ -91,13 +91,13 @@ export class SyncState {
   ): void {
     const { mirror, resource } = this;
     const before = this.dates();
-    const { absent, dates, found, misplaced, outdatedTotals } = decideUpdate(before, reading, {
+    const { missing, dates, returned, otherMissing, outdatedTotals } = decideUpdate(before, reading, {
       expectedIds: () => readCurrentIds(mirror, resource, expected),
       dateOf: (id) => findDate(mirror, id),
     });
-    this.missing.delete(found);
-    this.missing.add(absent, before.coverage);
-    this.missing.add(misplaced);
+    this.missing.delete(returned);
+    this.missing.add(missing, before.coverage);
+    this.missing.add(otherMissing);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
     if (dates === null) return;
     writeCoverage(mirror, resource, dates.coverage);

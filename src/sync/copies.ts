@@ -18,26 +18,47 @@ export async function resolveCopies(
   copies: readonly SkippedCopy[],
   requestedAt: number,
 ): Promise<void> {
-  const { mirror, resource, state } = run;
   let lookups = 0;
   for (const copy of copies) {
-    const newerDate = findDate(mirror, copy.id) ?? null;
-    const olderDate = recordDate(resource, copy.value);
-    if (newerDate === null || olderDate === null) {
-      mirror.transaction(() => acceptCopy(run, copy, requestedAt));
-      continue;
-    }
-    if (!isReadByRun(run, newerDate) && lookups < maxLookups) {
+    const dates = findDates(run, copy);
+    if (dates && !isReadByRun(run, dates.newer) && lookups < maxLookups) {
       lookups += 1;
-      await lookUp(run, newerDate);
+      await lookUp(run, dates.newer);
     }
-    mirror.transaction(() => {
-      if (!isReadByRun(run, newerDate)) postponeCopy(run, copy, newerDate);
-      // Reading a date marks the records that the API did not return for it as missing.
-      else if (state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
-      else rejectCopy(run, copy, olderDate, requestedAt);
-    });
+    run.mirror.transaction(() => resolveCopy(run, copy, requestedAt, dates));
   }
+}
+
+/** The date of the mirrored record and the date of its copy, in milliseconds since the Unix epoch. */
+interface CopyDates {
+  newer: number;
+  older: number;
+}
+
+/** Returns null if either date is unreadable. */
+function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): CopyDates | null {
+  const newer = findDate(mirror, id) ?? null;
+  const older = recordDate(resource, value);
+  return newer === null || older === null ? null : { newer, older };
+}
+
+/**
+ * Resolves a copy:
+ *
+ * | this run                                                  | the copy is                               |
+ * | --------------------------------------------------------- | ----------------------------------------- |
+ * | read the newer date, and the API did not return the record | accepted: the record has moved           |
+ * | read the newer date, and the API returned the record      | rejected: the API lists its ID twice      |
+ * | did not read the newer date                               | postponed until a run reads both dates    |
+ *
+ * Without two readable dates, the copy is accepted.
+ */
+function resolveCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
+  if (!dates) acceptCopy(run, copy, requestedAt);
+  else if (!isReadByRun(run, dates.newer)) postponeCopy(run, copy, dates.newer);
+  // Reading a date marks the records that the API did not return for it as missing.
+  else if (run.state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
+  else rejectCopy(run, copy, dates.older, requestedAt);
 }
 
 /** Reads the second of a date. Copies in this response are left to the comparison of counts. */
@@ -55,7 +76,7 @@ function acceptCopy({ state, writer }: DatedRun, { id, value }: SkippedCopy, req
 function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number, requestedAt: number): void {
   const { resource, runId, state } = run;
   const range = secondRange(olderDate);
-  const fault = describeRepeatedId(recordKey(resource, value, 0));
+  const fault = describeRepeatedId(recordKey(resource, value));
   const faulty = { ids: [id], added: [], fault };
   state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], faulty });
 }

@@ -115,7 +115,7 @@ async function mergeDetails(run: DetailsRun, path: (id: string) => string): Prom
 async function requestDetails(run: DetailsRun, parent: DetailsParent, path: string): Promise<void> {
   const { api, mirror, resource, writer } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
-  if (recordKey(resource, data, 0) !== parent.key)
+  if (recordKey(resource, data) !== parent.key)
     throw new UnexpectedResponse(`The API's response to ${path} contains a different record.`);
   mirror.transaction(() => writer.writeDetails(data, requestedAt));
 }

@@ -71,7 +71,7 @@ export function planDated(
   readUntil: number,
 ): DatedPlan {
   const floor = findFloor(options, requested, before.floor);
-  const due = findDueRanges(before, options, requested, { from: floor, to: readUntil });
+  const { due, skipped } = findDueRanges(before, options, requested, { from: floor, to: readUntil });
   const isDue = (slice: TimeRange) => options.allFaulty || due.some((range) => overlaps(range, slice));
   const faultySlices = mergeRanges(before.faultySlices.filter(isDue));
   const ranges = subtractRanges(due, before.faultySlices);
@@ -81,7 +81,7 @@ export function planDated(
     since: mergeRanges([...ranges, ...faultySlices])[0]?.from ?? floor,
     floor,
     gaps: findGaps([...before.coverage, ...before.faultySlices, ...ranges], floor),
-    isResumed: isResumed(before.interrupted, due),
+    isResumed: isResumed(skipped, due),
   };
 }
 
@@ -99,26 +99,29 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** True if the run skips dates that an interrupted run has just read, and reads older dates. */
-function isResumed(interrupted: readonly TimeRange[], due: readonly TimeRange[]): boolean {
-  const [oldestSkipped] = mergeRanges(subtractRanges(interrupted, due));
+/** True if the run reads older dates than those that an interrupted run has just read. */
+function isResumed([oldestSkipped]: readonly TimeRange[], due: readonly TimeRange[]): boolean {
   return oldestSkipped !== undefined && due.some(({ from }) => from < oldestSkipped.from);
 }
 
 /**
- * Returns the requested dates, without those that an interrupted run has just read, and the dates of missing records.
+ * Returns the dates to read: the requested dates, without those that an interrupted run has just read, and the dates of
+ * missing records.
  * @param readable the range from the floor to the start of this run
+ * @returns the dates to read, and the requested dates that are skipped
  */
 function findDueRanges(
   before: PlanState,
   options: PlanOptions,
   requested: RequestedDates,
   readable: TimeRange,
-): TimeRange[] {
+): { due: TimeRange[]; skipped: TimeRange[] } {
   const { interrupted, missingDates } = before;
   const justRead = interrupted.filter(({ readAt }) => readAt >= readable.to - resumableMs);
-  const notJustRead = subtractRanges(findRequestedRanges(before, options, requested, readable), justRead);
-  return mergeRanges(clipRanges([...notJustRead, ...missingDates], readable));
+  const requestedRanges = findRequestedRanges(before, options, requested, readable);
+  const notJustRead = subtractRanges(requestedRanges, justRead);
+  const due = mergeRanges(clipRanges([...notJustRead, ...missingDates], readable));
+  return { due, skipped: subtractRanges(requestedRanges, due) };
 }
 
 /**

@@ -76,9 +76,9 @@ async function* requestPages(
   let overlap = 0;
   for (let newest = to; ; ) {
     const page = await requestNewest(run, { from, to: newest }, overlap);
-    // Only the count in this response shows whether records were missing from the previous page, which may already have
-    // been stored. If so, its range is read again.
-    if (previous?.kind === "complete" && (await wasIncomplete(run, previous, page.total))) {
+    // Only the count in this response shows whether the previous page, which may already have been stored, lacked some
+    // records. If so, its range is read again by page number.
+    if (previous?.kind === "complete" && (await lacksRecords(run, previous, page.total))) {
       yield { kind: "faulty", range: { from, to: previous.range.to }, total: previous.total };
       return;
     }
@@ -110,7 +110,7 @@ async function requestNewest(run: DatedRun, range: TimeRange, overlap = 0): Prom
   const { items, pagination, requestedAt } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
   // An invalid ID must be found before the records are in a transaction with earlier pages, which would be rolled back.
-  for (const item of items) recordKey(resource, item, 0);
+  for (const item of items) recordKey(resource, item);
   const seconds = readSortedDates(resource, items, range);
   if (!seconds) return { kind: "faulty", range, total };
   const oldest = seconds.at(-1);
@@ -126,14 +126,15 @@ async function requestNewest(run: DatedRun, range: TimeRange, overlap = 0): Prom
 }
 
 /**
- * Returns true if a page did not contain all the records in its range. This happens if the records were sorted only by
+ * Returns true if a page lacks some of the records in its range. This happens if the records were sorted only by
  * chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested again only if
  * the API's count of the remaining records differs from the expected count, because that can also mean that records have
  * changed.
  */
-async function wasIncomplete(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
+async function lacksRecords(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
   const { countInRange, range, total } = page;
-  if (remaining === total - countInRange) return false;
+  const expected = total - countInRange;
+  if (remaining === expected) return false;
   const repeated = await requestNewest(run, range);
   return repeated.kind === "faulty" || repeated.total > countInRange;
 }
@@ -199,6 +200,7 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
   const { newRecords, oldest, range, records, requestedAt } = page;
   progress.addRows(newRecords);
+  // The records are written first, because `applyReading` forgets which of them were missing.
   const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
   const changed = addedOrChanged > 0 ? { from: oldest, to: range.to } : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, { apiTotals });

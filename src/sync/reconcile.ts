@@ -49,7 +49,7 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   const isComplete = rereadCounts.differing.length === 0 && reasons.length === 0;
   const { counts, unreachable } =
     isComplete && isAllCovered(state)
-      ? await confirmUnreachable(run, rereadCounts)
+      ? await findUnreachable(run, rereadCounts)
       : { counts: rereadCounts, unreachable: 0 };
   if (unreachable > 0)
     reporter.warn(
@@ -116,28 +116,24 @@ function isAllCovered(state: SyncState): boolean {
 }
 
 /**
- * Looks for records that the API counts but does not return for any date range (A11). If there seem to be some, compares
- * the counts again, because records that were added since the last comparison could explain the difference.
+ * Counts the records that the API counts but does not return for any date range (A11).
  * @param counts the counts for all covered ranges, which must agree
  * @returns the number of these records, and the newest counts
  */
-async function confirmUnreachable(
+async function findUnreachable(
   run: DatedRun,
   counts: ComparedCounts,
 ): Promise<{ counts: ComparedCounts; unreachable: number }> {
-  const unreachable = await requestUnreachable(run, counts);
-  if (unreachable === 0) return { counts, unreachable };
-  const newCounts = await compareCountsAndFilters(run);
-  return { counts: newCounts, unreachable: newCounts.differing.length === 0 ? unreachable : 0 };
-}
-
-async function requestUnreachable(run: DatedRun, counts: ComparedCounts): Promise<number> {
   const allDates = await compareCount(run, allTime);
-  if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return 0;
+  if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return { counts, unreachable: 0 };
   const unread = await compareUnread(run);
   const future = await findFutureRecords(run, unread);
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
-  return countUnreachable(allDates, counts.sums, unread);
+  const unreachable = countUnreachable(allDates, counts.sums, unread);
+  if (unreachable === 0) return { counts, unreachable };
+  // Records that were added since the last comparison could explain the difference. The counts then differ as well.
+  const newCounts = await compareCountsAndFilters(run);
+  return { counts: newCounts, unreachable: newCounts.differing.length === 0 ? unreachable : 0 };
 }
 
 interface ComparedCounts {

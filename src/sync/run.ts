@@ -226,7 +226,7 @@ export interface RunEnd {
 export function endRun(run: ResourceRun, { outcome, error, columns }: RunEnd): RunRow {
   const { clock, keys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
-  const denial = failureScope(error) === "resource" ? findForbidden(error) : null;
+  const denial = error && failureScope(error) === "resource" ? findForbidden(error) : null;
   try {
     mirror.transaction(() => {
       updateRun(mirror, runId, {

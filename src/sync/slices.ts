@@ -58,6 +58,7 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
   if (!isComplete && list.repeated.length === 0)
     run.unsettledSlices.push(`${describeRange(slice)} ${describeIncompleteList(list)}`);
   return mirror.transaction(() => {
+    // The records are written first, because `applyReading` forgets which of them were missing.
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
     progress.addRows(list.records.size);

@@ -33,11 +33,11 @@ import {
   startRun,
 } from "./run.js";
 
-/** The code that reads the resources of one strategy. The members are methods, so that any engine is an `Engine<Strategy>`. */
+/** The code that reads the resources of one strategy. */
 interface Engine<How extends Strategy> {
-  read(run: SyncRun<How>): Promise<SyncResult>;
+  read: (run: SyncRun<How>) => Promise<SyncResult>;
   /** Estimates the requests of a sync. The estimate itself requests only counts and daily totals. */
-  estimate(session: ResourceSession<How>): Promise<RequestEstimate[]>;
+  estimate: (session: ResourceSession<How>) => Promise<RequestEstimate[]>;
 }
 
 const engines: { [Kind in Strategy["kind"]]: Engine<Strategy & { kind: Kind }> } = {
@@ -47,6 +47,11 @@ const engines: { [Kind in Strategy["kind"]]: Engine<Strategy & { kind: Kind }> }
   monthly: { read: readMonthly, estimate: estimateMonthly },
   ranking: { read: readRanking, estimate: estimateList },
 };
+
+function findEngine({ strategy }: Resource): Engine<Strategy> {
+  // The compiler cannot know that the engine is called only for resources with its own strategy.
+  return engines[strategy.kind] as Engine<Strategy>;
+}
 
 export interface ResourceSelection {
   allowed: readonly Resource[];
@@ -143,15 +148,13 @@ export async function syncResource(
 
 async function read(run: ResourceRun): Promise<SyncResult> {
   const { mirror, resource } = run;
-  const engine: Engine<Strategy> = engines[resource.strategy.kind];
-  const result = await engine.read({ ...run, writer: new RecordWriter(mirror, resource, run) });
+  const result = await findEngine(resource).read({ ...run, writer: new RecordWriter(mirror, resource, run) });
   indexTables(mirror, resource);
   return result;
 }
 
 export async function estimateResource(session: SyncSession, resource: Resource): Promise<RequestEstimate[]> {
-  const engine: Engine<Strategy> = engines[resource.strategy.kind];
-  return await engine.estimate(openResource(session, resource));
+  return await findEngine(resource).estimate(openResource(session, resource));
 }
 
 /** @param result the error if the resource could not be read */

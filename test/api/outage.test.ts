@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { OutageTimer } from "../../src/api/client.js";
+import { OutageTimer } from "../../src/api/retry.js";
 import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
 const good = '{"success":true,"data":{}}';
@@ -91,26 +91,26 @@ it("the timer for --max-wait starts with the first failed request, and a respons
   const { clock, outage } = start();
   const sentAt = clock.mono;
   clock.pass(3_000);
-  expect(outage.retryTimeMs(sentAt)).toBe(maxWaitMs);
+  expect(outage.remainingMs(sentAt)).toBe(maxWaitMs);
   outage.recordFailure("/orders", sentAt);
   clock.pass(3_000);
-  expect(outage.retryTimeMs(sentAt)).toBe(4_000);
+  expect(outage.remainingMs(sentAt)).toBe(4_000);
   outage.recordResponse();
-  expect(outage.retryTimeMs(sentAt)).toBe(maxWaitMs);
+  expect(outage.remainingMs(sentAt)).toBe(maxWaitMs);
   clock.pass(1_000);
   outage.recordFailure("/orders", sentAt);
-  expect(outage.retryTimeMs(sentAt)).toBe(9_000);
+  expect(outage.remainingMs(sentAt)).toBe(9_000);
 });
 
 it("a request that starts after --max-wait has expired is retried for a tenth of --max-wait", () => {
   const { clock, outage } = start();
   outage.recordFailure("/orders", clock.mono);
   clock.pass(maxWaitMs);
-  expect(outage.retryTimeMs(null)).toBe(1_000);
+  expect(outage.remainingMs(null)).toBe(1_000);
   const startedAt = clock.mono;
-  expect(outage.retryTimeMs(startedAt)).toBe(1_000);
+  expect(outage.remainingMs(startedAt)).toBe(1_000);
   clock.pass(1_000);
-  expect(outage.retryTimeMs(startedAt)).toBe(0);
+  expect(outage.remainingMs(startedAt)).toBe(0);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { retryDelay } from "../../src/api/client.js";
 import { classifyStatus, type RequestFailure } from "../../src/api/request-errors.js";
+import { retryDelay } from "../../src/api/retry.js";
 
 const unavailable = (status: number, retryAfterMs: number | null = null): RequestFailure => ({
   kind: "unavailable",

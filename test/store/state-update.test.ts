@@ -39,43 +39,43 @@ test.each<
   [title: string, before: SyncedDates, reading: Partial<RangeReading>, expected: Partial<StateUpdate>]
 >([
   [
-    "records that a complete read returns are found, the others in its range are absent, and their totals are outdated",
+    "after a complete read, the records of its range that it did not return are missing, and their totals are outdated",
     unread,
     { ids: [1, 2], changed },
-    { found: [1, 2], absent: [3], misplaced: [], outdatedTotals: [changed, firstDay] },
+    { returned: [1, 2], missing: [3], otherMissing: [], outdatedTotals: [changed, firstDay] },
   ],
   [
-    "a complete read without absent records makes only the totals of changed records outdated",
+    "a complete read without missing records makes only the totals of changed records outdated",
     unread,
     { ids: [1, 2, 3], changed },
-    { absent: [], outdatedTotals: [changed] },
+    { missing: [], outdatedTotals: [changed] },
   ],
   [
     "an incomplete read finds records, and changes neither the coverage nor which other records are missing",
     covered,
     { isComplete: false, ids: [1], changed },
-    { dates: null, found: [1], absent: [], misplaced: [], outdatedTotals: [changed] },
+    { dates: null, returned: [1], missing: [], otherMissing: [], outdatedTotals: [changed] },
   ],
   [
     "a complete read replaces a faulty slice, and its undated records are missing unless they were returned",
     faulty,
     { ids: [1, 2, 3] },
-    { dates: { coverage: [read], faultySlices: [] }, misplaced: [9] },
+    { dates: { coverage: [read], faultySlices: [] }, otherMissing: [9] },
   ],
   [
     "an undated record that a complete read returns is not missing",
     faulty,
     { ids: [1, 2, 3, 9] },
-    { found: [1, 2, 3, 9], misplaced: [] },
+    { returned: [1, 2, 3, 9], otherMissing: [] },
   ],
   [
-    "faulty records make the range a faulty slice in which no record is absent",
+    "faulty records make the range a faulty slice in which no record is missing",
     unread,
     { ids: [1], faulty: { ...fault, ids: [9] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [9], fault: "a new fault" }] },
-      found: [1, 9],
-      absent: [],
+      returned: [1, 9],
+      missing: [],
       outdatedTotals: [firstDay],
     },
   ],
@@ -83,13 +83,13 @@ test.each<
     "a new record that was returned for another date is missing if its own date is covered",
     covered,
     { faulty: { ...fault, ids: [3, 4], added: [3, 4] } },
-    { found: [], misplaced: [4] },
+    { returned: [], otherMissing: [4] },
   ],
   [
     "a new record without a readable date is not missing, even if all dates are covered",
     { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, readAt: 1, runId: 1 }], faultySlices: [] },
     { faulty: { ...fault, ids: [9], added: [9] } },
-    { found: [9], misplaced: [] },
+    { returned: [9], otherMissing: [] },
   ],
   [
     "an incomplete read keeps the undated records of the faulty slices that it replaces",
@@ -97,7 +97,7 @@ test.each<
     { isComplete: false, faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1, 9], fault: "a new fault" }] },
-      misplaced: [],
+      otherMissing: [],
     },
   ],
   [
@@ -117,7 +117,7 @@ test.each<
     { faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1], fault: "a new fault" }] },
-      misplaced: [9],
+      otherMissing: [9],
     },
   ],
 ])("decideUpdate: %s", (_, before, reading, expected) => {

@@ -1,0 +1,73 @@
+import type { Clock } from "../deps.js";
+import type { RequestFailure } from "./request-errors.js";
+
+/**
+ * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
+ * After that, each further request is retried for a tenth of `--max-wait`, because the outage may affect only one
+ * endpoint.
+ */
+export class OutageTimer {
+  #lastResponseAt = Number.NEGATIVE_INFINITY;
+  #startedAt: number | null = null;
+  readonly #failedEndpoints = new Set<string>();
+
+  constructor(
+    private readonly clock: Pick<Clock, "monotonic">,
+    private readonly maxWaitMs: number,
+  ) {}
+
+  get affectsSeveralEndpoints(): boolean {
+    return this.#failedEndpoints.size > 1;
+  }
+
+  /** Ends the outage. An error response, such as a 403, counts as a response. */
+  recordResponse(): void {
+    this.#lastResponseAt = this.clock.monotonic();
+    this.#startedAt = null;
+    this.#failedEndpoints.clear();
+  }
+
+  /** Records a failed attempt. `/orders` and `/orders/ID` count as the same endpoint. */
+  recordFailure(path: string, sentAt: number): void {
+    this.#startedAt ??= Math.max(sentAt, this.#lastResponseAt);
+    this.#failedEndpoints.add(path.split("/", 2).join("/"));
+  }
+
+  /**
+   * Returns the time, in milliseconds, for which a request can still wait or be retried: the rest of `--max-wait` in the current outage,
+   * but at least the rest of the request's own tenth.
+   * @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet
+   */
+  remainingMs(firstSentAt: number | null): number {
+    const now = this.clock.monotonic();
+    const remainingOfOutageMs = this.maxWaitMs - (now - (this.#startedAt ?? now));
+    const remainingOfRequestMs = this.maxWaitMs / 10 - (now - (firstSentAt ?? now));
+    return Math.max(remainingOfOutageMs, remainingOfRequestMs);
+  }
+}
+
+const [minBackoffMs, maxBackoffMs] = [500, 30_000];
+const maxInvalidBodyRetries = 4;
+/**
+ * No further attempt is made if less time than this remains, because timers are not precise enough for shorter waits.
+ */
+const timerPrecisionMs = 5;
+
+/**
+ * Returns the delay before the next attempt, or null to give up. Uses exponential backoff with full jitter, and makes
+ * the last attempt when `remainingMs` expires. Honors `Retry-After` unless it exceeds `remainingMs`.
+ * @param attempt the number of failed attempts
+ * @param random a number in [0, 1)
+ */
+export function retryDelay(
+  failure: RequestFailure,
+  { attempt, remainingMs, random }: { attempt: number; remainingMs: number; random: number },
+): number | null {
+  if (failure.kind === "permanent" || remainingMs <= timerPrecisionMs) return null;
+  if (failure.kind === "invalid-body" && attempt > maxInvalidBodyRetries) return null;
+  const retryAfterMs = failure.kind === "unavailable" ? failure.retryAfterMs : null;
+  if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
+  const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** (attempt - 1));
+  // Jitter keeps processes that received the same `Retry-After` from retrying simultaneously.
+  return Math.min(remainingMs, retryAfterMs === null ? backoffMs : retryAfterMs + random * 250);
+}
