@@ -39,7 +39,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
 function countFormulas(rows: readonly Row[]): number {
   let count = 0;
   for (const row of rows)
-    for (const value of row) if (typeof value === "string" && containsFormula(value)) count += 1;
+    for (const value of row) if (typeof value === "string" && neutralizeFormulas(value) !== value) count += 1;
   return count;
 }
 
@@ -61,55 +61,29 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   return time ? formatUtc(time).slice(0, 19) : text;
 }
 
-/** Matches a number with a sign, which is not a formula. */
+/** Matches a text that is only a number with a sign, which is not a formula. */
 const signedNumber = /^[+-]\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
-/**
- * Matches a formula at the start of the text, possibly after white space and control characters (OWASP, "CSV
- * Injection"). A tab or carriage return at the start is also unsafe.
- */
-const leadingFormula = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
+/** Matches the start of a text that begins with a formula, a tab or a carriage return (OWASP, "CSV Injection"). */
+const formulaAtStart = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 
-/** Matches a formula after a semicolon or a tab, where spreadsheets in some locales split cells. */
-const cellFormula = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u;
+/** Matches a semicolon or a tab before a formula, because spreadsheets in some locales split cells there. */
+const separatorBeforeFormula = /[;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])/gu;
 
 /**
- * Matches a formula after a line break. Only `=` counts, because lines that start with a dash or an `@` are usually
+ * Matches a line break before a formula. Only `=` counts, because lines that start with a dash or an `@` are usually
  * lists and names.
  */
-const lineFormula = /^[\s\p{Cc}]*[=＝]/u;
-
-const separator = /[;\t\r\n]/;
-const afterSeparator = /(?<=[;\t\r\n])/;
-
-/** True if a spreadsheet would run a part of the text as a formula, as in `=1+1` or `a;@b`, but not in `-5.00`. */
-function containsFormula(text: string): boolean {
-  return startsWithFormula(text) || splitCells(text).some(({ isFormula }) => isFormula);
-}
+const lineBreakBeforeFormula = /[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝])/gu;
 
 /**
  * Adds an apostrophe before each formula, so that spreadsheets treat it as text. For example, `=1+1` becomes `'=1+1`,
- * and `a;@b` becomes `a;'@b`. A number with a sign remains unchanged.
+ * and `a;-5` becomes `a;'-5`. A text that is only a number with a sign, such as `-5.00`, remains unchanged.
  */
 export function neutralizeFormulas(text: string): string {
-  const start = startsWithFormula(text) ? "'" : "";
-  return (
-    start + splitCells(text).reduce((safe, { isFormula, part }) => safe + (isFormula ? "'" : "") + part, "")
-  );
-}
-
-function startsWithFormula(text: string): boolean {
-  return leadingFormula.test(text) && !signedNumber.test(text);
-}
-
-/** Splits a text where a spreadsheet could start a new cell or line. Each part ends with its separator. */
-function splitCells(text: string): { part: string; isFormula: boolean }[] {
-  if (!separator.test(text)) return [{ part: text, isFormula: false }];
-  const parts = text.split(afterSeparator);
-  return parts.map((part, index) => {
-    const previous = parts[index - 1];
-    if (previous === undefined) return { part, isFormula: false };
-    const formula = /[;\t]$/.test(previous) ? cellFormula : lineFormula;
-    return { part, isFormula: formula.test(part) };
-  });
+  const isFormula = formulaAtStart.test(text) && !signedNumber.test(text);
+  const safe = isFormula ? `'${text}` : text;
+  // Most texts contain no separator, and a search is faster than a replacement.
+  if (!/[;\t\r\n]/.test(text)) return safe;
+  return safe.replace(separatorBeforeFormula, "$&'").replace(lineBreakBeforeFormula, "$&'");
 }
