@@ -72,7 +72,7 @@ export function* readRows(selection: RowSelection, expressions: readonly string[
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
   // The limit applies to current and removed records together.
   let count = 0;
-  for (const source of table.fromClauses) {
+  for (const source of listSources(table)) {
     const remaining = limit === undefined ? "" : `LIMIT ${limit - count}`;
     const sql = `SELECT ${expressions.join(", ")} ${fromSql(selection, source)} ${order} ${remaining}`;
     for (const batch of inBatches(mirror.db.prepare(sql).raw().iterate() as IterableIterator<Row>)) {
@@ -84,12 +84,16 @@ export function* readRows(selection: RowSelection, expressions: readonly string[
 
 function countRows(selection: RowSelection): number {
   const { limit, mirror, table } = selection;
-  const counts = table.fromClauses.map((source) => {
+  const counts = listSources(table).map((source) => {
     const count = mirror.db.prepare(`SELECT count(*) ${fromSql(selection, source)}`).pluck();
     return count.get() as number;
   });
   const total = counts.reduce((sum, count) => sum + count, 0);
   return Math.min(total, limit ?? total);
+}
+
+function listSources({ source, removedSource }: ReadableTable): string[] {
+  return removedSource === null ? [source] : [source, removedSource];
 }
 
 /**

@@ -31,8 +31,10 @@ export interface ReadableTable {
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
-  /** SQL for the table to select from, followed by the table for removed records if they are included. */
-  fromClauses: readonly [string, ...string[]];
+  /** The table or subquery to select from, as SQL. */
+  source: string;
+  /** If removed records are included, the table to read after `source`, as SQL. Otherwise, null. */
+  removedSource: string | null;
 }
 
 export interface ReadableColumn extends Omit<Column, "type"> {
@@ -45,48 +47,67 @@ export function typedTables(): readonly TableShape[] {
   return allResources.flatMap((resource) => listTableShapes(resource));
 }
 
-/** The typed tables by name. Each declaration has one table for current records and one for removed records. */
-const typedTablesByName: ReadonlyMap<string, { shape: TableShape; state: RecordState }> = new Map(
-  recordStates.flatMap((state) =>
-    typedTables().map((shape) => [tableName(shape, state), { shape, state }] as const),
-  ),
-);
+/** A table that brandapi maintains itself, such as the log of changes. */
+interface SystemTable {
+  about: string;
+  /** The column that `--since` and `--until` filter by. */
+  date: string;
+  /** The primary key. */
+  key: readonly string[];
+  /** The columns that contain 0 or 1. SQLite has no type for them. */
+  booleans?: readonly string[];
+}
 
-const viewsByName: ReadonlyMap<string, View> = new Map(views.map((view) => [view.name, view]));
+/** The system tables that can be exported. */
+const exportedSystemTables: Readonly<Record<string, SystemTable>> = {
+  changes: { about: systemTables.changes, date: "seen_changed_at", key: ["change_id"] },
+  sync_runs: { about: systemTables.sync_runs, date: "started_at", key: ["run_id"], booleans: ["verified"] },
+  content_downloads: {
+    about: systemTables.content_downloads,
+    date: "downloaded_at",
+    key: ["source", "id"],
+  },
+};
 
-/** The system tables that can be exported, with the date that `--since` and `--until` filter by and the primary key. */
-const exportedSystemTables: ReadonlyMap<string, { about: string; date: string; key: readonly string[] }> =
-  new Map([
-    ["changes", { about: systemTables.changes, date: "seen_changed_at", key: ["change_id"] }],
-    ["sync_runs", { about: systemTables.sync_runs, date: "started_at", key: ["run_id"] }],
-    [
-      "content_downloads",
-      { about: systemTables.content_downloads, date: "downloaded_at", key: ["source", "id"] },
-    ],
-  ]);
+type Declaration =
+  | { kind: RecordState; shape: TableShape }
+  | { kind: "view"; view: View }
+  | { kind: "system"; table: SystemTable };
+
+function declareTypedTables(state: RecordState): [name: string, Declaration][] {
+  return typedTables().map((shape) => [tableName(shape, state), { kind: state, shape }]);
+}
+
+/** The declarations of all tables and views that commands can read, by name. `brandapi tables` keeps this order. */
+const declarations: ReadonlyMap<string, Declaration> = new Map([
+  ...declareTypedTables("current"),
+  ...Object.entries(exportedSystemTables).map(([name, table]): [string, Declaration] => [
+    name,
+    { kind: "system", table },
+  ]),
+  ...views.map((view): [string, Declaration] => [view.name, { kind: "view", view }]),
+  ...declareTypedTables("removed"),
+]);
 
 /** The names of all tables and views that commands can read. */
-export const tableNames: readonly string[] = [
-  ...typedTables().map((shape) => tableName(shape, "current")),
-  ...exportedSystemTables.keys(),
-  ...viewsByName.keys(),
-  ...typedTables().map((shape) => tableName(shape, "removed")),
-];
+export const tableNames: readonly string[] = [...declarations.keys()];
 
 /** All tables and views except for helper views and tables for removed records. */
-export const mainTableNames: readonly string[] = tableNames.filter(
-  (name) => typedTablesByName.get(name)?.state !== "removed" && !viewsByName.get(name)?.isHelper,
-);
+export const mainTableNames: readonly string[] = Array.from(declarations).flatMap(([name, declaration]) => {
+  const { kind } = declaration;
+  return kind === "removed" || (kind === "view" && declaration.view.isHelper) ? [] : name;
+});
 
 /**
  * Returns the columns that a table or view has in every mirror. A typed table can have more columns in some mirrors, and
  * the columns of system tables are known only to SQLite.
  */
 export function declaredColumns(name: string): readonly ReadableColumn[] {
-  const typed = typedTablesByName.get(name);
-  if (typed) return [...typed.shape.columns, ...addedColumns(typed.shape, typed.state)];
-  const view = viewsByName.get(name);
-  return view ? viewColumns(view) : [];
+  const declaration = declarations.get(name);
+  if (!declaration || declaration.kind === "system") return [];
+  if (declaration.kind === "view") return viewColumns(declaration.view);
+  const { kind, shape } = declaration;
+  return [...shape.columns, ...addedColumns(shape, kind)];
 }
 
 /**
@@ -94,11 +115,11 @@ export function declaredColumns(name: string): readonly ReadableColumn[] {
  * @param name one of `tableNames`
  */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
-  const typed = typedTablesByName.get(name);
-  if (typed) return describeTypedTable(mirror, typed.shape, typed.state);
-  const view = viewsByName.get(name);
-  if (view) return describeView(view);
-  return describeSystemTable(mirror, name);
+  const declaration = declarations.get(name);
+  if (!declaration) throw new Error(`the mirror has no table named ${name}`);
+  if (declaration.kind === "view") return describeView(declaration.view);
+  if (declaration.kind === "system") return describeSystemTable(mirror, name, declaration.table);
+  return describeTypedTable(mirror, declaration.shape, declaration.kind);
 }
 
 function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
@@ -111,7 +132,8 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordStat
     orderBy: [rowIdColumn(shape)],
     shape,
     date: findTableDate(shape),
-    fromClauses: [quote(name)],
+    source: quote(name),
+    removedSource: null,
   };
 }
 
@@ -125,7 +147,8 @@ function describeView(view: View): ReadableTable {
     orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
     date: findDateColumn(columns, date),
-    fromClauses: [quote(name)],
+    source: quote(name),
+    removedSource: null,
   };
 }
 
@@ -133,42 +156,46 @@ function viewColumns({ columns, rowId }: View): readonly Column[] {
   return rowId === undefined ? columns : [...columns, keyColumns[rowId]];
 }
 
-function describeSystemTable(mirror: Mirror, name: string): ReadableTable {
-  const table = exportedSystemTables.get(name);
-  if (!table) throw new Error(`the mirror has no table named ${name}`);
+function describeSystemTable(
+  mirror: Mirror,
+  name: string,
+  { about, booleans = [], date, key }: SystemTable,
+): ReadableTable {
   return {
     name,
     kind: "system",
-    about: table.about,
-    columns: readSystemColumns(mirror, name),
-    orderBy: table.key,
+    about,
+    columns: readSystemColumns(mirror, name, booleans),
+    orderBy: key,
     shape: null,
-    date: { sql: quote(table.date), form: "iso" },
-    fromClauses: [quote(name)],
+    date: { sql: quote(date), form: "iso" },
+    source: quote(name),
+    removedSource: null,
   };
 }
 
-function readSystemColumns({ db }: Mirror, table: string): ReadableColumn[] {
+function readSystemColumns({ db }: Mirror, table: string, booleans: readonly string[]): ReadableColumn[] {
   const info = db.pragma(`table_info(${quote(table)})`) as { name: string; type: string }[];
   return info.map(({ name, type }) => {
-    const isInteger = type.startsWith("INT");
-    return { name, type: name === "verified" ? "boolean" : isInteger ? "integer" : "text", about: "" };
+    const storedType = type.startsWith("INT") ? "integer" : "text";
+    return { name, type: booleans.includes(name) ? "boolean" : storedType, about: "" };
   });
 }
 
 /** Adds the removed records to a table of the kind `current`. Exports contain them after the current records. */
 export function withRemovedRecords(table: ReadableTable): ReadableTable {
-  const currentRecords = `(SELECT *, NULL AS removed_at FROM ${quote(table.name)})`;
   return {
     ...table,
     columns: [...table.columns, removedAtColumn],
-    fromClauses: [currentRecords, quote(tableName(table, "removed"))],
+    source: `(SELECT *, NULL AS removed_at FROM ${quote(table.name)})`,
+    removedSource: quote(tableName(table, "removed")),
   };
 }
 
 /** Returns the names of the tables that a view reads. For a table, returns only the table's name. */
 export function tablesReadBy(name: string): readonly string[] {
-  return viewsByName.get(name)?.reads ?? [name];
+  const declaration = declarations.get(name);
+  return declaration?.kind === "view" ? declaration.view.reads : [name];
 }
 
 /** Returns the declarations of the typed tables that a table or view reads. */

@@ -110,8 +110,8 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
  * Returns a statement that tests a condition. The statement contains a line break after the condition, to terminate any
  * `--` comment at its end.
  */
-export function conditionSql({ fromClauses }: ReadableTable, condition: string): string {
-  return `SELECT 1 FROM ${fromClauses[0]} WHERE (${condition}\n)`;
+export function conditionSql({ source }: ReadableTable, condition: string): string {
+  return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
 }
 
 /**
