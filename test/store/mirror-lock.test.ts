@@ -112,7 +112,7 @@ test("a file of another program in place of the lock file is reported, and is no
   const error = await lockMirror(path, { wait: false, clock, signal }).catch((e) => e);
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error).toMatchObject({
-    message: expect.stringContaining(`${path}-lock`),
+    message: expect.stringContaining(`${path}-lock: file is not a database`),
     hint: expect.stringContaining("move it out of the way"),
   });
   expect(await findRunningCommand(path)).toBeNull();

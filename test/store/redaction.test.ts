@@ -152,16 +152,13 @@ const hostOf = (n: number, fields: JsonObject = {}) => ({
 const loggedFields = (mirror: Mirror) =>
   rows<{ field: string }>(mirror, "SELECT field FROM changes ORDER BY field").map(({ field }) => field);
 
-/** Creates a mirror in which the hosts of two orders have changed: host 1 of the first, and host 2 of the second. */
+/** Creates a mirror in which host 1 of an order was removed, host 2 of another was renamed, and host 3 was added. */
 async function withHosts() {
   const mirror = await makeMirror();
-  const orders = (fields: JsonObject, host1: Json, host2: Json) => [
-    anOrder(1, { ...fields, host: host1 }),
-    anOrder(2, { host: host2 }),
-    anOrder(3, { host: hostOf(3) }),
-  ];
-  writeRead(mirror, "orders", orders({}, hostOf(1), hostOf(2)));
-  const next = orders({ total_amount: 5 }, null, hostOf(2, { username: "name-2b" }));
+  const orders = (fields: JsonObject, ...hosts: Json[]) =>
+    hosts.map((host, n) => anOrder(n + 1, { ...(n === 0 && fields), host }));
+  writeRead(mirror, "orders", orders({}, hostOf(1), hostOf(2), null));
+  const next = orders({ total_amount: 5 }, null, hostOf(2, { username: "name-2b" }), hostOf(3));
   writeRead(mirror, "orders", next, { at: "2026-11-02T00:00:00.000Z" });
   mirror.transaction(() =>
     saveRanking(
@@ -176,11 +173,11 @@ async function withHosts() {
 test("forgetting a host redacts records, earlier versions, logged changes, names and the ranking", async () => {
   const mirror = await withHosts();
   expect(findUnredacted(mirror)).toEqual([]);
-  expect(loggedFields(mirror)).toEqual(["host", "host_username", "total_amount"]);
+  expect(loggedFields(mirror)).toEqual(["host", "host", "host_username", "total_amount"]);
   expect(redactMirror(mirror, ["host-1"])).toMatchObject({ total: 1, counts: { orders: 1 }, warnings: [] });
-  expect(loggedFields(mirror)).toEqual(["host_username", "total_amount"]);
+  expect(loggedFields(mirror)).toEqual(["host", "host_username", "total_amount"]);
   const versions = "SELECT json -> '$.host' AS host FROM record_versions ORDER BY version_id";
-  expect(mirror.selectValues(versions)).toEqual(['{"id":"host-1"}', JSON.stringify(hostOf(2))]);
+  expect(mirror.selectValues(versions)).toEqual(['{"id":"host-1"}', JSON.stringify(hostOf(2)), "null"]);
   expect(mirror.selectValues("SELECT DISTINCT host_id FROM host_names WHERE username IS NOT NULL")).toEqual([
     "host-2",
     "host-3",
@@ -192,6 +189,7 @@ test("forgetting a host redacts records, earlier versions, logged changes, names
   expect(mirror.selectValues("SELECT DISTINCT list_json FROM records")).toEqual([null]);
   expect([findUnredacted(mirror), readRedactedAfterRun(mirror)]).toEqual([[], findNewestRunId(mirror)]);
   expect(redactMirror(mirror, ["host-3", "host-1"])).toMatchObject({ total: 1, counts: { orders: 1 } });
+  expect(loggedFields(mirror)).toEqual(["host_username", "total_amount"]);
   expect(readRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
 });
 

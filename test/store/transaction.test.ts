@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MirrorUnusable } from "../../src/errors.js";
-import { closeMirror, type Mirror } from "../../src/store/database.js";
+import { closeMirror, type Mirror, withWriteTransaction } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
@@ -58,24 +58,33 @@ const replacements: [string, RegExp, (path: string) => void][] = [
   ["replaced", /was replaced by another file during/, (path) => renameSync(`${path}.other`, path)],
 ];
 
-const waysToCommit: [string, (mirror: Mirror, path: string, replaceFile: (path: string) => void) => void][] =
+type Commit = (mirror: Mirror, path: string, replaceFile: (path: string) => void) => void | Promise<void>;
+
+const waysToCommit: [string, Commit][] = [
   [
-    [
-      "a transaction",
-      (mirror, path, replaceFile) =>
-        mirror.transaction(() => {
-          addNote(mirror, "note 2");
-          replaceFile(path);
-        }),
-    ],
-    [
-      "the run",
-      (mirror, path, replaceFile) => {
+    "an asynchronous transaction",
+    (mirror, path, replaceFile) =>
+      withWriteTransaction(mirror, async () => {
+        addNote(mirror, "note 2");
         replaceFile(path);
-        closeMirror(mirror);
-      },
-    ],
-  ];
+      }),
+  ],
+  [
+    "a transaction",
+    (mirror, path, replaceFile) =>
+      mirror.transaction(() => {
+        addNote(mirror, "note 2");
+        replaceFile(path);
+      }),
+  ],
+  [
+    "the run",
+    (mirror, path, replaceFile) => {
+      replaceFile(path);
+      closeMirror(mirror);
+    },
+  ],
+];
 
 const cases = replacements.flatMap(([what, message, replaceFile]) =>
   waysToCommit.map(([when, commit]) => [what, when, message, replaceFile, commit] as const),
@@ -88,7 +97,7 @@ test.each(cases)(
     (await openMirror(`${path}.other`)).db.close();
     const mirror = await openMirror(path);
     mirror.transaction(() => addNote(mirror, "note 1"));
-    expect(() => commit(mirror, path, replaceFile)).toThrow(message);
+    await expect(async () => await commit(mirror, path, replaceFile)).rejects.toThrow(message);
     expect(mirror.db.open && mirror.db.inTransaction).toBe(false);
     if (mirror.db.open) expect(() => closeMirror(mirror)).toThrow(MirrorUnusable);
     // The moved file contains all committed changes, and its log is not applied to its replacement.
