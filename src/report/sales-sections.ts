@@ -321,7 +321,7 @@ function readSales(mirror: Mirror, days: DayRange): Sales[] {
 
 function readSalesByDay(mirror: Mirror, days: DayRange): DaySales[] {
   return mirror.selectRows<DaySales>(
-    `SELECT day, currency, ${orderFigureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
+    `SELECT day, currency, ${orderFigureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until`,
     days,
   );
 }

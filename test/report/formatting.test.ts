@@ -21,6 +21,7 @@ test.each([
   [1.5, "KWD", "1.500"],
   [1, "points", "1.00"],
   [1, "EU", "1.00"],
+  [1, "AEUR", "1.00"],
   [-0, "EUR", "0.00"],
   [-0.004, null, "\u22120.00"],
 ])("formatAmount formats %s with the currency %s as %s", (value, currency, text) => {

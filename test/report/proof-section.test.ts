@@ -143,10 +143,25 @@ test("the proof covers the contiguous range that the last verified run had read"
   });
 });
 
-test("orders that `verify` found outside the dates that were read do not count as an error", async () => {
-  const mirror = await syncedMirror();
-  const found = addRun(mirror, "verified", { error: "1 order has not been read" });
-  mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", found));
+test("the proof covers all dates if the last verified run had read all of them", async () => {
+  const through = "2026-11-02T06:00:00.000Z";
+  expect(readProof(await syncedMirror(), null).verified).toEqual({
+    at: through,
+    by: "sync",
+    through,
+    from: null,
+  });
+});
+
+test("orders that `verify` found outside the dates that were read count as an error only if no run has been verified", async () => {
+  const findUnread = (mirror: Mirror) => {
+    const run = addRun(mirror, "verified", { error: "1 order has not been read" });
+    mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", run));
+    return mirror;
+  };
+  const unverified = readProof(findUnread(await makeMirror()), null);
+  expect(unverified).toMatchObject({ verified: null, error: "1 order has not been read" });
+  const mirror = findUnread(await syncedMirror());
   expect(readProof(mirror, null)).toMatchObject({ error: null, unread_found_at: "2026-11-02T08:00:00.000Z" });
   addRun(mirror, "failed", { error: "The API is away." });
   expect(readProof(mirror, null)).toMatchObject({ error: "The API is away." });

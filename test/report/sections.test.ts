@@ -63,6 +63,8 @@ test("the key figures compare each amount, but not missing refunds and cancellat
     ["Cancelled", "0", " from 1 in Oct 2026", " from 0 in Nov 2025"],
   ]);
   expect(report.summary).toBe("Net is up 87.5% in EUR vs Oct 2026.");
+  expect(leadOf(report, "restated")).toBe("");
+  expect(blocksOf(report, "restated", "text")).toMatchObject([{ text: "No reported month has changed." }]);
   expect(leadOf(report, "sales")).toBe(
     "Compared with Oct 2026, whose orders have had more time to be refunded.",
   );
@@ -107,6 +109,48 @@ test("currencies with several orders in either period are sorted by gross amount
     ...["EUR", "AUD", "JPY", "GBP"],
     ...["SEK (minor)", "No currency (minor)", "CHF (minor)"],
   ]);
+  const [net] = figures.find(({ title }) => title === "JPY")?.figures ?? [];
+  expect(net?.comparisons[0]?.change.text).toBe("\u2212100.0%");
+  expect(blocksOf(report, "days", "chart").map(({ title }) => title.slice(-3))).toEqual(["EUR", "AUD"]);
+});
+
+test("if no currency has several orders, the one with the largest amount gets its own key figures", async () => {
+  const mirror = await makeMirror();
+  read(mirror, "2026-12-15T00:00:00.000Z", [
+    order("a", "2026-11-02", 50, { currency: "SEK" }),
+    order("b", "2026-11-02", 60, { currency: "NOK" }),
+  ]);
+  const figures = blocksOf(reportOf(mirror, "2026-11-01", "2026-11-30"), "sales", "figures");
+  expect(figures.map(({ title, is_minor }) => [title, is_minor])).toEqual([
+    ["NOK", false],
+    ["SEK", true],
+  ]);
+});
+
+test("amounts in a currency without decimal places have none in any section", async () => {
+  const mirror = await makeMirror();
+  const orders = ["2026-09-01", "2026-10-01", "2026-11-01", "2026-11-02"].map((day, n) =>
+    order(`o${n}`, day, 500, { currency: "JPY" }),
+  );
+  read(mirror, "2026-11-15T00:00:00.000Z", orders);
+  read(
+    mirror,
+    "2026-12-15T00:00:00.000Z",
+    orders.map((one) => ({ ...one, refund_amount: 20 })),
+  );
+  const report = reportOf(mirror, "2026-11-01", "2026-11-30");
+  const tables = ["months", "restated", "hosts"].flatMap((id) => blocksOf(report, id, "table"));
+  const amounts = [
+    ...blocksOf(report, "sales", "figures").flatMap(({ figures }) =>
+      figures.flatMap(({ value, comparisons }) => [value, ...comparisons.map(({ before }) => before)]),
+    ),
+    ...tables.flatMap(({ columns, rows }) =>
+      columns.flatMap(({ key, kind }) => rows.flatMap((row) => (kind === "number" ? (row[key] ?? []) : []))),
+    ),
+  ].filter(({ text }) => !text.endsWith("%"));
+  expect(tables).toHaveLength(4);
+  for (const { text } of amounts) expect(text).toMatch(/^[\d,\u2212+]*$/);
+  expect(amounts.map(({ text }) => text)).toContain("\u221220");
 });
 
 test("the daily charts contain zeros for days without orders, and the hosts are the eight with the highest net", async () => {
@@ -245,6 +289,7 @@ test("the report states refund losses for its currencies, only from months that 
     ...pair("EUR", "2026-11-05"),
     ...pair("GBP", "2026-11-05"),
     order("sek", "2026-10-05", 100, { currency: "SEK" }),
+    order("free of charge", "2026-09-05", 0, { currency: "GBP" }),
   ];
   read(
     mirror,

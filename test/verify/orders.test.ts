@@ -53,6 +53,8 @@ describe("verify orders", () => {
       differing: 0,
       error: null,
     });
+    const unrepaired = await verified(brand, "verify orders --repair");
+    expect(unrepaired.result).toMatchObject({ state: "proven", requests: 6 });
   });
 
   test("verify reports the earliest time at which a date in each month was last read", async () => {
@@ -325,15 +327,14 @@ describe("unread orders", () => {
   test("verify does not report orders dated in the future as unread", async () => {
     const ahead = noon + 2 * day;
     const brand = await synced({ orders: [orderAt("ahead", ahead), ...orders] });
-    const { code, result } = await verified(brand);
-    expect([code, result]).toEqual([
+    const { code, result } = await verified(brand, "verify orders --evidence");
+    expect([code, result]).toMatchObject([
       0,
-      expect.objectContaining({
-        state: "proven",
-        unread: 0,
-        future: { records: 1, until: new Date(ahead).toISOString() },
-      }),
+      { state: "proven", unread: 0, future: { records: 1, until: new Date(ahead).toISOString() } },
     ]);
+    expect(result?.evidence).toContainEqual(
+      expect.objectContaining({ api: 1, agrees: null, note: "dated in the future, so not due yet" }),
+    );
   });
 
   test("verify reports orders that are newer than the last sync as unread, and --repair reads them", async () => {
@@ -341,7 +342,7 @@ describe("unread orders", () => {
     brand.pass(day);
     brand.order(orderAt("new", brand.now() - hour));
     const { code, err, states, result } = await verified(brand);
-    expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
+    expect([code, result]).toMatchObject([8, { state: "unproven", unread: 1, api_total: 350 }]);
     expect(states).toMatchObject({ "2026-10": "proven", "2026-11": "unproven" });
     expect(Object.keys(states).at(-1)).toMatch(/^2026-11-21 .* to now$/);
     expect(result?.months.at(-1)?.why).toBe("1 record has never been read: run `brandapi sync orders`");
@@ -386,14 +387,17 @@ describe("unread orders", () => {
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
   });
 
-  test("verify reports older orders as unread after an interrupted first sync", async () => {
-    const brand = makeBrand({ orders });
-    let page = 0;
-    await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
-    const { code, result } = await verified(brand);
-    expect([code, result?.state]).toEqual([8, "unproven"]);
-    expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`/);
-  });
+  test.each(["sync orders", "sync orders --since 2026-06-10"])(
+    "after an interrupted first `%s`, verify reports the remaining orders as unread",
+    async (command) => {
+      const brand = makeBrand({ orders });
+      let page = 0;
+      await brand.stopped(command, (request) => readsOrders(request) && ++page === 3);
+      const { code, result } = await verified(brand);
+      expect([code, result?.state]).toEqual([8, "unproven"]);
+      expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`$/);
+    },
+  );
 
   test("verify reports a month as only partly read if two interrupted runs each read part of the same day", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 350, hour) });
@@ -430,7 +434,8 @@ describe("unread orders", () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, result, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
-    expect(result?.months.at(-1)?.kind).toBe("undated");
+    const why = expect.stringContaining("1 more record without a date range");
+    expect(result?.months.at(-1)).toMatchObject({ kind: "undated", why });
   });
 });
 
