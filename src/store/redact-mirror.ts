@@ -143,11 +143,13 @@ function selectUnredacted(mirror: Mirror): { id: number; resource: string; key: 
 }
 
 const redactRecord = [
-  // Deletes logged changes to a redacted field, to any object that contains it, and to any field inside it.
+  // Deletes logged changes to a redacted field, to any object that contains it, and to any field inside it. A field
+  // whose name only looks like that of a field inside it (`note` and `note_type`) loses its logged changes as well.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
-     WHERE instr(d.value, field) = 1 OR instr(field, d.value) = 1)`,
+     WHERE d.value = field OR substr(d.value, 1, length(field) + 1) IN (field || '.', field || '_')
+       OR substr(field, 1, length(d.value) + 1) IN (d.value || '.', d.value || '_'))`,
   "UPDATE records SET json = redacted(resource, json), list_json = redacted(resource, list_json) WHERE record_id = @id",
   "UPDATE record_versions SET json = redacted(@resource, json) WHERE record_id = @id",
 ];
