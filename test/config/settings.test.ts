@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { asBrandapiError } from "../../src/cli/error-output.js";
 import { configPath, platformFolder } from "../../src/config/folders.js";
 import { requireCredentials } from "../../src/config/missing-credentials.js";
 import { type GlobalFlags, parseRateLimit, readSettings } from "../../src/config/settings.js";
-import { unknownFieldHint } from "../../src/config/stored-profiles.js";
+import { readProfilesWithKey, unknownFieldHint, writeProfiles } from "../../src/config/stored-profiles.js";
 import { findMisspelledVariables } from "../../src/config/variables.js";
 import type { Deps, Env } from "../../src/deps.js";
 import type { BrandapiError } from "../../src/errors.js";
@@ -97,6 +97,22 @@ test("flags override environment variables, which override the profile", async (
   });
 });
 
+test("the key of the settings is redacted in output from then on", () => {
+  const deps = world({ env: { BRANDAPI_KEY: " brk_a\n" } });
+  readSettings({}, deps);
+  expect([...deps.keys]).toEqual(["brk_a"]);
+});
+
+test.each([
+  ["base URL", { baseUrl: "http://api.example/api/brand/v1" }],
+  ["key", { baseUrl: url("a"), key: "brk_a b" }],
+])("the error for an invalid %s in a profile names the profile and the config file", (what, profile) => {
+  const deps = world({ config: JSON.stringify({ profiles: { default: profile } }) });
+  expect(failure({}, deps).message).toContain(
+    `The ${what} from the profile \`default\` in ${configPath(deps)}`,
+  );
+});
+
 test("with --profile, the mirror, base URL and key in the environment are ignored", async () => {
   const config = JSON.stringify({ profiles: { acme: { baseUrl: url("acme"), key: "brk_acme" } } });
   const env = { BRANDAPI_BASE_URL: url("env"), BRANDAPI_KEY: "brk_env", BRANDAPI_DB: "env.sqlite" };
@@ -162,6 +178,7 @@ test("a profile provides the brand, the ping URL and the omitted fields, but no 
     ping: "https://hc.example/x",
     omit: ["title", "host.intro"],
   });
+  expect(readSettings({}, deps).unknownFields).toEqual([]);
   expect(readSettings({ profile: "unnamed" }, deps).brand).toEqual({ id: "b2", name: "b2" });
   expect(readSettings({ profile: "unknown" }, deps).brand).toBeUndefined();
   expect(readSettings({ db: "other.sqlite" }, deps).brand).toBeUndefined();
@@ -434,6 +451,18 @@ test("a stored key is sent only to the origin for which it was stored", async ()
   expect(requireCredentials(readSettings({}, other), other).key).toBe("brk_b");
   const anywhere = world({ config: JSON.stringify({ profiles: { default: { key: "brk_c" } } }) });
   expect(readSettings({ baseUrl: url("other") }, anywhere).key).toBe("brk_c");
+  const invalid = JSON.stringify({ profiles: { default: { baseUrl: "own", key: "brk_d" } } });
+  expect(readSettings({ baseUrl: url("other") }, world({ config: invalid })).key).toBeUndefined();
+});
+
+test("writeProfiles replaces the profiles in a private file and preserves its other fields", async () => {
+  const stored = { a: { key: "brk_a", color: "red" }, b: { baseUrl: url("b") } };
+  const deps = world({ config: JSON.stringify({ comment: "mine", profiles: { old: {} } }), mode: 0o644 });
+  await writeProfiles(new Map(Object.entries(stored)), deps);
+  expect(JSON.parse(readFileSync(configPath(deps), "utf8"))).toEqual({ comment: "mine", profiles: stored });
+  expect(statSync(configPath(deps)).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dirname(configPath(deps)))).toEqual(["config.json"]);
+  expect(readProfilesWithKey(deps)).toEqual([["a", stored.a]]);
 });
 
 test.each([
@@ -458,7 +487,7 @@ test.each([
 
 test.each([
   [`{"profils": {}}`, "rename `profils` to `profiles`"],
-  [`{"profiles": {"acme": {"db": 5}}}`, "`db` of the profile `acme` is not a string"],
+  [`{"profiles": {"acme": {"key": "brk_a", "db": 5}}}`, "`db` of the profile `acme` is not a string"],
   [`{"profiles": {"acme": {"rate_limit": 30}}}`, "`rate_limit` of the profile `acme` is not supported"],
   [`{"profiles": {"acme": {"pign": 30}}}`, "rename it to `ping`"],
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
