@@ -277,12 +277,6 @@ export function mergeListItem(mirror: Mirror, row: RecordRow, item: Json): Json 
   return { ...Object.fromEntries(detailMembers), ...asObject(item) };
 }
 
-export function readListItem(mirror: Mirror, recordId: number): Json {
-  const select = "SELECT list_json FROM records WHERE record_id = ?";
-  const text = mirror.selectValue<string | null>(select, recordId);
-  return text ? parseStoredRecord(mirror, recordId, text) : null;
-}
-
 /**
  * Stores when a record's details were read. The details are either merged into the record or stored as separate
  * records.

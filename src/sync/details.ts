@@ -2,14 +2,12 @@ import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeRes
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
-  type CurrentRecord,
   isCurrentRecord,
   markDetailsOutdated,
   markDetailsRead,
   readApiId,
   readCurrentRecords,
   readDetailIds,
-  readListItem,
   recordKey,
 } from "../store/records.js";
 import { findLastFinishedRun } from "../store/runs.js";
@@ -71,11 +69,11 @@ function findParents(session: DetailsSession): DetailsParent[] {
   const freshSince = finishedAt > resumableSince ? finishedAt : resumableSince;
   const parents: DetailsParent[] = [];
   for (const record of readCurrentRecords(mirror, resource.name)) {
-    const { id, key, detailedAt, isOutdated } = record;
-    const idInUrl = readApiId(resource, record.value);
+    const { id, key, detailedAt, isOutdated, value } = record;
+    const idInUrl = readApiId(resource, value);
     if (idInUrl === null || encodePathSegment(idInUrl) === null) continue;
     const isPending = detailedAt === null || isOutdated;
-    const isOpen = options.details === "all" || canDetailsChange(session, record);
+    const isOpen = options.details === "all" || resource.strategy.canChange(value as JsonObject);
     const isDue = isPending || (isOpen && detailedAt <= freshSince);
     parents.push({ id, key, idInUrl, detailedAt, isPending, isDue });
   }
@@ -89,16 +87,6 @@ function findParents(session: DetailsSession): DetailsParent[] {
 function findDueParents(run: DetailsRun): DetailsParent[] {
   const due = findParents(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
-}
-
-/**
- * True if a record's details can change without any change to its list item. Checks the stored record both with and
- * without the list item's fields, because the details may be newer than the list item.
- */
-function canDetailsChange({ mirror, resource }: DetailsSession, { id, value }: CurrentRecord): boolean {
-  const record = value as JsonObject;
-  const listItem = readListItem(mirror, id) as JsonObject | null;
-  return resource.strategy.canChange(record) || resource.strategy.canChange({ ...record, ...listItem });
 }
 
 export function countPending(session: DetailsSession): number {

@@ -82,7 +82,7 @@ async function* requestPages(
       yield { kind: "faulty", range: { from, to: previous.range.to }, total: previous.total };
       return;
     }
-    const isLast = page.kind === "faulty" || page.range.from <= from || budget.remaining <= 0;
+    const isLast = page.range.from <= from || budget.remaining <= 0;
     if (page.kind === "complete") {
       const remaining = Math.ceil((page.total - page.countInRange) / maxPerPage);
       run.progress.advance(Math.min(remaining, budget.remaining));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
-import { day, noon, orderAt } from "../support/records.js";
+import { day, memberOf, noon, orderAt } from "../support/records.js";
 
 /** One order per month from January to November 2026, and one from yesterday. */
 const dates = [...Array.from({ length: 11 }, (_, month) => Date.UTC(2026, month, 15, 9)), noon - day];
@@ -42,7 +42,7 @@ describe("monthly clicks", () => {
     // Orders and clicks share one request for daily totals.
     const both = await makeBrand({ orders }).run("sync orders analytics-clicks");
     expect(both.requests.filter(ofClicks)).toHaveLength(12);
-    expect(last).toMatchObject({ verified: 1, outcome: "done" });
+    expect(last).toMatchObject({ verified: 1, outcome: "done", since: "2026-01-01T00:00:00.000Z" });
     expect((await runSync(brand)).months).toEqual(["2026-10", "2026-11"]);
     const plan = await brand.run("sync analytics-clicks --dry-run --window 5d");
     expect(plan.out).toContain("analytics-clicks: 1 month (1 request)\n");
@@ -66,6 +66,17 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
     expect(revenueOf(brand, "2026-03")).toBe(6);
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
+    // A click changes no amount.
+    brand.before = ({ path }) =>
+      path === "/analytics/clicks"
+        ? {
+            envelope: (body) =>
+              JSON.parse(
+                JSON.stringify(body).replace(/("date":"2026-03-15"[^}]*"total_clicks":)(\d+)/, "$19$2"),
+              ),
+          }
+        : undefined;
+    expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-11"]);
   });
 
   test("sync reads clicks for an earlier month if an order appears in that month, but never for months before the --since of the first sync", async () => {
@@ -182,11 +193,14 @@ describe("clicks by host and by period", () => {
       expect.stringContaining("run `brandapi sync roster` first"),
     ]);
     await runSync(brand, "--since 30d");
-    await brand.run("sync roster");
     const hosts = brand.data.roster.map(({ host }) => host.id);
-    const { months } = await runSync(brand, "--per-host --since 2026-11");
+    brand.add("roster", memberOf("without-host", { host: null }));
+    await brand.run("sync roster");
+    const { last, months } = await runSync(brand, "--per-host --since 2026-11");
     expect(months.sort()).toEqual(hosts.map((id) => `2026-11 ${id}`).sort());
-    expect((await runSync(brand, `--host ${hosts[0]} --since 2026-11`)).months).toEqual([
+    expect(last.verified).toBe(0);
+    expect((await runSync(brand, `--host ${hosts[0]} --since 2026-10`)).months).toEqual([
+      `2026-10 ${hosts[0]}`,
       `2026-11 ${hosts[0]}`,
     ]);
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
@@ -240,7 +254,8 @@ describe("sync analytics-hosts", () => {
   test("sync re-reads the ranking if its order changes between two pages", async () => {
     const brand = makeBrand();
     let count = 0;
-    serve(brand, () => (++count === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
+    const sold = fifty.map((one) => ({ ...one, sales: one.sales + 1 }));
+    serve(brand, () => (++count === 2 ? [...sold.slice(20), ...sold.slice(0, 20)] : fifty));
     const { requests, code } = await brand.run("sync analytics-hosts");
     expect([code, requests.filter(({ path }) => path === "/analytics/hosts").length]).toEqual([0, 6]);
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
@@ -252,14 +267,20 @@ describe("sync analytics-hosts", () => {
     serve(brand, () => (++count % 3 === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
     const { code, err } = await brand.run("sync analytics-hosts");
     expect([code, brand.mirrored("analytics-hosts")]).toEqual([8, []]);
+    expect(brand.lastRun("analytics-hosts")).toMatchObject({ api_total: 50, mirror_total: 0, differing: 1 });
     expect(err).toContain("the ranking never settled");
   });
 
   test("sync stores all ranking rows that have no host", async () => {
     const brand = makeBrand();
-    serve(brand, () => [row("h0", 9), row(null, 5), row(null, 5), row("h1", 1)]);
+    let rows = [row("h0", 9)];
+    serve(brand, () => rows);
+    await brand.run("sync analytics-hosts");
+    rows = [row("h0", 9), row(null, 5), row(null, 5), row("h1", 1)];
     expect((await brand.run("sync analytics-hosts")).code).toBe(0);
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(["h0", null, null, "h1"]);
+    const covered = "SELECT from_at, to_at > '2026-11-21' AS today FROM coverage WHERE resource = ?";
+    expect(brand.sql(covered, "analytics-hosts")).toEqual([{ from_at: null, today: 1 }]);
   });
 
   test("sync stores every host in the ranking even if a row that has no host moves to the next page while pages are being read", async () => {

@@ -95,6 +95,20 @@ describe("details of campaigns", () => {
     });
   });
 
+  test("sync --dry-run counts the details of new and open campaigns", async () => {
+    const brand = makeBrand({ opportunities: campaigns });
+    const plan = async (flags = "") => (await brand.run(`sync opportunities --dry-run ${flags}`)).out;
+    expect(await plan()).toContain("opportunities: details of 4 records (4 requests)\n");
+    expect(await plan("--details none")).not.toContain("details of");
+    await runSync(brand);
+    brand.pass(day);
+    brand.add("opportunities", campaign("new"));
+    expect(await plan()).toContain("opportunities: details of 3 records (3 requests)\n");
+    brand.remove("opportunities", "new", "active", "owing");
+    await runSync(brand);
+    expect(await plan()).not.toContain("details of");
+  });
+
   test("verify reports skipped campaign details as unproven until the next sync reads them", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand, "sync opportunities --details none");
@@ -119,6 +133,22 @@ describe("details of campaigns", () => {
       brand.sql("SELECT athlete_payment_state AS state FROM opportunity_assignments ORDER BY 1"),
     ).toEqual([{ state: "PAID" }, { state: "PAID" }]);
     expect((await runSync(brand)).details).toEqual(["active"]);
+  });
+
+  test("sync re-reads the details of a campaign that is closed in its details but still open in the list", async () => {
+    const brand = makeBrand({ opportunities: campaigns.slice(0, 1) });
+    const closed = JSON.stringify({ success: true, data: campaign("active", { status: "ARCHIVED" }) });
+    brand.before = (request) => (detail("active")(request) ? { body: closed } : undefined);
+    for (const _run of [1, 2]) expect((await runSync(brand)).details).toEqual(["active"]);
+  });
+
+  test.each([
+    ["the API rejects the key", () => ({ status: 401 }), 4],
+    ["a response contains the key", ({ key }: TestBrand) => ({ body: JSON.stringify({ data: key }) }), 7],
+  ])("sync requests no further details if %s", async (_, faultOf, code) => {
+    const brand = makeBrand({ opportunities: Array.from({ length: 9 }, (_, n) => campaign(`c${n}`)) });
+    brand.once(detail("c0"), () => faultOf(brand));
+    expect(await runSync(brand)).toMatchObject({ code, details: ["c0", "c1", "c2", "c3"] });
   });
 
   test("sync removes a campaign one run later if it is withdrawn while details are being read", async () => {
@@ -210,7 +240,8 @@ describe("survey results", () => {
       last: { verified: 1 },
     });
     brand.data.results = { ...results, s1: [question("q2", 0.7), question("q3")] };
-    expect((await runSync(brand, "sync surveys")).last).toMatchObject({ rows_removed: 1, rows_new: 1 });
+    const { last } = await runSync(brand, "sync surveys");
+    expect(last).toMatchObject({ rows_read: 5, rows_removed: 1, rows_new: 1 });
     expect(stored(brand)).toEqual(["s1 q2", "s1 q3", "s2 q1"]);
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
   });
@@ -234,6 +265,7 @@ describe("survey results", () => {
     const { code, err } = await runSync(brand, "sync surveys");
     expect(code).toBe(8);
     expect(err).toContain("no longer returns 2 of 2 mirrored records: nothing was removed");
+    expect(err).toContain("`brandapi sync surveys --accept-removals`");
     expect(stored(brand)).toEqual(["s1 q1", "s1 q2", "s2 q1"]);
     expect(brand.sql("SELECT share FROM survey_results WHERE survey_id = 's2'")).toEqual([{ share: 0.9 }]);
     expect((await brand.run("verify surveys")).code).toBe(8);

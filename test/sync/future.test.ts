@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { allRecords, type CountComparison, subtractFuture } from "../../src/sync/counts.js";
 import { makeBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
@@ -58,6 +59,17 @@ describe("orders dated in the future", () => {
     expect(out).toContain(message);
     expect((await brand.run("verify orders --repair")).code).toBe(0);
   });
+});
+
+test("subtractFuture excludes future records from the newest unread range only", () => {
+  const count = (from: number, to: number, apiCount: number): CountComparison => ({
+    ...{ from, to, apiCount, mirrorCount: 0, filter: allRecords },
+    ...{ requestedAt: 0, newestRecord: null, fault: null },
+  });
+  const unread = [count(Number.NEGATIVE_INFINITY, 9, 2), count(20, Number.POSITIVE_INFINITY, 7)];
+  const future = { count: count(30, Number.POSITIVE_INFINITY, 4), datedRecords: null };
+  expect(subtractFuture(unread, future)).toEqual([unread[0], count(20, 29, 3)]);
+  expect(subtractFuture(unread, null)).toEqual(unread);
 });
 
 test("sync and verify exit with code 0 if a library file is dated in the future", async () => {

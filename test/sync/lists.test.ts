@@ -151,6 +151,14 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("codes")).toHaveLength(count);
   });
 
+  test("sync --dry-run prints the length of a list, unless its pagination is undocumented", async () => {
+    const brand = makeBrand({ roster: members, gifts });
+    const { out, requests } = await brand.run("sync roster gifts --dry-run");
+    expect(out).toContain("roster: the whole list: 60 records (1 request)\n");
+    expect(out).toContain("gifts: the whole list, whose length is unknown (1 request or more)\n");
+    expect(requests.map(({ path }) => path)).toEqual(["/me", "/roster"]);
+  });
+
   test("sync omits `per_page` if the API rejects it", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.per_page ? { status: 400 } : undefined);
@@ -161,11 +169,18 @@ describe("a list with undocumented pagination", () => {
   });
 
   test("sync exits with code 8 if the first response indicates more records but the API rejects every page request", async () => {
-    const brand = makeBrand({ gifts });
+    const brand = makeBrand({ gifts: [{ title: "without ID" } as never, ...gifts] });
     brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
     const { code, err } = await brand.run("sync gifts");
     expect(code).toBe(8);
-    expect(err).toContain("25 distinct records were read, but the API counts 60");
+    expect(err).toContain("25 distinct records were read, but the API counts 61");
+    // In an incomplete list, the position of a record does not identify it.
+    expect(brand.mirrored("gifts")).toEqual(
+      gifts
+        .slice(0, 24)
+        .map(({ id }) => id)
+        .sort(),
+    );
   });
 
   test("sync identifies records without IDs by their position, and stores duplicates", async () => {

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
-import { type PlanState, planDated, subtractWindow } from "../../src/sync/plan.js";
-import type { RequestedDates } from "../../src/sync/run.js";
-import { utcDay } from "../../src/util/time-ranges.js";
+import { type PlanState, planDated, readPlanState, subtractWindow } from "../../src/sync/plan.js";
+import type { DatedSession, RequestedDates } from "../../src/sync/run.js";
+import { allTime, utcDay } from "../../src/util/time-ranges.js";
 import { minTimestampMs } from "../../src/util/timestamps.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
@@ -152,6 +152,25 @@ test("planDated selects the faulty slices that overlap the requested dates, or a
   expect(plan(given, {}).faultySlices).toEqual([days(990, 991)]);
   const all = plan(given, { allFaulty: true });
   expect(all.faultySlices).toEqual([days(990, 991), days(500, 501)]);
+});
+
+test("planDated starts at the oldest date to read or, if there is nothing to read, at the floor", () => {
+  const given = before({ coverage: [read(900, 1000)], floor: 900 * day, finishedUntil: 999 * day - 1 });
+  expect(plan(given, {}).since).toBe(969 * day);
+  expect(plan({ ...given, faultySlices: [days(950, 951)] }, { allFaulty: true }).since).toBe(950 * day);
+  expect(plan({ ...given, interrupted: given.coverage }, { until: 950 * day }).since).toBe(900 * day);
+});
+
+test("readPlanState returns the days of missing records, or all dates for a record without a readable date", async () => {
+  const mirror = await makeMirror();
+  const state = new SyncState(mirror, orders.name);
+  const missingDates = () =>
+    readPlanState({ mirror, resource: orders, state } as unknown as DatedSession).missingDates;
+  writeRead(mirror, "orders", [orderAt("a", 10.5 * day), orderAt("b", "soon"), orderAt("c", 20 * day)]);
+  mirror.transaction(() => state.missing.add([1]));
+  expect(missingDates()).toEqual([days(10, 11)]);
+  mirror.transaction(() => state.missing.add([2]));
+  expect(missingDates()).toEqual(expect.arrayContaining([days(10, 11), allTime]));
 });
 
 test("`subtractWindow` returns -Infinity only if the result would be before the year 0", () => {

@@ -43,6 +43,27 @@ test("readDated reports coverage only from the end of the newest gap", async () 
   expect(third).toMatchObject({ incompleteReasons: [], isVerified: true, comparesTotals: true });
 });
 
+test("readDated stores each response once, even if every response arrives late", async () => {
+  const readLate = async (orders: typeof listed) => {
+    const { requests, run } = await makeDatedRun(orders);
+    await readDated({ ...run, clock: { ...run.clock, sleep: async () => {} }, resource: withoutTotals });
+    return { requests, rows: run.mirror.selectValues("SELECT rows_read FROM sync_runs") };
+  };
+  expect((await readLate(listed)).rows).toEqual([120]);
+  const sameSecond = Array.from({ length: 130 }, (_, n) => listedAt(`same${n}`, noon - hour));
+  const { requests } = await readLate([...sameSecond, ...listed]);
+  expect(requests.filter(({ page }) => page === 2)).toHaveLength(1);
+});
+
+test("readDated keeps the records of earlier responses if a record has no ID", async () => {
+  const withoutId = listed.map((one, n) =>
+    n === 110 ? { ...one, record: { order_date: at(one.at) } } : one,
+  );
+  const { run } = await makeDatedRun(withoutId);
+  await expect(readDated({ ...run, resource: withoutTotals })).rejects.toThrow("has no `id`");
+  expect(run.mirror.selectValues("SELECT rows_read FROM sync_runs")).toEqual([100]);
+});
+
 test("readDated returns the sums of the compared counts", async () => {
   const { run } = await makeDatedRun([...listed, listedAt("new", noon - hour)]);
   const result = await readDated({ ...run, resource: withoutTotals });

@@ -192,6 +192,12 @@ test("readList reads a complete list once if it contains all mirrored records", 
   expect(countReadings()).toBe(1);
 });
 
+test("readList does not re-read an incomplete list from which a mirrored record is absent", async () => {
+  const { countReadings, run } = makeRun([duplicate]);
+  await readList(run, { mirroredKeys: ["z"] });
+  expect(countReadings()).toBe(3);
+});
+
 const dated = (order_date: string | null, copy: number): Json => ({ id: "a", order_date, copy });
 const [monday, tuesday] = ["2026-11-16T10:00:00Z", "2026-11-17T10:00:00Z"];
 

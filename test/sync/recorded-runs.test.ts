@@ -52,6 +52,22 @@ describe("a run's row in `sync_runs`", () => {
     expect([end(true), end(false)]).toEqual([undefined, "denied"]);
   });
 
+  test("endRun throws the run's own error if the mirror cannot be written, or else the error of the mirror", async () => {
+    const mirror = await makeMirror();
+    const run = startRun(sessionOf(mirror), orders, task);
+    mirror.db.exec("CREATE TRIGGER full BEFORE UPDATE ON sync_runs BEGIN SELECT RAISE(ABORT, 'full'); END");
+    const thrownBy = (end: Parameters<typeof endRun>[1]) => {
+      try {
+        return endRun(run, end);
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(thrownBy({ outcome: "done", error: null })).toMatchObject({ message: "full" });
+    const own = new Error("own");
+    expect(thrownBy({ outcome: "failed", error: own })).toBe(own);
+  });
+
   test("endRun removes API keys from the error that it stores", async () => {
     const mirror = await makeMirror();
     const key = `grk_${"a1B2".repeat(8)}`;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiUnavailable, NotFound } from "../../src/errors.js";
 import { orders } from "../../src/resources/orders.js";
-import { requestDailyTotals } from "../../src/sync/daily-totals.js";
+import { hasSameAmounts, hasSameCount, requestDailyTotals } from "../../src/sync/daily-totals.js";
 import type { DatedSession } from "../../src/sync/run.js";
 
 /** Requests the daily totals from an API that responds with the given data, or with an error. */
@@ -26,15 +26,33 @@ test("requestDailyTotals returns the totals of all days with orders or amounts",
     point("2026-11-03", 0, -5),
     point("2026-11-04T00:00:00Z", 1, 7),
     point("total", 4, 2),
+    { date: "2026-11-05", orders: 2, revenue: null },
   ];
   expect(await request({ timeseries })).toEqual({
     totals: [
       ["2026-11-02", { count: 3, amounts: [0, 0] }],
       ["2026-11-03", { count: 0, amounts: [-5, 0] }],
       ["2026-11-04", { count: 1, amounts: [7, 0] }],
+      ["2026-11-05", { count: 2, amounts: [0, 0] }],
     ],
     error: null,
   });
+});
+
+const totals = (count: number, ...amounts: number[]) => ({ count, amounts });
+
+test.each([
+  ["the same totals", totals(1, 5, 0), totals(1, 5, 0), true, true],
+  ["a different amount", totals(1, 5, 0), totals(1, 5, 3), true, false],
+  ["a different count", totals(1, 5), totals(2, 5), false, true],
+  ["no totals and a count", undefined, totals(1, 0), false, true],
+  ["no totals and an amount without a count", undefined, totals(0, 5), true, false],
+  ["no totals at all", undefined, undefined, true, true],
+  ["an amount that only one of them has", totals(1, 5), totals(1, 5, 3), true, false],
+  ["a zero amount that only one of them has", totals(1, 5), totals(1, 5, 0), true, true],
+])("two days with %s have the same or different counts and amounts", (_, a, b, sameCount, sameAmounts) => {
+  expect([hasSameCount(a, b), hasSameAmounts(a, b)]).toEqual([sameCount, sameAmounts]);
+  expect([hasSameCount(b, a), hasSameAmounts(b, a)]).toEqual([sameCount, sameAmounts]);
 });
 
 test("requestDailyTotals returns no totals and no error if the API has no totals for the resource", async () => {

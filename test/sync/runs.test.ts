@@ -60,6 +60,12 @@ describe("a sync of several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
+  test("sync warns of values with unexpected types", async () => {
+    const [order] = lists().orders;
+    const brand = makeBrand({ orders: [{ ...order, currency: 7 } as never] });
+    expect((await brand.run("sync orders")).err).toContain("warning: orders: unexpected types in 1 record:");
+  });
+
   test("sync records the number of retries", async () => {
     const brand = makeBrand(lists());
     brand.once(readsOrders, () => "reset");
@@ -89,8 +95,9 @@ describe("resources to which the API denies access", () => {
   test("sync skips a resource if the key lacks its scope, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
-    const { requests, code, err, outcomes } = await synced(brand);
+    const { requests, code, err, lines, outcomes } = await synced(brand);
     expect([code, outcomes.roster, outcomes.orders]).toEqual([0, "skipped", "done"]);
+    expect(lines.map(({ finished_at }) => finished_at)).not.toContain(null);
     expect(requests.filter(asks("/roster"))).toEqual([]);
     expect(err).toContain("roster: skipped: the key lacks the scope roster:read");
     expect((await synced(brand, "sync roster orders")).code).toBe(8);
@@ -355,5 +362,7 @@ describe("a sync with --until", () => {
     brand.pass(minute);
     expect((await brand.run("sync orders --until 2025-01-01")).code).toBe(0);
     expect(await success(brand)).toBeNull();
+    const covered = "SELECT to_at FROM run_coverage WHERE run_id = ?";
+    expect(brand.sql(covered, brand.lastRun().run_id)).toEqual([{ to_at: "2025-01-01T23:59:59.999Z" }]);
   });
 });
