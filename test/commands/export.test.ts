@@ -1,4 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { at, day, memberOf, noon, orderAt } from "../support/records.js";
@@ -126,6 +129,23 @@ test("export --where reads other tables as of the time in --as-of, and warns if 
     expect.stringContaining("warning: roster: no sync has completed"),
   ]);
   expect((await run("--as-of", "2026-11-02")).out).toBe("id\norder-1\n");
+});
+
+test("export --as-of rejects a table without a history, and --state reads a path relative to the working directory", async () => {
+  const home = makeHome();
+  const mirror = await makeMirror();
+  writeRead(mirror, "analytics-hosts", []);
+  mirror.db.close();
+  const db = mirror.path;
+  expect(await brandapi(`export analytics-hosts --csv --as-of 2026-11-02 --db ${db}`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("keeps no history of"),
+  });
+  writeFileSync(join(home, "state.json"), "[]");
+  expect(await brandapi(`export orders --state state.json --db ${db}`, { home })).toMatchObject({
+    code: 3,
+    err: expect.stringContaining(join(home, "state.json")),
+  });
 });
 
 test("export exports a table once, even if it is named twice", async () => {

@@ -175,13 +175,22 @@ test("login prompts again after an invalid base URL or an empty key", async () =
   expect(login.err).not.toContain(brand.key);
 });
 
-test("login uses BRANDAPI_BASE_URL without a prompt or a warning", async () => {
+test("login uses BRANDAPI_BASE_URL instead of the stored base URL, without a prompt or a warning", async () => {
   const brand = brandWithoutSettings();
+  storeProfiles(brand, { default: { baseUrl: "https://old.example/api/brand/v1" } });
   const env = { BRANDAPI_BASE_URL: `${testBaseUrl}//`, BRANDAPI_KEY: brand.key };
   const login = await brand.run("login", { tty: true, stdin: `${brand.key}\r`, env });
   expect(login.code).toBe(0);
   expect(login.err).not.toContain("Base URL (");
   expect(login.err).not.toContain("warning");
+  expect(readFileSync(configOf(brand), "utf8")).toContain(`"baseUrl": "${testBaseUrl}"`);
+  storeProfiles(brand, { default: { baseUrl: "https://old.example/api/brand/v1" } });
+  expect((await brand.run("login", { stdin: brand.key, env })).code).toBe(0);
+  const invalid = await brand.run("login", { stdin: brand.key, env: { BRANDAPI_BASE_URL: "brand" } });
+  expect([invalid.code, invalid.err]).toEqual([
+    3,
+    expect.stringContaining("from BRANDAPI_BASE_URL does not"),
+  ]);
 });
 
 test("login --omit replaces the list of omitted fields and prints the changes, and login without --omit keeps the list", async () => {

@@ -90,7 +90,7 @@ const hostId = "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47";
 test.each([
   ["", "day", undefined],
   ["--group-by week", "week", undefined],
-  [`--group-by month --host ${hostId}`, "month", hostId],
+  [`--group-by month --host ${hostId} --host ${hostId.replace("3", "4")}`, "month", hostId],
   ["--per-host", "day", hostId],
 ])("`sync analytics-clicks %s` requests clicks by %s for the host %s", async (flags, bucket, host) => {
   const roster = [memberOf("r1", { host: { id: hostId } })];
@@ -207,4 +207,8 @@ test("the ping URL of a flag overrides BRANDAPI_PING, which overrides the profil
   expect(await ping(flag, "https://hc.example/variable")).toEqual(["flag/start", "flag"]);
   expect(await ping(`${flag} --all-profiles`)).toEqual(["flag/start", "profile/start", "profile", "flag"]);
   expect(await ping(`${flag} --dry-run`)).toEqual([]);
+  for (const command of ["sync roster --dry-run", "sync roster"]) {
+    const { out } = await brand.run(`${command} --all-profiles --json`, { fetch: brand.fetch });
+    expect(JSON.parse(out)).toMatchObject({ profile: "default" });
+  }
 });
