@@ -205,6 +205,16 @@ describe("differences by month", () => {
     expect(Object.entries(limited.states)[0]).toEqual(["2026-02", "proven"]);
   });
 
+  test("verify reports a late order that is dated before the first month in the mirror", async () => {
+    const brand = await synced({
+      orders: ordersBefore(Date.UTC(2026, 9, 3), 3, day),
+      variants: { dailyTotals: "absent" },
+    });
+    brand.attributeLate(late, orderAt("late", late));
+    const { code, states } = await verified(brand);
+    expect([code, Object.values(states)]).toEqual([8, ["different", "proven", "proven"]]);
+  });
+
   test("verify uses daily totals to find an order that moved to a different month", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
@@ -478,11 +488,12 @@ test("verify warns about unexpected types once, even if it repairs the orders, a
     brand.refund("o2", 1);
     expect((await brand.run(command)).err.match(/unexpected types in 1 record/g)).toHaveLength(1);
   }
-  brand.before = (request) =>
-    counts(request)
-      ? { status: 403, body: JSON.stringify({ error: `no access with ${brand.key}` }) }
-      : undefined;
-  const { out, err } = await brand.run("verify orders --json");
+  const fetch: typeof brand.fetch = async (url, init) => {
+    if (String(url).endsWith("/me")) return await brand.fetch(url, init);
+    throw new Error(`invalid header: Bearer ${brand.key}`);
+  };
+  const { out, err } = await brand.run("verify orders --json", { fetch });
+  expect(out).toContain("Bearer [key hidden]");
   expect(out + err).not.toContain(brand.key);
 });
 
