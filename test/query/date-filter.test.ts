@@ -18,3 +18,10 @@ test("date filters on month and day columns include the months and days of both 
   ]);
   expect(dateConditions({ sql: "day", form: "day" }, undefined, until)).toEqual(["day <= '2026-10-31'"]);
 });
+
+test("a filter for times in the API's format includes both bounds to the millisecond", () => {
+  expect(dateConditions({ sql: "at", form: "iso" }, since, until)).toEqual([
+    "at >= '2026-10-01T00:00:00.000Z'",
+    "at <= '2026-10-31T23:59:59.999Z'",
+  ]);
+});

@@ -40,7 +40,7 @@ function addRun(mirror: Mirror, name: string, hours: number, columns: Partial<Ru
 
 test("a resource is stale if its last success is older than the maximum age, or later than the clock by more than that", async () => {
   const mirror = await makeMirror();
-  const lastReads = { orders: 26, roster: 26.1, gifts: -26, codes: -26.1 };
+  const lastReads = { orders: 26, roster: 26.1001, gifts: -26, codes: -26.1 };
   for (const [name, hours] of Object.entries(lastReads)) writeRead(mirror, name, [], { at: hoursAgo(hours) });
   const { max_age_seconds, resources, stale } = health(mirror, "orders roster gifts codes surveys", {
     maxAge: 26,
@@ -171,8 +171,9 @@ test("a resource that is not read by date has neither undated records nor an old
   expect(healthOf(mirror, "roster")).toMatchObject({ rows: 1, undated: 0, oldest_read_at: null });
   writeRead(mirror, "surveys", [{ id: "s" }], { whole: true });
   expect(healthOf(mirror, "surveys")?.covered).toHaveLength(1);
-  mirror.db.exec("UPDATE sync_runs SET verified = 0");
+  mirror.db.exec("UPDATE sync_runs SET verified = 0, outcome = 'stopped'");
   expect(healthOf(mirror, "surveys")?.covered).toEqual([]);
+  expect(healthOf(mirror, "roster")).toMatchObject({ last_success_at: null, covered: [{ from: null }] });
 });
 
 test("the problems that `verify` found can be repaired, unless only the API can correct them", async () => {

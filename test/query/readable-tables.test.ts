@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  declaredColumns,
   describeTable,
   findTypedTables,
   mainTableNames,
@@ -49,6 +50,16 @@ test("the tables for removed records have the time of the removal, and say so in
   expect(namesOf(removed)).toEqual(expect.arrayContaining([...namesOf(), "removed_at"]));
   expect(namesOf()).not.toContain("removed_at");
   expect(() => describeTable(mirror, "nowhere")).toThrow();
+});
+
+test.each([
+  ["orders", ["id", "record_id"], ["removed_at"]],
+  ["orders_removed", ["id", "record_id", "removed_at"], []],
+  ["orders_net", ["net_amount", "record_id"], ["removed_at"]],
+])("the columns of `%s` in every mirror include %j, but not %j", (name, included, excluded) => {
+  const names = declaredColumns(name).map((column) => column.name);
+  expect(names).toEqual(expect.arrayContaining(included));
+  expect(names.filter((column) => excluded.includes(column))).toEqual([]);
 });
 
 test("the main tables include neither helper views nor removed records", () => {

@@ -148,7 +148,9 @@ test.each([
   ["`max(a, b)` or `min(a, b)`", "SELECT greatest(1, 2)", "SELECT least(1, 2)"],
   ["`brandapi tables` lists", "DESC orders", "describe orders", ".tables", "\\d orders", " .schema"],
 ] as const)("the hint %s is printed for: %s", (hint, ...statements) => {
-  for (const sql of statements) expect([sql, hintFor(sql)]).toEqual([sql, expect.stringContaining(hint)]);
+  const upperCase = statements.map((sql) => sql.toUpperCase().replace("\\D", "\\d"));
+  for (const sql of [...statements, ...upperCase])
+    expect([sql, hintFor(sql)]).toEqual([sql, expect.stringContaining(hint)]);
 });
 
 test.each([
@@ -188,7 +190,8 @@ test.each([
 test.each("and as asc between collate desc else end from in is like or order then union when".split(" "))(
   "a string before the keyword %s is not taken for text with an apostrophe",
   (keyword) => {
-    expect(hintFor(`SELECT 'a'${keyword} 'b') 'c'`)).not.toContain("apostrophe");
+    for (const word of [keyword, keyword.toUpperCase()])
+      expect(hintFor(`SELECT 'a'${word} 'b') 'c'`)).not.toContain("apostrophe");
   },
 );
 
@@ -197,6 +200,12 @@ test.each([
   ["SELECT * FROM Sales-by-month", "write `Sales_by_month` instead of"],
   ["SELECT * FROM refunds", "did you mean `refunds_by_month` or `late_refunds`"],
   ["SELECT * FROM my_own_vew", "did you mean `my_own_view`?"],
+  ["SELECT REMOVED_AT FROM orders", "removed ones are in `orders_removed`"],
+  ["SELECT HOST_NAME FROM hosts", "`HOST_NAME` is now `host_label`"],
+  ["SELECT order_id FROM orders, roster", "`order_id` is a column of "],
+  ["SELECT nowhere FROM orders", "`brandapi tables orders` lists the columns"],
+  ["SELECT fin FROM orders", "did you mean `financial_status`?"],
+  ["SELECT id FROM orders GROUP BY 5", "`brandapi tables` lists the tables and views"],
   ["SELECT SKU FROM orders", "`SKU` is a column of `order_line_items`"],
   ["SELECT host_name", "`host_name` is a column of "],
   ["SELECT da FROM orders", "`brandapi tables orders` lists the columns"],

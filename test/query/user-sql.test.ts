@@ -64,6 +64,7 @@ test.each([
   "/* a comment */ delete from nowhere",
   "-- a comment\nDELETE FROM nowhere",
   "ATTACH 'x.sqlite' AS x",
+  "ATTACH (SELECT 'x.sqlite') AS x",
   "VACUUM",
 ])("compileQuery rejects %j, even if its table does not exist", (sql) => {
   expect(errorOf(sql)).toMatch(/^`query` runs only read-only statements\. begin with SELECT or WITH/);

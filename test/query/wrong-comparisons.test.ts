@@ -101,6 +101,7 @@ test.each(["+", "OR", "||"])(
 );
 
 test.each([
+  ["ORDER_DATE < 2026-10", "`ORDER_DATE` is compared with 2016"],
   ["o.order_date < 2026-10", "`o.order_date` is compared with 2016: write `'2026-10'`"],
   ["month = 2026-1-05", "`month` is compared with 2020: write `'2026-01-05'`"],
   ["seen_changed_at > 1999-12-31", "`seen_changed_at` is compared with 1956"],
@@ -126,6 +127,7 @@ test.each([
   "total_amount = 2026-10-01",
   "day = '2026-10-01' AND 2026-10-01",
   "max(2026-10-01)",
+  "date + 2026-10-01",
   "date(day) > '2026' AND round(total) = 2026-10-01",
   "day > 2026-101",
   "day > 2026-10.5",
@@ -199,6 +201,8 @@ test.each([
   "order_date || 'x' > datetime('now')",
   "order_date + datetime('now')",
   "datetime(day) > order_date_utc",
+  "day > datetime('now')",
+  "order_date LIKE '--' > datetime('now')",
   "date(order_date) > datetime('now')",
   "'TRUE' = o.status",
   "is_cancelled = 'truely'",
