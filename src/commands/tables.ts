@@ -66,7 +66,7 @@ function formatTableList(tables: readonly TableDescription[], { width, style }: 
     const count = rows === null ? "not synced" : formatCount(rows);
     return [name, kind === "view" ? "view" : count, about.split(";")[0] ?? ""];
   });
-  const options = { width, style, rightAligned: ["rows"], wrappedColumn: "about" };
+  const options = { width, style, rightAligned: ["rows"], wrapsLastColumn: true };
   return `${renderTable(["name", "rows", "about"], lines, options)}\n`;
 }
 
@@ -87,7 +87,7 @@ function formatTableDetails(
     style,
     rightAligned: ["with a value"],
     optionalColumns: ["type"],
-    wrappedColumn: "about",
+    wrapsLastColumn: true,
   };
   const list = renderTable(titles, cells, options);
   const explanation = width === undefined ? about : wrap(about, width);

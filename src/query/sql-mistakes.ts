@@ -218,7 +218,7 @@ export function otherTablesHint(
 ): string | undefined {
   const holders = findTablesWithColumn(column, tables, scope);
   if (holders.length === 0) return undefined;
-  const available = new Set((scope.length > 0 ? scope : tables).flatMap(({ columns }) => columns));
+  const available = new Set(scope.flatMap(({ columns }) => columns));
   return [
     `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
     ...suggestNames(namesContaining(column, available)),

@@ -96,10 +96,9 @@ const stems = `IMG_2041|reel final FINAL|Müsli & Café|the "good" one|O'Brien t
 const fileCount = 400;
 
 export function createLibrary(brand: Brand, now: number): ContentItem[] {
-  const files = Array.from({ length: fileCount }, (_, index) =>
+  return Array.from({ length: fileCount }, (_, index) =>
     createContent(brand, index, fileDate(brand.seed, index, now)),
   );
-  return files.sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
 }
 
 /** Returns a date in the last 600 days. One in 37 files has the date of the previous file. */

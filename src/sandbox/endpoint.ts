@@ -229,8 +229,7 @@ export const instant: Parameter<Instant | null> = {
     if (!timestampPattern.test(text) || Number.isNaN(Date.parse(date))) return undefined;
     // `Date.parse` accepts some dates that do not exist, such as 31 February.
     if (new Date(date).toISOString().slice(0, 10) !== date) return undefined;
-    const at = toMicroseconds(text.replace(/[+-]00:?00$/, "Z"));
-    return Number.isNaN(at) ? undefined : { at, isDay: text.length === 10 };
+    return { at: toMicroseconds(text.replace(/[+-]00:?00$/, "Z")), isDay: text.length === 10 };
   },
 };
 

@@ -13,10 +13,9 @@ interface TableOptions {
   /** The titles of columns that may be omitted, one by one, if the table is too wide. */
   optionalColumns?: readonly string[];
   /**
-   * The title of the last column, if its text is wrapped instead of truncated. In a narrow terminal, the text is
-   * printed below its row.
+   * Wraps the text in the last column instead of truncating it. In a narrow terminal, the text is printed below its row.
    */
-  wrappedColumn?: string;
+  wrapsLastColumn?: boolean;
   /**
    * The title of a column with paths. If the table is too wide, this column is shortened first, from the start of each
    * path. It is omitted if too little space is left.
@@ -42,11 +41,10 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
     optionalColumns = [],
     pathColumn,
     rightAligned,
-    wrappedColumn,
+    wrapsLastColumn,
   } = options;
   const { lines, widths } = measure(titles, rows, nullText);
-  if (wrappedColumn !== undefined && titles.at(-1) === wrappedColumn && widthOf(widths) > width)
-    return renderWrapped(titles, rows, { ...options, width });
+  if (wrapsLastColumn && widthOf(widths) > width) return renderWrapped(titles, rows, { ...options, width });
   const path = pathColumn === undefined ? -1 : titles.indexOf(pathColumn);
   if (path >= 0 && widthOf(widths) > width) {
     const pathWidth = (widths[path] ?? 0) - (widthOf(widths) - width);
@@ -82,7 +80,7 @@ function renderWrapped(
   rows: Rows,
   options: TableOptions & { width: number },
 ): string {
-  const { width, wrappedColumn, ...others } = options;
+  const { width, wrapsLastColumn, ...others } = options;
   const last = titles.length - 1;
   const left = widthOf(measure(titles, rows).widths.slice(0, last)) + gap.length;
   const texts = rows.map((row) => escapeText(String(row[last] ?? "")));

@@ -49,6 +49,12 @@ test.each([
   );
 });
 
+test("rows of a child table are filtered by the date of their record, even if the record has been removed", () => {
+  const table = withRemovedRecords(describeTable(mirror, "order_line_items"));
+  const { batches } = openRows({ mirror, table, columns: ["order_id"], since: Date.UTC(2026, 9, 3) });
+  expect([...batches()].flat(2)).toEqual(["order-3", "order-4"]);
+});
+
 test("openRows returns the columns in the requested order without duplicates, and then no raw records", () => {
   const table = describeTable(mirror, "orders");
   const source = openRows({ mirror, table, columns: ["month", "id", "month"] });

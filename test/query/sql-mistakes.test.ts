@@ -207,6 +207,8 @@ test.each([
   ["SELECT fin FROM orders", "did you mean `financial_status`?"],
   ["SELECT id FROM orders GROUP BY 5", "`brandapi tables` lists the tables and views"],
   ["SELECT SKU FROM orders", "`SKU` is a column of `order_line_items`"],
+  ["SELECT * FROM HOST", "did you mean `hosts` or `host_names` or `hosts_by_month`?"],
+  ["SELECT customer_currency FROM orders", "did you mean `currency`?"],
   ["SELECT host_name", "`host_name` is a column of "],
   ["SELECT da FROM orders", "`brandapi tables orders` lists the columns"],
   ["SELECT foo_id FROM orders", "`brandapi tables orders` lists the columns"],

@@ -21,6 +21,8 @@ test("a seed creates the same records, totals and events in every version", () =
   digests.hosts = digest(ask("/analytics/hosts?per_page=100", { brand }).data);
   simulateActivity(brand, noon, noon + 30 * day, naturalPace(500));
   digests.afterThirtyDays = digest(brand);
+  simulateActivity(brand, noon + 30 * day, noon + 31 * day, { ordersPerHour: 20, speed: 1 });
+  digests.afterBusyDay = digest(brand);
   expect(digests).toEqual({
     keys: "9109562b4709",
     orders: "3e076668c210",
@@ -36,5 +38,6 @@ test("a seed creates the same records, totals and events in every version", () =
     clicks: "eb88d53bdcca",
     hosts: "084f3cd0da90",
     afterThirtyDays: "e521b6801769",
+    afterBusyDay: "6742527a1cdc",
   });
 });

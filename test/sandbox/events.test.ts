@@ -47,6 +47,17 @@ test("cancelling an order removes its commission, and events can change its rate
   expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
 });
 
+test("the commission of an order is zero if its total is zero, and unknown if its subtotal is unknown", () => {
+  const { brand, changeRate, order } = changing();
+  for (const [amounts, commission] of [
+    [{ total_amount: 0, subtotal_amount: 0 }, 0],
+    [{ total_amount: 9, subtotal_amount: null }, null],
+  ] as const) {
+    changeRate(order(amounts), 50);
+    expect(brand.orders[0]?.commission_amount).toBe(commission);
+  }
+});
+
 test("new orders have the current date, and manually attributed orders have an earlier date", () => {
   const { brand, order, attributeLate } = changing();
   const placed = order();

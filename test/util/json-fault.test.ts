@@ -20,6 +20,8 @@ test.each<[string, number, string]>([
   ['{\n  "profiles": {"a": {"key": "brk_secret"\n    "db": "x"}}}', 2, "a comma is missing"],
   ['{\n  "profiles": {\n    a: {}}}', 3, "an unexpected character, or text without double quotes"],
   ["{\n  'profiles': {}}", 2, "text is not in straight double quotes"],
+  ["\n{'profiles': {}}", 2, "text is not in straight double quotes"],
+  ["{a: 'b'} // c", 1, "an unexpected character, or text without double quotes"],
   ['{\n  // brands\n  "profiles": {}}', 2, "JSON does not allow comments"],
   ['{"profiles":\n  {"a": {"key": "brk_secret"}\n', 2, "unexpected end of file"],
   ['{"profiles": {"a": {"key": "brk_secret}}}', 1, "a quote is not closed"],

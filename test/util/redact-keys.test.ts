@@ -23,11 +23,12 @@ test("hideKeys replaces keys that contain characters with a meaning in regular e
 });
 
 test("refuseKeys rejects arguments and variables that contain a key, except BRANDAPI_KEY and unrelated variables", () => {
-  const keys = new Set(["brk_secret"]);
+  const keys = new Set(["brk_secret", "brk_second"]);
   const refuse = (argv: string[], env: Record<string, string>) => () => refuseKeys(argv, env, keys);
   const unrelated = { BRANDAPI_KEY: "brk_secret", TOKEN: "brk_secret", BRANDAPI_DB: "brk_other" };
   expect(refuse(["sync", "orders"], unrelated)).not.toThrow();
   expect(refuse(["sync", "--db=BRK_SECRET.sqlite"], {})).toThrow(expect.objectContaining({ exitCode: 2 }));
+  expect(refuse(["sync", "brk_second"], {})).toThrow(expect.objectContaining({ exitCode: 2 }));
   expect(refuse([], { BRANDAPI_DB: "brk_secret.sqlite" })).toThrow(
     expect.objectContaining({ exitCode: 3, message: "BRANDAPI_DB contains the API key." }),
   );

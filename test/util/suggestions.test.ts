@@ -10,6 +10,7 @@ test.each([
   ["reders", "orders"],
   ["ordersorde", "orders"],
   ["abx", "abc"],
+  ["xxabc", "abc"],
   ["wxab", "wxyz"],
   ["ab", "abc"],
   ["ORDER_LINES", "order_line_items"],

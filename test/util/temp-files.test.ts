@@ -46,8 +46,8 @@ test("reserveTempFile removes only files of the same target that no running proc
   const kept = [
     name,
     withPid(process.ppid),
-    name.replace(".orders.csv.", ".orders.csv.otherhost"),
-    name.replace(".orders.csv.", ".roster.csv."),
+    withPid(2 ** 30).replace(".orders.csv.", ".orders.csv.otherhost"),
+    withPid(2 ** 30).replace(".orders.csv.", ".roster.csv."),
     `${withPid(2 ** 30)}.bak`,
     withPid(2 ** 30).replace(".part", ".tmp"),
   ];

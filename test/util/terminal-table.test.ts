@@ -91,7 +91,7 @@ test.each([
     ["id  rows", "a1    12", "    one two three four five six", "    seven eight", "b2"],
   ],
 ])("on a terminal with %i columns, the text of a wrapped column is printed %s", (width, _, lines) => {
-  const options = { width, wrappedColumn: "about" };
+  const options = { width, wrapsLastColumn: true };
   expect(renderTable(["id", "rows", "about"], described, options)).toBe(lines.join("\n"));
 });
 
@@ -110,6 +110,12 @@ test("columns are right-aligned by name if names are given, and null is printed 
 test("a table with a style has a bold header", () => {
   const style = createStyle(testDeps({ tty: true }).stdout, {});
   expect(renderTable(["id"], [["x"]], { style })).toBe(`${style.bold("id")}\nx`);
+  const wrapped = renderTable(["id", "rows", "about"], described, {
+    style,
+    width: 34,
+    wrapsLastColumn: true,
+  });
+  expect(wrapped).toContain(style.bold("id  rows  about"));
   expect(renderBlocks(["id"], [["x"]], { style })).toBe(`${style.bold("id")}: x`);
 });
 

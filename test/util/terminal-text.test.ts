@@ -68,6 +68,7 @@ test("escaped text contains no control character, lone surrogate or bidirectiona
 const dataEscapes = [
   ["honest\rmask\n", "honest\\u000dmask\n"],
   ["\u001b[2J\u0007\u007f", "\\u001b[2J\\u0007\\u007f"],
+  ["\u001b\n", "\\u001b\n"],
   ["\u009b2J\u202e", "\\u009b2J\\u202e"],
   ["\u{e0041}", "\\udb40\\udc41"],
 ] as const;
