@@ -195,11 +195,13 @@ test.each([
 });
 
 test.each([
+  ["forgotten", [], 0, { state: "ok", text: "no hosts have been forgotten" }],
   ["forgotten", ["host-99"], 0, { state: "ok", text: "1 forgotten host: only IDs are kept" }],
   ["forgotten", ["host-1"], 8, { hint: expect.stringContaining("run `brandapi forget --host host-1`") }],
   ["omit", ["host.first_name"], 8, { hint: expect.stringContaining("run `brandapi sync`") }],
+  ["to_scrub", [], 8, { hint: expect.stringContaining("run `brandapi sync`") }],
 ] as const)(
-  "doctor finds data that must not be in the mirror: %s %s",
+  "doctor finds data that must not be in the mirror: %s %j",
   async (rules, values, exit, finding) => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
