@@ -76,10 +76,10 @@ test.each(["--text", "--json", "-o -"])(
         }),
       ],
     });
-    one.data.name = "\u001b[2J\u202eBrand";
+    one.data.name = "\u001b[2J\u202eAcme";
     await one.run("sync orders");
     const { out } = await one.run(`report ${form} --no-color`, { tty: true });
-    expect(out).toContain("Brand");
+    expect(out).toContain("Acme");
     expect(out).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
   },
 );

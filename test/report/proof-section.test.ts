@@ -4,6 +4,7 @@ import { withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { beginRun, type RunOutcome, updateRun, writeVerifyFinding } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
+import { saveTableCheck } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 type Proof = Parameters<typeof describeProof>[0];
@@ -163,6 +164,9 @@ test("orders that `verify` found outside the dates that were read count as an er
   expect(unverified).toMatchObject({ verified: null, error: "1 order has not been read" });
   const mirror = findUnread(await syncedMirror());
   expect(readProof(mirror, null)).toMatchObject({ error: null, unread_found_at: "2026-11-02T08:00:00.000Z" });
+  saveTableCheck(mirror, "orders", [{ table: "orders", missing: 1, changed: 0, extra: 0 }], "2026-11-02");
+  expect(readProof(mirror, null).error).toContain("tables differ");
+  saveTableCheck(mirror, "orders", [], "2026-11-02");
   addRun(mirror, "failed", { error: "The API is away." });
   expect(readProof(mirror, null)).toMatchObject({ error: "The API is away." });
 });

@@ -259,7 +259,7 @@ test("the report lists months and orders that changed after they were reported, 
       .filter(({ id }) => id in names)
       .map((one) => ({ ...one, refund_amount: names[one.id], is_refunded: true }));
   read(mirror, "2026-11-20T06:00:00.000Z", refund({ old: 5, edge: 4, a: 3, b: 7, usd1: 1 }));
-  const report = reportOf(mirror, "2026-11-01", "2026-11-19");
+  const report = reportOf(mirror, "2026-10-01", "2026-11-19");
   const [months, changed] = blocksOf(report, "restated", "table");
   const shared = ["month", "currency", "difference"];
   expect(months && texts(months, ...shared, "reported_at", "net_reported", "net_now", "orders")).toEqual([
@@ -289,6 +289,7 @@ test("the report states refund losses for its currencies, only from months that 
     ...pair("EUR", "2026-11-05"),
     ...pair("GBP", "2026-11-05"),
     order("sek", "2026-10-05", 100, { currency: "SEK" }),
+    order("larger", "2026-09-05", 100),
     order("free of charge", "2026-09-05", 0, { currency: "GBP" }),
   ];
   read(
@@ -308,8 +309,12 @@ test("the report states refund losses for its currencies, only from months that 
   ]);
   const lost = (report: ReportDocument) => blocksOf(report, "restated", "text").map(({ text }) => text);
   expect(lost(reportOf(mirror, "2026-11-01", "2026-11-19"))).toEqual([
-    "EUR: Reported months have so far lost 5.0% to later refunds (2 months, 4.0% to 6.0%).",
+    "EUR: Reported months have so far lost 3.3% to later refunds (2 months, 2.0% to 6.0%).",
     "GBP: Reported months have so far lost 2.0% to later refunds (1 month).",
+  ]);
+  read(mirror, "2026-11-20T07:00:00.000Z", [change("GBP 2026-10-05 1", { refund_amount: 0 })]);
+  expect(lost(reportOf(mirror, "2026-11-01", "2026-11-19"))).toEqual([
+    expect.stringMatching(/^EUR: .* 3\.3%/),
   ]);
 });
 

@@ -198,7 +198,9 @@ test("verify --evidence counts days with totals only if a range contains them co
   );
   expect(others).toEqual([]);
   expect(row).toMatchObject({ api: 10, mirror: 10, agrees: false, note: "1 differs" });
-  expect(row?.request).toContain("start_date=2026-11-01T00:00:00.000Z&end_date=2026-11-10T23:59:59.999Z");
+  expect(row?.request).toContain(
+    "/analytics/clicks?group_by=day&limit=1&start_date=2026-11-01T00:00:00.000Z&end_date=2026-11-10T23:59:59.999Z",
+  );
   brand.api.variants = { dailyTotals: "absent" };
   const checks = (await evidenceOf(brand, "orders")).map(({ check }) => check);
   expect([checks.includes("all"), checks.includes("days with totals")]).toEqual([true, false]);
