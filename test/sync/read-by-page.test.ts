@@ -160,9 +160,9 @@ test.each([
   ["the newest day with mirrored records if the budget is used up", 0, days(0, 9), days(9)],
   [
     "part of the oldest day if the range starts during that day",
-    1,
-    { ...days(0, 9), from: dayAt(8) + 1 },
-    { ...days(8, 9), from: dayAt(8) + 1 },
+    0,
+    { ...days(9), from: dayAt(9) + 1 },
+    { ...days(9), from: dayAt(9) + 1 },
   ],
 ])("readByPage reads %s", async (_, requests, range, expected) => {
   const mirror = await makeMirror();
