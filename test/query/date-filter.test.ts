@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { dateConditions } from "../../src/query/date-filter.js";
+import { maxTimestampMs } from "../../src/util/timestamps.js";
 
 const since = Date.UTC(2026, 9, 1);
 const until = Date.UTC(2026, 9, 31, 23, 59, 59, 999);
@@ -24,4 +25,9 @@ test("a filter for times in the API's format includes both bounds to the millise
     "at >= '2026-10-01T00:00:00.000Z'",
     "at <= '2026-10-31T23:59:59.999Z'",
   ]);
+});
+
+test("a filter up to the last time of the year 9999 has no upper bound", () => {
+  expect(dateConditions({ sql: "date", form: "utc" }, undefined, maxTimestampMs)).toEqual([]);
+  expect(dateConditions({ sql: "date", form: "utc" }, undefined, maxTimestampMs - 1)).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Order } from "../../src/sandbox/orders-endpoint.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { at, day, hour, orderAt } from "../support/records.js";
 import { monthOf, sumFigures } from "./expected-figures.js";
 import { sinceFlag, syncOrders, untilFlag } from "./unusual-orders.js";
@@ -72,7 +73,7 @@ test("sales_by_month compares a complete month with the entire previous month, e
 });
 
 test("sales_by_month compares a partially read month through the last completely read day", async () => {
-  const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+  const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
   expect(months(brand)).toMatchObject([
@@ -95,7 +96,7 @@ test("sales_by_month compares a partially read month through the last completely
 });
 
 test("sales_by_month compares a month through the last complete day of a range that begins with that month", async () => {
-  const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+  const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, [...sinceFlag(Date.UTC(2026, 9, 1)), ...untilFlag(Date.UTC(2026, 9, 11, 6))]);
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 10, 1)));
@@ -153,6 +154,16 @@ test("a month is partial until a sync starts after the end of that month", async
   expect(partial()).toEqual([
     ["2026-10", 0],
     ["2026-11", 1],
+  ]);
+});
+
+test("sales_by_month has a row without a month for orders without a readable date, so that its sums include all orders", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })]);
+  const rows = mirror.db.prepare("SELECT month, orders FROM sales_by_month").raw().all();
+  expect(rows).toEqual([
+    [null, 1],
+    ["2026-09", 1],
   ]);
 });
 

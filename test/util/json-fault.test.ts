@@ -33,6 +33,8 @@ test.each<[string, number, string]>([
   ['{"a": 1 "b": 2}', 1, "a comma is missing at the end of the line"],
   ['{"a": [1 2]}', 1, "a comma is missing at the end of the line"],
   ["[1,]", 1, "a comma before a closing bracket"],
+  ["[1,\n]", 2, "a comma before a closing bracket"],
+  ['{"a"\n1}', 2, "a colon is missing after a name"],
   ["[}", 1, "a closing bracket of the wrong kind"],
   ['{"a": , "b": 1}', 1, "a value is missing"],
   ["[,]", 1, "a value is missing"],
