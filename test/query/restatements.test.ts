@@ -134,10 +134,11 @@ test("for months that ended before the first sync, reported_at is the end of tha
   ]);
 });
 
-test("reported_at ignores runs that were stopped or did not cover the month", async () => {
+test("reported_at ignores runs that were stopped, did not cover the month or read a different resource", async () => {
   const orders = [orderAt("a", october - day), orderAt("b", october + day)];
   const brand = makeBrand({ orders, now: november + day });
   await syncOrders(brand, untilFlag(october + 5 * day));
+  expect((await brand.run("sync content")).code).toBe(0);
   expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-09"]);
   await brand.stopped("sync orders", readsOrders);
   // The next run has nothing left to read, because this run is stopped after it has read everything.
