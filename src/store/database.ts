@@ -220,7 +220,10 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
   }
 }
 
-/** Awaits the opening of a mirror, runs `work` with it, and closes it. */
+/**
+ * Awaits the opening of a mirror, runs `work` with it, and closes it. Unlike `closeMirror`, does not check whether the
+ * file was replaced.
+ */
 export async function withMirror<T>(
   opening: Promise<Mirror>,
   work: (mirror: Mirror) => T | Promise<T>,

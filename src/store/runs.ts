@@ -148,7 +148,17 @@ export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean
   return outcome === completedVerify;
 }
 
-// SQL conditions on rows in `sync_runs`.
+/*
+ * SQL conditions on rows in `sync_runs`:
+ *
+ * | the run                                      | outcome            | finished | verified                      |
+ * | -------------------------------------------- | ------------------ | -------- | ----------------------------- |
+ * | read all planned dates, and the counts agree | done               | yes      | unless some dates are faulty  |
+ * | read all planned dates, but is incomplete    | incomplete         | yes      | no                            |
+ * | was denied access                            | incomplete         | no       | no                            |
+ * | failed, was stopped or is still running      | failed, stopped, … | no       | no                            |
+ * | is a complete `verify`                       | verified           | no       | if it found no differences    |
+ */
 
 const doneSyncSql = "outcome = 'done'";
 const completedVerifySql = `outcome = '${completedVerify}'`;
