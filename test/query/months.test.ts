@@ -118,17 +118,24 @@ test("a month is complete, and the next month is compared with it, only if it wa
   expect(await netBefore(Date.UTC(2026, 8, 2))).toEqual([1, null]);
 });
 
-test("if the mirror starts in the middle of the current month, net_through includes all days before the last read", async () => {
-  const orders = everyDay(Date.UTC(2026, 10, 1), 14, 1);
-  const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 8, 15) });
-  await syncOrders(brand, sinceFlag(Date.UTC(2026, 10, 3)));
-  brand.pass(6 * day);
-  await syncOrders(brand);
-  const from = "2026-11-03";
-  expect(months(brand)).toMatchObject([{ net_through: net(orders, from, "2026-11-13") }]);
-  const { out } = await brand.run("export sales_by_month --json --as-of 2026-11-09 --columns net_through");
-  expect(JSON.parse(out)).toEqual([{ net_through: net(orders, from, "2026-11-07") }]);
-});
+test.each([
+  ["the mirror starts", false],
+  ["a gap ends", true],
+])(
+  "if %s in the middle of the current month, net_through includes all days before the last read",
+  async (_, hasOlder) => {
+    const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 8, 15) });
+    if (hasOlder) await syncOrders(brand, untilFlag(Date.UTC(2026, 8, 10)));
+    await syncOrders(brand, sinceFlag(Date.UTC(2026, 10, 3)));
+    brand.pass(6 * day);
+    await syncOrders(brand, ["--since", "7d"]);
+    const from = "2026-11-03";
+    expect(months(brand).at(-1)?.net_through).toBe(net(orders, from, "2026-11-13"));
+    const { out } = await brand.run("export sales_by_month --json --as-of 2026-11-09 --columns net_through");
+    expect(JSON.parse(out).at(-1)).toEqual({ net_through: net(orders, from, "2026-11-07") });
+  },
+);
 
 test("net_before in sales_by_month is null for a brand's first month", async () => {
   const orders = everyDay(Date.UTC(2026, 10, 3), 12);
