@@ -6,16 +6,7 @@ import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { suggestName } from "../util/suggestions.js";
-import { dayRange, monthRange, type TimeRange, utcDay, utcMonth } from "../util/time-ranges.js";
-import {
-  dayMs,
-  daysSince1970,
-  hourMs,
-  minTimestampMs,
-  minuteMs,
-  parseTimestamp,
-  secondMs,
-} from "../util/timestamps.js";
+import { parseDuration, parseInstant } from "./time-flags.js";
 
 export function addGlobalOptions(program: Command): Command {
   return program
@@ -234,62 +225,4 @@ export function chooseResources(names: readonly string[]): ChosenResources {
   }
   const areNamed = names.length > 0;
   return { resources: resources.filter(({ name }) => !areNamed || names.includes(name)), areNamed };
-}
-
-const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
-
-export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
-
-/**
- * Parses the duration that was passed to an option. Returns milliseconds.
- * @throws UsageError if the text is not in one of `durationFormats`
- */
-export function parseDuration(text: string, option: string): number {
-  const ms = durationMs(text);
-  if (ms !== undefined) return ms;
-  throw new UsageError(`\`${option}\` is not a duration: \`${text}\`.`, {
-    hint: `use a value such as ${durationFormats}`,
-  });
-}
-
-/** Parses a duration. A number without a unit means days. */
-export function parseWindow(text: string, option: string): number {
-  return parseDuration(/^\d+$/.test(text) ? `${text}d` : text, option);
-}
-
-function durationMs(text: string): number | undefined {
-  const match = /^(\d{1,9})([smhdw])$/.exec(text);
-  if (!match) return undefined;
-  return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
-}
-
-export const timeFormats =
-  "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
-
-/**
- * Parses a time that was passed to an option. Times are in UTC. For a day or a month, `start` returns the first
- * millisecond and `end` the last.
- * @throws UsageError if the text is not in one of `timeFormats`
- */
-export function parseInstant(text: string, option: string, edge: "start" | "end", now: number): number {
-  const age = durationMs(text);
-  if (age !== undefined && now - age >= minTimestampMs) return now - age;
-  const period = parsePeriod(text, now);
-  if (period) return edge === "start" ? period.from : period.to;
-  const ms = parseTimestamp(text);
-  if (ms === undefined)
-    throw new UsageError(`\`${option}\` is not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
-  // A range includes all of its last millisecond, so microseconds are not needed.
-  return Math.floor(ms);
-}
-
-function parsePeriod(text: string, now: number): TimeRange | undefined {
-  const today = dayRange(utcDay(now));
-  const thisMonth = monthRange(utcMonth(now));
-  if (text === "today") return today;
-  if (text === "yesterday") return dayRange(utcDay(today.from - 1));
-  if (text === "this-month") return thisMonth;
-  if (text === "last-month") return monthRange(utcMonth(thisMonth.from - 1));
-  if (/^\d{4}-\d{2}$/.test(text) && daysSince1970(`${text}-01`) !== undefined) return monthRange(text);
-  return daysSince1970(text) === undefined ? undefined : dayRange(text);
 }

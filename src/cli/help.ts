@@ -1,7 +1,8 @@
 import { Argument, Command, Help } from "commander";
 import type { Deps } from "../deps.js";
 import { wrap } from "../util/terminal.js";
-import { durationFormats, timeFormats, withChoices } from "./flags.js";
+import { withChoices } from "./flags.js";
+import { durationFormats, timeFormats } from "./time-flags.js";
 
 /**
  * The minimum width of the description column. In a narrower terminal, each description is printed below its option or

@@ -14,8 +14,9 @@ import { hasBeenRead, hasCompletedSync } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/timestamps.js";
-import { parseInstant, refuseCommas } from "./flags.js";
+import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
+import { parseInstant } from "./time-flags.js";
 
 /**
  * Checks the name of a table or view, and returns it with any dashes replaced by underscores.
@@ -31,7 +32,7 @@ export function resolveTableName(typed: string, columns: readonly string[] = [])
       hint: `separate the columns with commas: \`--columns ${[...columns, typed].join(",")}\``,
     });
   refuseCommas("table", name, tableNames);
-  if (name in systemTables)
+  if (Object.hasOwn(systemTables, name))
     throw new UsageError(`\`${name}\` is a system table that only \`brandapi query\` can read.`, {
       hint: `run \`brandapi query "SELECT * FROM ${name} LIMIT 10"\``,
     });

@@ -3,7 +3,6 @@ import {
   allProfilesOption,
   checkName,
   parseCount,
-  parseDuration,
   parsedOption,
   parseList,
   parseRange,
@@ -18,6 +17,7 @@ import {
   warnAboutPartialTables,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
+import { parseDuration } from "../cli/time-flags.js";
 import { writeTables } from "../cli/write-tables.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
-import { parsedOption, parseInstant, parseRange } from "../cli/flags.js";
+import { parsedOption, parseRange } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
+import { parseInstant } from "../cli/time-flags.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";

@@ -1,14 +1,9 @@
 import type { Command } from "commander";
 import { runForProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
-import {
-  allProfilesOption,
-  type ChosenResources,
-  chooseResources,
-  parseDuration,
-  parsedOption,
-} from "../cli/flags.js";
+import { allProfilesOption, type ChosenResources, chooseResources, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
+import { parseDuration } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
 import type { Context } from "../deps.js";

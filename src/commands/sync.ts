@@ -8,12 +8,12 @@ import {
   parsedOption,
   parseList,
   parseRange,
-  parseWindow,
   waitOption,
   withChoices,
 } from "../cli/flags.js";
 import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
+import { parseWindow } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";

@@ -52,8 +52,7 @@ export function selectOldest(state: SyncState, days: readonly string[]): TimeRan
 
 /**
  * Returns true if the amounts changed although the records did not. To find out, compares a sample: the oldest of the
- * drifting days that this run has not read yet. Returns false at once if the sample would contain all of these days,
- * because the caller can then re-read them like any other changed days.
+ * drifting days that this run has not read yet.
  */
 export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<boolean> {
   const { apiTotals, state } = run;
@@ -61,8 +60,9 @@ export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<b
   const stillDiffering = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
   const days = drift.days.filter((day) => stillDiffering.has(day));
   const sample = selectOldest(state, days);
-  if (days.every((day) => contains(sample, dayRange(day)))) return false;
-  return await isSampleUnchanged(run, sample);
+  const coversAllDays = days.every((day) => contains(sample, dayRange(day)));
+  // If the sample contains all of the days, the caller can re-read them like any other changed days.
+  return !coversAllDays && (await isSampleUnchanged(run, sample));
 }
 
 /** True if the API and the mirror have the same records in the given ranges. Writes nothing. */

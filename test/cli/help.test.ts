@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { durationFormats, timeFormats } from "../../src/cli/flags.js";
 import { formatExamples } from "../../src/cli/help.js";
+import { durationFormats, timeFormats } from "../../src/cli/time-flags.js";
 import { Stopped } from "../../src/errors.js";
 import { commands, examplesOf } from "../support/commands.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
@@ -136,6 +136,11 @@ test.each([
   ["sync -all", "Unknown option: `-all`.", "did you mean `--all-profiles`?"],
   ["sync --all", "Unknown option: `--all`.", "did you mean `--all-profiles`?"],
   ["--full sync", "Unknown option: `--full`.", "see `brandapi sync --help`"],
+  [
+    "export constructor --csv",
+    "Unknown table: `constructor`.",
+    "`brandapi tables` lists the tables and views",
+  ],
   ["export order_lines --csv", "Unknown table: `order_lines`.", "did you mean `order_line_items`?"],
   ["-v", "Unknown option: `-v`.", "use `--verbose` for more output, or `-V` to print the version"],
   ["export orders --colunms=id", "Unknown option: `--colunms=id`.", "did you mean `--columns`?"],

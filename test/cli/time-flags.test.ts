@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration, parseInstant, parseWindow } from "../../src/cli/flags.js";
+import { parseDuration, parseInstant, parseWindow } from "../../src/cli/time-flags.js";
 import { UsageError } from "../../src/errors.js";
 import { formatDuration, formatInstant, parseTimestamp } from "../../src/util/timestamps.js";
 

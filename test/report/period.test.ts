@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseInstant } from "../../src/cli/flags.js";
+import { parseInstant } from "../../src/cli/time-flags.js";
 import type { DateRange } from "../../src/query/health.js";
 import { choosePeriod } from "../../src/report/period.js";
 import type { TimeRange } from "../../src/util/time-ranges.js";
