@@ -45,6 +45,7 @@ test("hosts_by_month contains the clicks and orders from the month's newest rank
   answer({ group_by: "week" }, [ranked("h1", 40, 6)], "2026-11-01T00:00:00.000Z", 1);
   answer({ group_by: "month" }, [ranked("h1", 60, 8)], "2026-11-02T00:00:00.000Z", 2);
   answer({ group_by: "week", host_id: "h1" }, [ranked("h1", 99, 9)], "2026-11-03T00:00:00.000Z", 3);
+  answer({ host_id: "h1" }, [ranked("h1", 98, 9)], "2026-11-01T00:00:00.000Z", 4);
   const columns =
     "host_id, month, currency, orders, clicks, conversion_rate, ranking_orders, ranking_revenue";
   const row = { month: "2026-10", currency: "EUR", orders: 1 };
@@ -270,6 +271,7 @@ test("campaigns_owing lists a campaign until all its work and payments are compl
         assignment("a6", "COMPLETED", "REFUNDED", "NOT_EARNED"),
       ],
     }),
+    campaign("unreceived", "COMPLETED", { assignments: [assignment("a9", "COMPLETED", "PAID", "ON_HOLD")] }),
     campaign("unknown", "COMPLETED", { assignments: [assignment("a7", "COMPLETED", "DISPUTED", "PAID")] }),
     campaign("settled", "COMPLETED", {
       deliverables: [deliverable("d4", "2026-10-01T00:00:00Z")],
@@ -298,6 +300,7 @@ test("campaigns_owing lists a campaign until all its work and payments are compl
       { id: "today", status: "ACTIVE", ...none, deliverables_open: 1 },
       { id: "unknown", status: "COMPLETED", ...none, payments_open: 1 },
       { id: "unpaid", status: "COMPLETED", ...none, payments_open: 2, payouts_open: 2 },
+      { id: "unreceived", status: "COMPLETED", ...none, payouts_open: 1 },
       { id: "work", status: "ACTIVE", ...none, deliverables_open: 1, assignments_open: 1 },
     ].map((row) => ({ ...row, title: row.id, deadline: "2026-10-20", flat_fee: 120 })),
   );

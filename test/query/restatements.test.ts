@@ -98,6 +98,17 @@ test("restated_orders lists each changed order with the kind of change and the d
   ]);
 });
 
+test("restated_orders lists an order that has moved to a month that has not been reported yet", async () => {
+  const brand = makeBrand({ orders: [orderAt("a", october), orderAt("b", october)], now: november + hour });
+  await syncOrders(brand, findAllChanges);
+  brand.pass(2 * hour);
+  brand.change("orders", "a", { order_date: new Date(november + hour).toISOString() });
+  await syncOrders(brand, findAllChanges);
+  expect(restated(brand)).toMatchObject([
+    { month: "2026-10", order_id: "a", difference: -10, what: "redated" },
+  ]);
+});
+
 test("the restatements view ignores a change that was undone", async () => {
   const { brand } = await reportedOctober();
   for (const refund of [4, 0]) {
