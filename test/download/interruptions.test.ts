@@ -552,6 +552,7 @@ test.each([
   [403, "retryable", "is retried with a new URL"],
   [410, "retryable", "is retried with a new URL"],
   [404, "missing", "means that the file is missing"],
+  [202, "permanent", "is not retried"],
   [400, "permanent", "is not retried"],
   [405, "permanent", "is not retried"],
   [408, "unavailable", "means that the file host is unavailable"],
