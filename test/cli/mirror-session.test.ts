@@ -91,7 +91,7 @@ test("a command that fails before its work is recorded for `status` until the ne
   expect((await failedRun(brand)).error).toContain("invalid header: [key hidden]");
 });
 
-test("during its work, a command is recorded as failed only if the key is rejected", async () => {
+test("`status` reports a sync whose key is rejected as a failed command, but not a sync in which one resource fails", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   brand.once(asks("/roster"), () => ({ status: 404 }));
   expect((await brand.run("sync roster")).code).toBe(7);

@@ -30,6 +30,15 @@ async function startWaitingProgram(node: [string, ...string[]] = [process.execPa
   return program;
 }
 
+test("a command with absolute paths works in a folder that has been deleted", () => {
+  const brand = makeBrand();
+  const folder = join(brand.home, "deleted");
+  mkdirSync(folder);
+  const line = `rmdir '${folder}' && exec '${process.execPath}' '${binPath}' tables --db '${brand.db}'`;
+  const { status, stderr } = spawnSync("/bin/sh", ["-c", line], { cwd: folder, encoding: "utf8" });
+  expect({ status, stderr }).toMatchObject({ status: 3, stderr: expect.stringContaining(brand.db) });
+});
+
 test("--help and --version work without HOME, settings or a network", async () => {
   const help = await spawnBrandapi(["--help"], { env: { HOME: "" } }).ended;
   expect(help).toMatchObject({ code: 0, err: "" });

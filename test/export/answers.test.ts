@@ -21,10 +21,11 @@ function forDuckDb(sql: string, today: number): string {
     .replaceAll(/\bdate\((\w+)\)/g, "strftime($1, '%Y-%m-%d')");
 }
 
-/** Makes SQLite and DuckDB rows comparable by converting numeric strings to numbers and true to 1. */
+/** Makes SQLite and DuckDB rows comparable by converting numeric strings to numbers, true to 1, and -0 to 0. */
 function plain(rows: readonly Record<string, unknown>[]): unknown[] {
   const value = (one: unknown) => {
     if (typeof one === "boolean") return one ? 1 : 0;
+    if (one === 0) return 0;
     return typeof one === "string" && /^-?\d+(\.\d+)?$/.test(one) ? Number(one) : one;
   };
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, one]) => [name, value(one)])));

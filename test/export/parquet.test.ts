@@ -214,7 +214,7 @@ test.each([
   ["any", ["2026-10-01", 1], "string"],
   ["any", [9_007_199_254_740_993n, 1.5], "double"],
   ["integer", [10_000_000_000_000, 1.5], "double"],
-] as const)("a Parquet column of type %s with the values %s is stored as %s", (type, values, stored) => {
+] as const)("a Parquet column of type %s with the values %j is stored as %s", (type, values, stored) => {
   expect(storedType(type, values).delta).toBe(stored);
 });
 
@@ -258,7 +258,7 @@ test.each([
   ["double", 2n, 2, 2],
   ["string", 1.5, "1.5", "1.5"],
 ] as const)(
-  "the type %s stores %s as %s, which becomes %s if the column changes to text",
+  "in a column of the Parquet type %s, %s is stored as %s, and converted to %s if the column later contains text",
   (name, value, stored, text) => {
     const type = typeOfDelta(name);
     expect(type.convert(value)).toBe(stored);

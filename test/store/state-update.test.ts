@@ -112,7 +112,7 @@ test.each<
     },
   ],
   [
-    "a complete read with other faulty records drops the undated records of the slices that it replaces",
+    "undated records of an earlier faulty slice are missing if a complete read of its dates does not return them, even if it returns other faulty records",
     faulty,
     { faulty: { ...fault, ids: [1] } },
     {

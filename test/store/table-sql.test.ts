@@ -41,9 +41,12 @@ test.each<[string, Resource, RecordState, string[]]>([
   ["order_line_items", orders, "current", ["synced_at", "row_id"]],
   ["analytics_clicks_periods", analyticsClicks, "current", ["synced_at", "record_id"]],
   ["opportunity_assignments", opportunities, "removed", ["synced_at", "removed_at", "row_id"]],
-])("the table %s has additional columns", (name, resource, state, expected) => {
-  expect(columnNames(shapeOf(resource, name), [], state)).toEqual(expected);
-});
+])(
+  "besides its resource's fields, a table has columns for times and row IDs (%s)",
+  (name, resource, state, expected) => {
+    expect(columnNames(shapeOf(resource, name), [], state)).toEqual(expected);
+  },
+);
 
 test("the columns with UTC times are derived from the resource's date column, even if it is not the first timestamp", () => {
   const resource = { ...opportunities, dateColumn: "updated_at" };

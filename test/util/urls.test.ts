@@ -19,16 +19,21 @@ test.each([
 });
 
 test.each([
-  ["a b/é?#", "a%20b%2F%C3%A9%3F%23"],
-  ["...", "..."],
-  [".a", ".a"],
-  ["x".repeat(4_000), "x".repeat(4_000)],
-  ["x".repeat(4_001), null],
-  ["é".repeat(667), null],
-  ["", null],
-  [".", null],
-  ["..", null],
-  ["\ud800", null],
-])("encodePathSegment encodes an ID, or returns null if it cannot be part of a path (%#)", (id, segment) => {
+  ["with reserved characters", "a b/é?#", "a%20b%2F%C3%A9%3F%23"],
+  ["of three dots", "...", "..."],
+  ["that begins with a dot", ".a", ".a"],
+  ["of 4,000 characters", "x".repeat(4_000), "x".repeat(4_000)],
+])("an ID %s can be part of a URL's path", (_, id, segment) => {
   expect(encodePathSegment(id)).toBe(segment);
+});
+
+test.each([
+  ["of 4,001 characters", "x".repeat(4_001)],
+  ["of more than 4,000 encoded characters", "é".repeat(667)],
+  ["without characters", ""],
+  ["of one dot", "."],
+  ["of two dots", ".."],
+  ["with half of a surrogate pair", "\ud800"],
+])("an ID %s cannot be part of a URL's path", (_, id) => {
+  expect(encodePathSegment(id)).toBeNull();
 });
