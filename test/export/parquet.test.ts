@@ -214,7 +214,7 @@ test.each([
   ["any", ["2026-10-01", 1], "string"],
   ["any", [9_007_199_254_740_993n, 1.5], "double"],
   ["integer", [10_000_000_000_000, 1.5], "double"],
-] as const)("a Parquet column of type %s with the values %j is stored as %s", (type, values, stored) => {
+] as const)("a Parquet column of type %s with the values %o is stored as %s", (type, values, stored) => {
   expect(storedType(type, values).delta).toBe(stored);
 });
 
