@@ -87,7 +87,7 @@ test("sync exits with code 6 if nothing is listening at the base URL, or if the 
   const brand = makeBrand({ now: noon });
   for (const where of [1, port]) {
     const env = { ...brand.env, BRANDAPI_BASE_URL: `http://127.0.0.1:${where}/api/brand/v1` };
-    const { code, err } = await spawnBrandapi(["sync", "orders", "--max-wait", "1s"], {
+    const { code, err } = await spawnBrandapi(["sync", "orders", "--max-wait", "0s"], {
       env,
       home: brand.home,
     }).ended;
