@@ -323,7 +323,7 @@ test.each(["demo", "demo --challenge", "completion bash"])(
 const requestCommands = "login whoami doctor sync verify status download cron sandbox".split(" ");
 
 test.each(commands.map((command) => [command.name(), command] as const))(
-  "`brandapi %s` accepts --rate-limit and --max-wait only if it has a use for them",
+  "`brandapi %s` accepts --rate-limit and --max-wait if it sends requests (or is `status`), and otherwise rejects them",
   async (name, { options, registeredArguments }) => {
     const argv = [name, "--rate-limit", "none", "--max-wait", "1s"];
     for (const { argChoices, required } of registeredArguments)

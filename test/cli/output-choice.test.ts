@@ -48,7 +48,7 @@ test.each<[string, OutputFlags, string]>([
   ["-o DIR, an existing folder", { out: "made" }, "csv folder ,"],
   ["-o DIR.V2, an existing folder", { out: "made.V2" }, "csv folder ,"],
   ["-o DIR.JSON, an existing folder", { out: "made.JSON" }, "json file ,"],
-])("the flags %s select the format, the destination and the delimiter", (_, flags, expected) => {
+])("the flags %s select a format, a destination and a delimiter", (_, flags, expected) => {
   const deps = testDeps();
   for (const name of ["made", "made.V2", "made.JSON"]) mkdirSync(join(deps.cwd, name));
   const { format, destination, csv } = chooseOutput(flags, formats, deps);

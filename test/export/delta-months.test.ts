@@ -42,7 +42,7 @@ test("rows are read by their month in UTC, and rows without a readable date have
 });
 
 test.each([
-  ["orders", undefined, ["month"], ["id"], ["month", "day", "record_id"]],
+  ["orders", false, ["month"], ["id"], ["month", "day", "record_id"]],
   ["orders", true, ["brand_id", "month"], ["id"], ["month"]],
   ["sales_by_month", false, ["month"], ["currency"], ["month"]],
   ["recommendations", false, [], ["host_id"], []],
@@ -50,7 +50,7 @@ test.each([
   ["surveys", false, [], ["id", "Brand_ID", "month"], []],
   ["surveys", true, ["brand_id"], ["id", "month"], ["Brand_ID"]],
 ] as const)(
-  "`%s` with several brands (%s) is partitioned by %j",
+  "`%s` is partitioned by the right columns (of several brands: %s): %j",
   async (name, manyBrands, partitions, included, excluded) => {
     const mirror = await makeMirror();
     writeRead(mirror, "surveys", [{ id: "s", Brand_ID: 1, month: "2026-10" }]);

@@ -42,13 +42,13 @@ test("the last backup that a mirror has recorded is used only if the file exists
 });
 
 test.each([
-  ["acme-20261122T040000000Z.sqlite", true],
-  ["acme-before-migration-20261122T040000000Z.sqlite", false],
-  ["acme.sqlite", false],
-  ["acme-2-20261122T040000000Z.sqlite", false],
-  ["acme-20261122T040000000Z.sqlite.old", false],
-])("isBackupName decides whether %s is a backup of acme.sqlite", (name, isBackup) => {
-  expect(isBackupName(name, "/data/acme.sqlite")).toBe(isBackup);
+  ["acme-20261122T040000000Z.sqlite", "is"],
+  ["acme-before-migration-20261122T040000000Z.sqlite", "is not"],
+  ["acme.sqlite", "is not"],
+  ["acme-2-20261122T040000000Z.sqlite", "is not"],
+  ["acme-20261122T040000000Z.sqlite.old", "is not"],
+])("%s %s the name of a manual backup of acme.sqlite", (name, expected) => {
+  expect(isBackupName(name, "/data/acme.sqlite")).toBe(expected === "is");
 });
 
 test("a copy is private, needs no log, and contains the records from the start of the copying", async () => {

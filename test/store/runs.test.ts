@@ -106,17 +106,17 @@ test("findLastRun returns a verify without differences if it is the only run", a
   expect(isCompletedVerify({ outcome: "done" })).toBe(false);
 });
 
-test.each<[string, Parameters<typeof run>[2], boolean]>([
-  ["a sync of a resource without dates", { outcome: "done" }, true],
-  ["a sync up to its start time", { outcome: "done", until: at(4) }, true],
-  ["a sync up to the second before it started", { outcome: "done", until: "2026-11-20T03:59:59.000Z" }, true],
-  ["a sync up to an earlier time", { outcome: "done", until: "2026-11-20T03:59:58.999Z" }, false],
-  ["an incomplete sync", { outcome: "incomplete", until: at(4) }, false],
-  ["a verify", { outcome: "verified", until: at(4) }, false],
-])("findLastUpToDateSync decides whether %s is up to date", async (_, fields, isUpToDate) => {
+test.each<[string, "is" | "is not", Parameters<typeof run>[2]]>([
+  ["a sync of a resource without dates", "is", { outcome: "done" }],
+  ["a sync up to its start time", "is", { outcome: "done", until: at(4) }],
+  ["a sync up to the second before it started", "is", { outcome: "done", until: "2026-11-20T03:59:59.000Z" }],
+  ["a sync up to an earlier time", "is not", { outcome: "done", until: "2026-11-20T03:59:58.999Z" }],
+  ["an incomplete sync", "is not", { outcome: "incomplete", until: at(4) }],
+  ["a verify", "is not", { outcome: "verified", until: at(4) }],
+])("%s %s up to date", async (_, expected, fields) => {
   const mirror = await makeMirror();
   run(mirror, 4, fields);
-  expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(isUpToDate);
+  expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "is");
 });
 
 test("a finished run has compared counts, and the rows of later runs count as interrupted", async () => {
@@ -188,11 +188,14 @@ test.each([
     "INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('surveys', '', 'done')",
     [true, true],
   ],
-])("hasBeenRead and hasCompletedSync judge a resource with %s", async (_, resource, sql, expected) => {
-  const mirror = await makeMirror();
-  mirror.db.exec(sql);
-  expect([hasBeenRead(mirror, resource), hasCompletedSync(mirror, resource)]).toEqual(expected);
-});
+])(
+  "a resource is known to have been read, and to have been synced completely, from %s",
+  async (_, resource, sql, expected) => {
+    const mirror = await makeMirror();
+    mirror.db.exec(sql);
+    expect([hasBeenRead(mirror, resource), hasCompletedSync(mirror, resource)]).toEqual(expected);
+  },
+);
 
 test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {
   const mirror = await makeMirror();
