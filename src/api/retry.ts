@@ -34,8 +34,8 @@ export class OutageTimer {
   }
 
   /**
-   * Returns the time, in milliseconds, for which a request can still wait or be retried: the rest of `--max-wait` in the current outage,
-   * but at least the rest of the request's own tenth.
+   * Returns the time, in milliseconds, for which a request can still wait or be retried: the rest of `--max-wait` in the
+   * current outage, but at least the rest of the request's own tenth.
    * @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet
    */
   remainingMs(firstSentAt: number | null): number {

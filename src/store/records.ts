@@ -197,6 +197,7 @@ export function* readRecords(
 
 /**
  * Returns a record's key in the mirror: its ID or, if it has none, `#` and its position in the list.
+ * @param position only needed for resources whose records may have no ID
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
  * represent exactly
  */

@@ -101,10 +101,10 @@ function decideFaulty(
     return date !== null && before.coverage.some((covered) => containsInstant(covered, date));
   };
   const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
-  const undatedBefore = [...listFaultyIds(replaced)].filter(isUndated);
   // If the range was not read completely, the undated records of the replaced slices may still exist. They are added to
   // the new slice, because no other range contains them.
-  const recordIds = isComplete ? faulty.ids : [...new Set([...faulty.ids, ...undatedBefore])];
+  const kept = isComplete ? [] : [...listFaultyIds(replaced)].filter(isUndated);
+  const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, readAt: requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
   return {

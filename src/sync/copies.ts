@@ -45,11 +45,11 @@ function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): 
 /**
  * Resolves a copy:
  *
- * | this run                                                  | the copy is                               |
- * | --------------------------------------------------------- | ----------------------------------------- |
- * | read the newer date, and the API did not return the record | accepted: the record has moved           |
- * | read the newer date, and the API returned the record      | rejected: the API lists its ID twice      |
- * | did not read the newer date                               | postponed until a run reads both dates    |
+ * | this run                                                   | the copy is                            |
+ * | ---------------------------------------------------------- | -------------------------------------- |
+ * | read the newer date, and the API did not return the record | accepted: the record has moved         |
+ * | read the newer date, and the API returned the record       | rejected: the API lists its ID twice   |
+ * | did not read the newer date                                | postponed until a run reads both dates |
  *
  * Without two readable dates, the copy is accepted.
  */

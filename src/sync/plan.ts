@@ -99,16 +99,15 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** True if the run reads older dates than those that an interrupted run has just read. */
+/** True if the run skips dates that an interrupted run has just read, and reads older dates. */
 function isResumed([oldestSkipped]: readonly TimeRange[], due: readonly TimeRange[]): boolean {
   return oldestSkipped !== undefined && due.some(({ from }) => from < oldestSkipped.from);
 }
 
 /**
- * Returns the dates to read: the requested dates, without those that an interrupted run has just read, and the dates of
- * missing records.
+ * Divides the requested dates into those to read and those to skip, because an interrupted run has just read them. The
+ * dates of missing records are always read.
  * @param readable the range from the floor to the start of this run
- * @returns the dates to read, and the requested dates that are skipped
  */
 function findDueRanges(
   before: PlanState,
@@ -121,7 +120,7 @@ function findDueRanges(
   const requestedRanges = findRequestedRanges(before, options, requested, readable);
   const notJustRead = subtractRanges(requestedRanges, justRead);
   const due = mergeRanges(clipRanges([...notJustRead, ...missingDates], readable));
-  return { due, skipped: subtractRanges(requestedRanges, due) };
+  return { due, skipped: mergeRanges(subtractRanges(requestedRanges, due)) };
 }
 
 /**

@@ -68,13 +68,16 @@ test.each([
   ["2026-11-24T11:59:59Z", 2, "2 days left"],
   ["2026-11-21T12:00:00Z", 0, "0 days left"],
   ["2026-11-21T11:59:59Z", -1, "expired"],
-])("on 2026-11-21 at noon, a key with the expiry date %s has %j days left: %s", (expiresAt, days, text) => {
-  expect(daysUntil(expiresAt, noon)).toBe(days);
-  expect(formatDaysLeft(days)).toBe(text);
-  const warnings: string[] = [];
-  warnBeforeExpiry(expiresAt, noon, "default", (warning) => warnings.push(warning));
-  expect(warnings).toEqual(days === null ? [] : [expect.stringContaining(`(${text})`)]);
-});
+])(
+  'on 2026-11-21 at noon, a key that expires at %j has %j full days left, shown as "%s"',
+  (expiresAt, days, text) => {
+    expect(daysUntil(expiresAt, noon)).toBe(days);
+    expect(formatDaysLeft(days)).toBe(text);
+    const warnings: string[] = [];
+    warnBeforeExpiry(expiresAt, noon, "default", (warning) => warnings.push(warning));
+    expect(warnings).toEqual(days === null ? [] : [expect.stringContaining(`(${text})`)]);
+  },
+);
 
 test.each([
   ["whoami", "a warning", "14 days", 14 * day + hour, "(14 days left)"],

@@ -50,7 +50,7 @@ test.each([
   ["surveys", false, [], ["id", "Brand_ID", "month"], []],
   ["surveys", true, ["brand_id"], ["id", "month"], ["Brand_ID"]],
 ] as const)(
-  "`%s` is partitioned by the right columns (of several brands: %s): %j",
+  "a table for `%s` (with several brands: %s) is partitioned by the columns %j",
   async (name, manyBrands, partitions, included, excluded) => {
     const mirror = await makeMirror();
     writeRead(mirror, "surveys", [{ id: "s", Brand_ID: 1, month: "2026-10" }]);

@@ -25,7 +25,7 @@ test.each([
   ["xlsx", /^PK/],
   ["parquet", /^PAR1[\s\S]*PAR1$/],
 ] as const)(
-  "the format %s writes its output in chunks that contain the number of rows",
+  "the format %s reports the number of rows with each chunk of its output",
   async (name, output) => {
     const { write } = (await tableFormats.find((format) => format.name === name)?.load()) ?? {};
     const columns = [{ name: "x", type: "integer", about: "" } as const];

@@ -90,7 +90,7 @@ test("the health of a resource with separate details includes these details", as
   ]);
 });
 
-test("a resource that the API denied is stale, but has not been read if the API denied it from the start", async () => {
+test("a resource to which the API denies access is stale, or unread if the API has denied access from the start", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { at: hoursAgo(9) });
   for (const name of ["orders", "roster"]) {
