@@ -20,13 +20,9 @@ import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { type Resource, type StrategyFlag, strategyTraits } from "../resources/resource.js";
 import { hasBeenRead } from "../store/runs.js";
-import { defaultOptions, type RequestEstimate, type SyncOptions } from "../sync/run.js";
-import {
-  estimateResource,
-  type ResourceSelection,
-  sortForSync,
-  syncResources,
-} from "../sync/sync-resources.js";
+import { estimateSync, type SyncPlan } from "../sync/estimate.js";
+import { defaultOptions, type SyncOptions } from "../sync/run.js";
+import { type ResourceSelection, syncResources } from "../sync/sync-resources.js";
 import { pluralize } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";
 import { dayMs } from "../util/timestamps.js";
@@ -183,15 +179,6 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/** A sync's plan, as `--dry-run --json` prints it. */
-interface SyncPlan {
-  resources: { resource: string; steps: RequestEstimate[]; requests: number }[];
-  skipped: { resource: string; why: string }[];
-  requests: number;
-  /** The estimated time, or null if there is no rate limit. */
-  minutes: number | null;
-}
-
 async function printPlan(
   chosen: ChosenResources,
   options: SyncOptions,
@@ -200,34 +187,11 @@ async function printPlan(
 ): Promise<void> {
   const settings = readSettings(flags, deps);
   const command = { name: "sync", deps, flags, settings, options };
-  const plan = await withPlanSession(command, (session) => createPlan(session, chosen));
+  const plan = await withPlanSession(command, (session) =>
+    estimateSync(session, selectAllowed(chosen, session), settings.rateLimit),
+  );
   if (flags.json) printJson(deps.stdout, { profile, ...plan });
   else deps.stdout.write(formatPlan(plan));
-}
-
-/** Creates a sync's plan. Requests only counts and daily totals, and writes nothing. */
-async function createPlan(session: MirrorSession, chosen: ChosenResources): Promise<SyncPlan> {
-  const { rateLimit } = session.settings;
-  const { allowed, withoutScope, areNamed } = selectAllowed(chosen, session);
-  const planned: SyncPlan["resources"] = [];
-  const skipped = withoutScope.map(({ resource, why }) => ({ resource: resource.name, why }));
-  for (const resource of sortForSync(allowed)) {
-    try {
-      const steps = await estimateResource(session, resource);
-      planned.push({ resource: resource.name, steps, requests: sumRequests(steps) });
-    } catch (error) {
-      if (areNamed || !(error instanceof Forbidden)) throw error;
-      skipped.push({ resource: resource.name, why: error.message });
-    }
-  }
-  const requests = sumRequests(planned);
-  // The first minute's requests are sent in a burst, so they take almost no time.
-  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
-  return { resources: planned, skipped, requests, minutes };
-}
-
-function sumRequests(parts: readonly { requests: number }[]): number {
-  return parts.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan): string {

@@ -37,24 +37,18 @@ interface Reconciliation {
  * @param drift the drift found before any record was read, because reading a day replaces its stored totals
  */
 export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promise<Reconciliation> {
-  const { options, reporter, resource, state, unsettledSlices } = run;
+  const { resource, state } = run;
   const ignoredBefore = state.ignoredFilters();
   const ignoresAmounts = drift !== null && (await confirmDrift(run, drift));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
-  const budget = new Budget(run.api, options.rereadRequests);
-  const rereadCounts = await readDifferences(run, ignoresAmounts, budget);
-
+  const rereadCounts = await readDifferences(run, ignoresAmounts);
   const newlyIgnored = [...state.ignoredFilters()].filter((name) => !ignoredBefore.has(name));
-  const reasons = [...unsettledSlices, ...newlyIgnored.map(describeIgnoredFilter)];
-  const isComplete = rereadCounts.differing.length === 0 && reasons.length === 0;
-  const { counts, unreachable } =
-    isComplete && isAllCovered(state)
-      ? await findUnreachable(run, rereadCounts)
-      : { counts: rereadCounts, unreachable: 0 };
-  if (unreachable > 0)
-    reporter.warn(
-      `${resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
-    );
+  const reasons = [...run.unsettledSlices, ...newlyIgnored.map(describeIgnoredFilter)];
+  const hasReadEverything =
+    rereadCounts.differing.length === 0 && reasons.length === 0 && isAllCovered(state);
+  const { counts, unreachable } = hasReadEverything
+    ? await findUnreachable(run, rereadCounts)
+    : { counts: rereadCounts, unreachable: 0 };
   const texts = [
     ...reasons,
     ...counts.differing.map((count) => describeCountDifference(resource.name, count)),
@@ -69,12 +63,9 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
 }
 
 /** Re-reads days whose totals have changed, and then date ranges whose counts differ. */
-async function readDifferences(
-  run: DatedRun,
-  ignoresAmounts: boolean,
-  budget: Budget,
-): Promise<ComparedCounts> {
-  const { apiTotals, state } = run;
+async function readDifferences(run: DatedRun, ignoresAmounts: boolean): Promise<ComparedCounts> {
+  const { api, apiTotals, options, state } = run;
+  const budget = new Budget(api, options.rereadRequests);
   const readChangedDays = async () => {
     const days = findChangedDays(state, apiTotals, { ignoresAmounts });
     await readRanges(run, groupDays(state, days), budget);
@@ -116,7 +107,7 @@ function isAllCovered(state: SyncState): boolean {
 }
 
 /**
- * Counts the records that the API counts but does not return for any date range (A11).
+ * Counts the records that the API counts but does not return for any date range (A11), and warns of them.
  * @param counts the counts for all covered ranges, which must agree
  * @returns the number of these records, and the newest counts
  */
@@ -133,7 +124,11 @@ async function findUnreachable(
   if (unreachable === 0) return { counts, unreachable };
   // Records that were added since the last comparison could explain the difference. The counts then differ as well.
   const newCounts = await compareCountsAndFilters(run);
-  return { counts: newCounts, unreachable: newCounts.differing.length === 0 ? unreachable : 0 };
+  if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
+  run.reporter.warn(
+    `${run.resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
+  );
+  return { counts: newCounts, unreachable };
 }
 
 interface ComparedCounts {

@@ -22,7 +22,6 @@ import { estimateMonthly, readMonthly } from "./monthly.js";
 import {
   endRun,
   type IncompleteReason,
-  openResource,
   type RequestEstimate,
   type ResourceRun,
   type ResourceSession,
@@ -48,7 +47,7 @@ const engines: { [Kind in Strategy["kind"]]: Engine<Strategy & { kind: Kind }> }
   ranking: { read: readRanking, estimate: estimateList },
 };
 
-function findEngine({ strategy }: Resource): Engine<Strategy> {
+export function findEngine({ strategy }: Resource): Engine<Strategy> {
   // The compiler cannot know that the engine is called only for resources with its own strategy.
   return engines[strategy.kind] as Engine<Strategy>;
 }
@@ -138,7 +137,7 @@ export async function syncResource(
   const wasReadBefore = hasBeenRead(mirror, resource);
   const task = reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
-  const result = await read(run).catch(toError);
+  const result = await readResource(run).catch(toError);
   const end = decideEnd(run, result, isOptional, wasReadBefore);
   const row = endRun(run, end);
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
@@ -146,15 +145,11 @@ export async function syncResource(
   return { row, error: end.error };
 }
 
-async function read(run: ResourceRun): Promise<SyncResult> {
+async function readResource(run: ResourceRun): Promise<SyncResult> {
   const { mirror, resource } = run;
   const result = await findEngine(resource).read({ ...run, writer: new RecordWriter(mirror, resource, run) });
   indexTables(mirror, resource);
   return result;
-}
-
-export async function estimateResource(session: SyncSession, resource: Resource): Promise<RequestEstimate[]> {
-  return await findEngine(resource).estimate(openResource(session, resource));
 }
 
 /** @param result the error if the resource could not be read */
