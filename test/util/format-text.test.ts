@@ -6,6 +6,7 @@ import {
   quoteShellWord,
   uniqueName,
 } from "../../src/util/format-text.js";
+import { visible } from "../support/visible.js";
 
 test.each([
   [0, "record", "0 records"],
@@ -13,7 +14,7 @@ test.each([
   [3_000, "record", "3,000 records"],
   [2, "retry", "2 retries"],
   [2, "day", "2 days"],
-])("pluralize formats %d and the noun %s as %j", (count, noun, text) => {
+])("the count %d of the noun %s is printed as %j", (count, noun, text) => {
   expect(pluralize(count, noun)).toBe(text);
 });
 
@@ -25,7 +26,7 @@ test.each([
   [-999, "-999"],
   [-1_000, "-1,000"],
   [1_499.5, "1,500"],
-])("formatCount formats %d as %s", (count, text) => {
+])("the count %d is printed as %s", (count, text) => {
   expect(formatCount(count)).toBe(text);
 });
 
@@ -40,29 +41,42 @@ test.each([
   [4_200_000_000, "4.2 GB"],
   [2e12, "2.0 TB"],
   [5e15, "5000 TB"],
-])("formatBytes formats %d as %s", (bytes, text) => {
+])("a size of %d bytes is printed as %s", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
 });
 
-test.each([
-  ["./a-b_c:d@e%f+g=h,1", "./a-b_c:d@e%f+g=h,1"],
+test("a word without special characters is not quoted for the shell", () => {
+  expect(quoteShellWord("./a-b_c:d@e%f+g=h,1")).toBe("./a-b_c:d@e%f+g=h,1");
+});
+
+const quotedWords = [
   ["a b", "'a b'"],
   ["$HOME", "'$HOME'"],
   ["ü", "'ü'"],
   ["a\n", "'a\n'"],
   ["", "''"],
   ["it's Ada's", "'it'\\''s Ada'\\''s'"],
-])("quoteShellWord quotes %j as %j", (word, quoted) => {
-  expect(quoteShellWord(word)).toBe(quoted);
-});
+] as const;
+
+test.each(quotedWords.map(([word, quoted]) => [visible(word), visible(quoted), word, quoted]))(
+  "%s is quoted for the shell as %s",
+  (_, _title, word, quoted) => {
+    expect(quoteShellWord(word)).toBe(quoted);
+  },
+);
 
 test.each([
-  ["orders", [], "orders"],
-  ["Orders", ["orders"], "Orders_2"],
-  ["orders", ["orders", "orders_2"], "orders_3"],
-  ["orders by day", [], "orders b"],
-  ["orders by day", ["orders b"], "orders_2"],
-  ["ordersbyday", ["ordersby", ...[2, 3, 4, 5, 6, 7, 8, 9].map((n) => `orders_${n}`)], "order_10"],
-])("uniqueName shortens %s to eight characters and makes it different from %j", (name, taken, unique) => {
+  ["orders", "orders", "no name is taken", []],
+  ["Orders", "Orders_2", "orders is taken", ["orders"]],
+  ["orders", "orders_3", "orders and orders_2 are taken", ["orders", "orders_2"]],
+  ["orders by day", "orders b", "no name is taken", []],
+  ["orders by day", "orders_2", "orders b is taken", ["orders b"]],
+  [
+    "ordersbyday",
+    "order_10",
+    "ordersby and orders_2 to orders_9 are taken",
+    ["ordersby", ...[2, 3, 4, 5, 6, 7, 8, 9].map((n) => `orders_${n}`)],
+  ],
+])("limited to eight characters and made unique, the name %j becomes %j if %s", (name, unique, _, taken) => {
   expect(uniqueName(name, new Set(taken), 8)).toBe(unique);
 });

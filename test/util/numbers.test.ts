@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { amountsEqual, nearlyEqual, numberFromSqlText, parseJsonNumber } from "../../src/util/numbers.js";
 import { Sqlite } from "../support/sqlite.js";
+import { visible } from "../support/visible.js";
 
 const sqlite = new Sqlite(":memory:")
   .prepare(`SELECT ${numberFromSqlText("text")} FROM (SELECT ? AS text)`)
@@ -15,12 +16,12 @@ test.each([
   ["1E+3", 1_000],
   ["9007199254740993", 9_007_199_254_740_992],
   ["1.7976931348623157e308", Number.MAX_VALUE],
-])("numberFromText and SQL parse %j as the number %d", (text, number) => {
+])("the program and SQL both parse the text %j as the number %d", (text, number) => {
   expect(parseJsonNumber(text)).toBe(number);
   expect(sqlite.get(text)).toBe(number);
 });
 
-test.each([
+const invalidNumbers = [
   "",
   " 12",
   "12 ",
@@ -48,17 +49,22 @@ test.each([
   "--1",
   "e",
   "-",
-])("numberFromText and SQL reject %j", (text) => {
-  expect(parseJsonNumber(text)).toBeUndefined();
-  expect(sqlite.get(text)).toBeNull();
-});
+];
 
-test("numberFromText and SQL reject a number with 400 digits", () => {
+test.each(invalidNumbers.map((text) => [visible(text), text]))(
+  "the program and SQL both reject %s as a number",
+  (_, text) => {
+    expect(parseJsonNumber(text)).toBeUndefined();
+    expect(sqlite.get(text)).toBeNull();
+  },
+);
+
+test("the program and SQL both reject a number with 400 digits", () => {
   expect(parseJsonNumber("9".repeat(400))).toBeUndefined();
   expect(sqlite.get("9".repeat(400))).toBeNull();
 });
 
-test("SQL and JavaScript parse every string to the same number", () => {
+test("the program and SQL parse every text as the same number, or both reject it", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {
@@ -72,25 +78,27 @@ test("SQL and JavaScript parse every string to the same number", () => {
 });
 
 test.each([
-  [0.5, 0.500_000_000_000_1, true],
-  [-0.5, -0.500_000_000_000_1, true],
-  [0.5, 0.500_000_000_001, false],
-  [-0.5, 0.5, false],
-  [1e12, 1e12 + 0.5, true],
-  [1e15, 1e15 + 1, false],
-  [3, 3, true],
-  [3, 4, false],
-])("nearlyEqual compares %d and %d to 12 digits, but integers exactly: %s", (a, b, isEqual) => {
+  [0.5, 0.500_000_000_000_1, "nearly equal"],
+  [-0.5, -0.500_000_000_000_1, "nearly equal"],
+  [0.5, 0.500_000_000_001, "different"],
+  [-0.5, 0.5, "different"],
+  [1e12, 1e12 + 0.5, "nearly equal"],
+  [1e15, 1e15 + 1, "different"],
+  [3, 3, "nearly equal"],
+  [3, 4, "different"],
+])("fractions are compared to 12 digits and integers exactly, so %d and %d are %s", (a, b, expected) => {
+  const isEqual = expected === "nearly equal";
   expect([nearlyEqual(a, b), nearlyEqual(b, a)]).toEqual([isEqual, isEqual]);
 });
 
 test.each([
-  [0.1 + 0.2, 0.3, true],
-  [10, 10.0004, true],
-  [10, 10.0006, false],
-  [0.001, 0.002, false],
-  [1e9 + 0.001, 1e9 + 0.0019, true],
-  [10, 11, false],
-])("amountsEqual tolerates less than a tenth of a cent between %d and %d: %s", (a, b, isEqual) => {
+  [0.1 + 0.2, 0.3, "equal"],
+  [10, 10.0004, "equal"],
+  [10, 10.0006, "different"],
+  [0.001, 0.002, "different"],
+  [1e9 + 0.001, 1e9 + 0.0019, "equal"],
+  [10, 11, "different"],
+])("amounts that differ by less than a tenth of a cent are equal, so %d and %d are %s", (a, b, expected) => {
+  const isEqual = expected === "equal";
   expect([amountsEqual(a, b), amountsEqual(b, a)]).toEqual([isEqual, isEqual]);
 });

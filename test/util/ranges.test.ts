@@ -65,7 +65,7 @@ test("merging, subtracting and clipping ranges and finding gaps agree with the s
   );
 });
 
-test("range operations preserve open ends", () => {
+test("merging, subtracting and clipping ranges keeps an end that is open", () => {
   expect(allTime).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   expect(subtractRanges([allTime], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },
@@ -108,7 +108,7 @@ test("ranges overlap if they have at least one millisecond in common", () => {
   expect(overlaps(range, { from: 0, to: 99 })).toBe(true);
 });
 
-test("clipToCompleteDays removes the days that a range contains only in part", () => {
+test("clipToCompleteDays removes partial days from both ends of a range", () => {
   const [first, last] = [Date.UTC(2026, 1, 27), Date.UTC(2026, 2, 2)];
   expect(clipToCompleteDays({ from: first, to: last - 1 })).toEqual({ from: first, to: last - 1 });
   expect(clipToCompleteDays({ from: first + 1, to: last - 2 })).toEqual({
@@ -119,11 +119,11 @@ test("clipToCompleteDays removes the days that a range contains only in part", (
   expect(to).toBeLessThan(from);
 });
 
-test("startOfSecond rounds down, even before 1970", () => {
+test("startOfSecond rounds an instant down to a second, even before 1970", () => {
   expect([1_999, 1_000, -1].map(startOfSecond)).toEqual([1_000, 1_000, -1_000]);
 });
 
-test("findGaps includes the time between `from` and the first range, and is empty without ranges", () => {
+test("the gaps between ranges include the time from a given start to the first range, and are empty without ranges", () => {
   const ranges = [
     { from: 30, to: 39 },
     { from: 10, to: 19 },

@@ -22,7 +22,7 @@ test("hideKeys replaces keys that contain characters with a meaning in regular e
   expect(hideKeys(`a ${key} b`, new Set([key, "brk_second"]))).toBe("a [key hidden] b");
 });
 
-test("refuseKeys rejects arguments and variables that contain a key, except BRANDAPI_KEY and unrelated variables", () => {
+test("a key is rejected in arguments and in BRANDAPI_… variables, except in BRANDAPI_KEY", () => {
   const keys = new Set(["brk_secret", "brk_second"]);
   const refuse = (argv: string[], env: Record<string, string>) => () => refuseKeys(argv, env, keys);
   const unrelated = { BRANDAPI_KEY: "brk_secret", TOKEN: "brk_secret", BRANDAPI_DB: "brk_other" };
@@ -45,21 +45,21 @@ test.each([
   ["an item of a list with commas", (long: string) => `a,${long}`],
   ["an item of a list with spaces", (long: string) => `a ${long}`],
   ["a value that contains an equals sign", (long: string) => `--where=id=${long}`],
-])("abbreviateArguments shortens %s", (_, argument) => {
+])("if it is longer than 40 characters, an error message abbreviates %s", (_, argument) => {
   const long = "k".repeat(41);
   expect(abbreviateArguments(`Unknown: \`${long}\``, [argument(long)])).toBe(
     "Unknown: `kkkkkkkk… (41 characters)`",
   );
 });
 
-test("abbreviateArguments shortens a value of several words", () => {
+test("an error message abbreviates a value of several words with more than 40 characters in total", () => {
   const words = "correct horse battery staple, and so on and on";
   expect(abbreviateArguments(`Not a time: ${words}`, [`--until=${words}`])).toBe(
     "Not a time: correct … (46 characters)",
   );
 });
 
-test("abbreviateArguments shortens the longest match first, and keeps absolute paths of existing files", () => {
+test("an error message abbreviates the longest matching argument first, and repeats absolute paths of existing files in full", () => {
   const long = "k".repeat(41);
   expect(abbreviateArguments(`x ${long}l`, [long, `${long}l`])).toBe("x kkkkkkkk… (42 characters)");
   const path = join(makeHome(), long);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { closestName, findOwnColumn, suggestName } from "../../src/util/suggestions.js";
+import { visible } from "../support/visible.js";
 
 const names = ["orders", "order_line_items", "order_items", "refund_amount", "order_number", "abc", "wxyz"];
 
@@ -19,18 +20,20 @@ test.each([
   ["order_no", "order_number"],
   ["order_nr", "order_number"],
   ["order_num", "order_number"],
-])("closestName returns the most similar name for %s: %s", (typed, name) => {
+])("the name suggested for the mistyped name %s is %s", (typed, name) => {
   expect(closestName(typed, names)).toBe(name);
 });
 
-test.each(["", "a", "axx", "qxqq", "ordersorder", "completely", "order_zzzz"])(
-  "closestName returns undefined for %j, because no name is similar enough",
-  (typed) => {
+const dissimilarNames = ["", "a", "axx", "qxqq", "ordersorder", "completely", "order_zzzz"];
+
+test.each(dissimilarNames.map((typed) => [visible(typed), typed]))(
+  "no name is suggested for %s, because none is similar enough",
+  (_, typed) => {
     expect(closestName(typed, names)).toBeUndefined();
   },
 );
 
-test("closestName prefers the name with fewer differences, and the first one if they are equal", () => {
+test("the suggested name is the one with the fewest differences, or the first of several such names", () => {
   expect(closestName("hosts", ["most", "posts"])).toBe("posts");
   expect(closestName("line_qty", ["line_quantity"])).toBe("line_quantity");
   expect(closestName("acme", ["ACME"])).toBe("ACME");
@@ -41,14 +44,14 @@ test("closestName prefers the name with fewer differences, and the first one if 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, n) => `name${String(n).padStart(2, "0")}`);
 
-test("suggestName suggests the closest name, and lists all names if there are two to four", () => {
+test("the hint for a mistyped name suggests the closest name, and also lists all valid names if there are two to four", () => {
   expect(suggestName("csvv", ["csv"])).toBe("did you mean `csv`?");
   expect(suggestName("csvv", ["csv", "xlsx"])).toBe("did you mean `csv`? Use one of `csv`, `xlsx`");
   expect(suggestName("csvv", ["csv", "a", "b", "c"])).toContain("Use one of");
   expect(suggestName("csvv", ["csv", "a", "b", "c", "d"])).toBe("did you mean `csv`?");
 });
 
-test("suggestName lists up to 40 names if none is similar", () => {
+test("the hint for a name that resembles no valid name lists the valid names if there are at most 40", () => {
   expect(suggestName("other", ["csv"])).toBe("use `csv`");
   expect(suggestName("other", ["csv", "tsv"])).toBe("use one of `csv`, `tsv`");
   expect(suggestName("other", numbered(40))).toMatch(/^use one of `name00`, .*`name39`$/);
@@ -59,7 +62,8 @@ test.each([
   ["order_id", "orders", "id"],
   ["date", "orders", "order_date"],
   ["order_title", "order_line_items", "title"],
-  ["order_price", "orders", undefined],
-])("findOwnColumn finds the column for %s in the table %s: %s", (typed, table, column) => {
+  ["order_price", "orders", "no column"],
+])("for the unknown column %s of the table %s, findOwnColumn suggests %s", (typed, table, suggestion) => {
+  const column = suggestion === "no column" ? undefined : suggestion;
   expect(findOwnColumn(typed, table, ["id", "order_date", "title"])).toBe(column);
 });

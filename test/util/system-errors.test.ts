@@ -9,29 +9,61 @@ function systemError(code: string, message: string, properties: object = { sysca
 }
 
 const open = { syscall: "open", path: "/x" };
+const listen = { syscall: "listen", port: 80 };
 
 test.each([
-  ["ENOSPC", open, "Cannot use /x: the disk is full", "free some space, then run the same command again"],
-  ["EDQUOT", open, "Cannot use /x: the disk quota is exceeded", "free some space, then run the same command"],
-  ["EACCES", open, "Cannot use /x: permission denied", "check the permissions"],
-  ["EPERM", open, "Cannot use /x: permission denied", "check the permissions"],
-  ["EISDIR", open, "Cannot use /x: it is a folder", "choose a file"],
-  ["ERR_FS_EISDIR", open, "Cannot use /x: it is a folder", "check the path"],
-  ["EEXIST", open, "Cannot use /x: a file with this name already exists", "choose a different name"],
   [
-    "EEXIST",
-    { syscall: "mkdir", path: "/x" },
-    "Cannot use /x: it is a file, not a folder",
+    "ENOSPC while /x is opened",
+    "Cannot use /x: the disk is full",
+    open,
+    "free some space, then run the same command again",
+  ],
+  [
+    "EDQUOT while /x is opened",
+    "Cannot use /x: the disk quota is exceeded",
+    open,
+    "free some space, then run the same command",
+  ],
+  ["EACCES while /x is opened", "Cannot use /x: permission denied", open, "check the permissions"],
+  ["EPERM while /x is opened", "Cannot use /x: permission denied", open, "check the permissions"],
+  ["EISDIR while /x is opened", "Cannot use /x: it is a folder", open, "choose a file"],
+  ["ERR_FS_EISDIR while /x is opened", "Cannot use /x: it is a folder", open, "check the path"],
+  [
+    "EEXIST while /x is opened",
+    "Cannot use /x: a file with this name already exists",
+    open,
     "choose a different name",
   ],
-  ["ENOENT", open, "Cannot use /x: no such file or folder", "check the path"],
-  ["EROFS", open, "Cannot use /x: read-only file system", "choose a file on a writable disk"],
-  ["E2BIG", open, "Cannot use /x: read-only file system", "check the path"],
-  ["ENOSPC", {}, "A system call failed: the disk is full", "free some space"],
-  ["EADDRINUSE", { syscall: "listen", port: 80 }, "Cannot use port 80: already in use", "a different port"],
-  ["EACCES", { syscall: "listen", port: 80 }, "Cannot use port 80: permission denied", "a port above 1023"],
-  ["ENOTDIR", {}, "A system call failed: read-only file system", "choose a different path"],
-])("%s with %j is explained as %s", (code, properties, message, hint) => {
+  [
+    "EEXIST while the folder /x is created",
+    "Cannot use /x: it is a file, not a folder",
+    { syscall: "mkdir", path: "/x" },
+    "choose a different name",
+  ],
+  ["ENOENT while /x is opened", "Cannot use /x: no such file or folder", open, "check the path"],
+  [
+    "EROFS while /x is opened",
+    "Cannot use /x: read-only file system",
+    open,
+    "choose a file on a writable disk",
+  ],
+  [
+    'E2BIG with the text "read-only file system" while /x is opened',
+    "Cannot use /x: read-only file system",
+    open,
+    "check the path",
+  ],
+  ["ENOSPC without a path", "A system call failed: the disk is full", {}, "free some space"],
+  ["EADDRINUSE from port 80", "Cannot use port 80: already in use", listen, "a different port"],
+  ["EACCES from port 80", "Cannot use port 80: permission denied", listen, "a port above 1023"],
+  [
+    'ENOTDIR with the text "read-only file system", without a path,',
+    "A system call failed: read-only file system",
+    {},
+    "choose a different path",
+  ],
+])('the system error %s is reported as "%s"', (title, message, properties, hint) => {
+  const code = title.split(" ")[0] ?? "";
   const error = explainSystemError(
     systemError(code, `${code}: read-only file system, open '/x'`, properties),
   );
@@ -45,7 +77,7 @@ test("the reason for an unknown system error is its text without the code", () =
   expect(reasonOf("connection lost")).toBe("connection lost");
 });
 
-test("other errors are not explained as system errors", () => {
+test("errors that do not come from the operating system are not reported as system errors", () => {
   expect(explainSystemError(new Error("x"))).toBeUndefined();
   expect(explainSystemError(systemError("ERR_X", "x", {}))).toBeUndefined();
   expect(explainSystemError("ENOSPC")).toBeUndefined();
@@ -92,6 +124,6 @@ test.each([
   ["ENOSPC", "free some space"],
   ["EDQUOT", "free some space"],
   ["EIO", "check the path"],
-])("the hint for %s while a file is written contains: %s", (code, hint) => {
+])("the hint for the system error %s while a file is written contains: %s", (code, hint) => {
   expect(writeHint(systemError(code, code))).toContain(hint);
 });

@@ -35,13 +35,13 @@ test("a table that is too wide omits optional columns one by one before it trunc
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("renderTable ignores optional columns that the table does not contain", () => {
+test("names of optional columns that a table does not contain are ignored", () => {
   expect(renderTable(titles, rows, { width: 30, optionalColumns: ["absent", "title"] })).toBe(
     "id  total\na1   12.5\nb2",
   );
 });
 
-test("in a table that is too wide, paths are shortened from the start, or omitted if too little space is left", () => {
+test("in a table that is too wide, paths are shortened at the start, or omitted if too few characters would fit", () => {
   const files = [
     ["acme", "/home/ada/.local/share/brandapi/acme.sqlite", 12],
     ["basalt", "/home/ada/.local/share/brandapi/basalt.sqlite", 3],
@@ -95,7 +95,7 @@ test.each([
   expect(renderTable(["id", "rows", "about"], described, options)).toBe(lines.join("\n"));
 });
 
-test("columns are right-aligned by name if names are given, and null is printed as the given text", () => {
+test("the given columns of a table are right-aligned, and null is printed as the given text", () => {
   const table = renderTable(
     ["name", "value"],
     [
@@ -107,7 +107,7 @@ test("columns are right-aligned by name if names are given, and null is printed 
   expect(table).toBe("name  value\nx      null\n1         b");
 });
 
-test("a table with a style has a bold header", () => {
+test("a table printed in color has a bold header", () => {
   const style = createStyle(testDeps({ tty: true }).stdout, {});
   expect(renderTable(["id"], [["x"]], { style })).toBe(`${style.bold("id")}\nx`);
   const wrapped = renderTable(["id", "rows", "about"], described, {
@@ -119,20 +119,20 @@ test("a table with a style has a bold header", () => {
   expect(renderBlocks(["id"], [["x"]], { style })).toBe(`${style.bold("id")}: x`);
 });
 
-test("the widest columns are truncated by turns, but not to fewer than four columns", () => {
+test("in a table that is too wide, the widest columns are truncated first, but not to fewer than four characters", () => {
   const render = (width: number) => renderTable(["abcdefgh", "ijklmnop"], [["1", "2"]], { width });
   expect(render(15).split("\n")[0]).toBe("abcde…  ijklmn…");
   expect(render(1).split("\n")[0]).toBe("abc…  ijk…");
 });
 
-test("a path column of fewer than 16 columns is omitted", () => {
+test("a path column is omitted if fewer than 16 characters of it would fit", () => {
   const render = (width: number) =>
     renderTable(["id", "path"], [["a", "/home/ada/mirrors/a.sqlite"]], { width, pathColumn: "path" });
   expect(render(20)).toBe("id  path\na   …irrors/a.sqlite");
   expect(render(19)).toBe("id\na");
 });
 
-test("tableFits compares the width of a table with the width of the terminal", () => {
+test("a table fits on a terminal of its own width or an unknown width, but not on a narrower one", () => {
   const fits = (width?: number) => tableFits(["id", "value"], [["a", null]], { width, nullText: "missing" });
   expect([fits(11), fits(10), fits()]).toEqual([true, false, true]);
 });

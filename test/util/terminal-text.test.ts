@@ -35,9 +35,9 @@ const escapes = [
   ["a\ufff9b", "a\\ufff9b"],
 ] as const;
 
-test.each(escapes.map((row) => [visible(row[0]), ...row]))(
-  "characters that a terminal would interpret or hide are escaped: %s",
-  (_, text, escaped) => {
+test.each(escapes.map(([text, escaped]) => [visible(text), visible(escaped), text, escaped]))(
+  "the text %s, part of which a terminal would interpret or hide, is printed in a message as %s",
+  (_, _title, text, escaped) => {
     expect(escapeText(text)).toBe(escaped);
   },
 );
@@ -47,7 +47,7 @@ test.each(
     visible(text),
     text,
   ]),
-)("text in any script is printed unchanged: %s", (_, text) => {
+)("the text %s is printed unchanged in a message", (_, text) => {
   expect(escapeText(text)).toBe(text);
 });
 
@@ -73,21 +73,21 @@ const dataEscapes = [
   ["\u{e0041}", "\\udb40\\udc41"],
 ] as const;
 
-test.each(dataEscapes.map((row) => [visible(row[0]), ...row]))(
-  "control and invisible characters in data are escaped: %s",
-  (_, text, escaped) => {
+test.each(dataEscapes.map(([text, escaped]) => [visible(text), visible(escaped), text, escaped]))(
+  "control and invisible characters in the data %s are escaped on a terminal as %s",
+  (_, _title, text, escaped) => {
     expect(escapeData(text)).toBe(escaped);
   },
 );
 
 test.each(["a,b\r\n1\t2\n", "Zoë 北京 👩‍👩‍👧"].map((text) => [visible(text), text]))(
-  "line breaks, tabs and text in any script are unchanged in data: %s",
+  "the data %s is printed unchanged on a terminal",
   (_, text) => {
     expect(escapeData(text)).toBe(text);
   },
 );
 
-test("escaped JSON is parsed to the same value as the original", () => {
+test("JSON with escaped characters is parsed as the same value as without escapes", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const line = escapeData(`${JSON.stringify({ [text]: text })}\n`);
@@ -110,7 +110,7 @@ const widths = [
 ] as const;
 
 test.each(widths.map(([text, width]) => [visible(text), width, text] as const))(
-  "displayWidth returns the width of %s in columns: %i",
+  "the width of %s in terminal columns is %i",
   (_, width, text) => {
     expect(displayWidth(text)).toBe(width);
   },
@@ -150,12 +150,12 @@ test("the width of a pipe, or of a terminal that does not report it, is unknown"
   expect(terminalWidth({ isTTY: false, columns: 80 })).toBeUndefined();
 });
 
-test("truncateStart keeps the end of a text", () => {
+test("truncateStart removes the start of a text that is too wide, and keeps the end", () => {
   expect(truncateStart("/home/北京/x.csv", 9)).toBe("…京/x.csv");
   expect(truncateStart("/home", 5)).toBe("/home");
 });
 
-test("text is padded on the right by default, and never shortened", () => {
+test("text is padded with spaces on the right by default, and never shortened", () => {
   expect([pad("北", 4), pad("abc", 2)]).toEqual(["北  ", "abc"]);
 });
 

@@ -11,6 +11,7 @@ import {
   parseTimestamp,
   parseTimestampParts,
 } from "../../src/util/timestamps.js";
+import { visible } from "../support/visible.js";
 
 test.each([
   ["2026-11-20T11:00:00Z", "2026-11-20T11:00:00.000Z"],
@@ -28,7 +29,7 @@ test.each([
   ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
   ["2262-04-12T00:00:00Z", "2262-04-12T00:00:00.000Z"],
   ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999Z"],
-])("readTimestamp parses %s as %s", (text, instant) => {
+])("the timestamp %s is parsed as %s", (text, instant) => {
   const { ms = Number.NaN, hasSeconds } = parseTimestampParts(text) ?? {};
   expect(new Date(ms).toISOString()).toBe(instant);
   expect(hasSeconds).toBe(true);
@@ -40,11 +41,11 @@ test.each([
   ["2026-11-20T11:00Z", "2026-11-20T11:00:00.000Z"],
   ["2026-11-20T11:00", "2026-11-20T11:00:00.000Z"],
   ["2026-11-20 11:00+02:00", "2026-11-20T09:00:00.000Z"],
-])("readTimestamp parses %s, which has no seconds, as %s", (text, instant) => {
+])("the timestamp %s, which has no seconds, is parsed as %s", (text, instant) => {
   expect(parseTimestampParts(text)).toEqual({ ms: Date.parse(instant), micros: 0, hasSeconds: false });
 });
 
-test.each([
+const invalidTimestamps = [
   "2026-02-30T12:00:00Z",
   "2026-02-29",
   "2026-04-31T00:00:00Z",
@@ -85,10 +86,15 @@ test.each([
   "31.01.2026",
   "soon",
   "",
-])("readTimestamp rejects %j", (text) => {
-  expect(parseTimestampParts(text)).toBeUndefined();
-  expect(parseTimestamp(text)).toBeUndefined();
-});
+];
+
+test.each(invalidTimestamps.map((text) => [visible(text), text]))(
+  "%s is rejected as a timestamp",
+  (_, text) => {
+    expect(parseTimestampParts(text)).toBeUndefined();
+    expect(parseTimestamp(text)).toBeUndefined();
+  },
+);
 
 test.each([
   ["2026-11-20T11:00:00.123456Z", 123, 456],
@@ -97,11 +103,14 @@ test.each([
   ["1969-12-31T23:59:59.999999999Z", 999, 999],
   ["1969-12-31T23:59:59.9999Z", 999, 900],
   ["9999-12-31T23:59:59.999999Z", 999, 999],
-])("readTimestamp truncates %s to microseconds instead of rounding it", (text, millis, micros) => {
-  const start = Date.parse(`${text.slice(0, 19)}Z`);
-  expect(parseTimestampParts(text)).toMatchObject({ ms: start + millis, micros });
-  expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);
-});
+])(
+  "the fraction of the second in %s is truncated to %i ms and %i µs, not rounded",
+  (text, millis, micros) => {
+    const start = Date.parse(`${text.slice(0, 19)}Z`);
+    expect(parseTimestampParts(text)).toMatchObject({ ms: start + millis, micros });
+    expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);
+  },
+);
 
 test("parseTimestamp preserves microseconds as fractions of a millisecond for dates from 1970 to 2200", () => {
   const [earliest, latest] = [0, Date.parse("2200-01-01T00:00:00Z")];
@@ -118,7 +127,7 @@ test("parseTimestamp preserves microseconds as fractions of a millisecond for da
   );
 });
 
-test("parseTimestamp agrees with Date for the years 0000 to 9999 and any offset up to 14:00", () => {
+test("parseTimestamp returns the same instant as JavaScript's Date from the year 0000 to 9999, with any offset up to 14:00", () => {
   const [earliest, latest] = [Date.parse("0000-01-02T00:00:00Z"), Date.parse("9999-12-30T00:00:00Z")];
   fc.assert(
     fc.property(
@@ -139,16 +148,15 @@ test.each([
   ["1970-01-01", 0],
   ["1969-12-31", -1],
   ["2026-10-31", 20_757],
-])("daysSince1970 converts %s to %i", (text, days) => {
+])("daysSince1970 converts the date %s to the day number %i", (text, days) => {
   expect(daysSince1970(text)).toBe(days);
 });
 
-test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""])(
-  "daysSince1970 rejects %j",
-  (text) => {
-    expect(daysSince1970(text)).toBeUndefined();
-  },
-);
+const invalidDates = ["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""];
+
+test.each(invalidDates.map((text) => [visible(text), text]))("daysSince1970 rejects %s", (_, text) => {
+  expect(daysSince1970(text)).toBeUndefined();
+});
 
 test.each([
   [0, "0s"],
@@ -165,7 +173,7 @@ test.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-test("messages contain an instant to the minute, and the start of a day without a time", () => {
+test("messages print times to the minute, and the start of a day as a date without a time", () => {
   const noon = Date.parse("2026-01-31T12:00:59.999Z");
   expect([formatMinute(noon), formatMinute("2026-01-31T12:00:59.999Z")]).toEqual([
     "2026-01-31 12:00",
@@ -185,20 +193,25 @@ test.each([
   ["2026-10-31T23:30:00.500Z", 0, "2026-10-31 23:30:00.5"],
   ["2026-10-31T23:30:10.000Z", 7, "2026-10-31 23:30:10.000007"],
   ["2026-10-31T23:30:00.100Z", 100, "2026-10-31 23:30:00.1001"],
-])("formatUtc formats %s and %d microseconds as %s", (instant, micros, text) => {
+])("formatUtc formats %s plus %d microseconds as %s", (instant, micros, text) => {
   expect(formatUtc({ ms: Date.parse(instant), micros })).toBe(text);
 });
 
 test.each([
-  ["2026-11-20T11:00:00Z", true],
-  ["2026-11-20T11:00:00.123Z", true],
-  ["2026-11-20 11:00:00", true],
-  ["2026-11-20 11:00:00.5", true],
-  ["2026-11-20", false],
-  ["2026-11-20T11:00:00", false],
-  ["2026-11-20 11:00:00Z", false],
-  ["at 2026-11-20 11:00:00", false],
-  ["2026-11-20 11:00:00 UTC", false],
-])("isTimestampText accepts the formats of the API and of SQLite: %s (%s)", (text, isTimestamp) => {
-  expect(isTimestampText(text)).toBe(isTimestamp);
+  "2026-11-20T11:00:00Z",
+  "2026-11-20T11:00:00.123Z",
+  "2026-11-20 11:00:00",
+  "2026-11-20 11:00:00.5",
+])("the text %j is recognized as a timestamp of the API or of SQLite", (text) => {
+  expect(isTimestampText(text)).toBe(true);
+});
+
+test.each([
+  "2026-11-20",
+  "2026-11-20T11:00:00",
+  "2026-11-20 11:00:00Z",
+  "at 2026-11-20 11:00:00",
+  "2026-11-20 11:00:00 UTC",
+])("the text %j is not recognized as a timestamp of the API or of SQLite", (text) => {
+  expect(isTimestampText(text)).toBe(false);
 });
