@@ -49,7 +49,7 @@ it.each([
   [399, "/orders", "UnexpectedResponse", 7, /redirected/],
   [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
 ])(
-  "HTTP %i for %s throws %s after a single request, without quoting the body",
+  "HTTP %i for %s is reported as the error %s without a retry, and the error does not quote the body",
   async (status, path, name, exitCode, message) => {
     for (const body of [204, 304].includes(status) ? [""] : bodies) {
       const scope = nock(origin)
@@ -149,11 +149,11 @@ it.each([
 );
 
 it.each([
-  ["/me", true],
-  ["/orders", false],
+  ["/me", "all requests", true],
+  ["/orders", "at least this request", false],
 ])(
-  "a 403 response to %s with an HTML body is attributed to a firewall or a proxy, and affectsAllRequests is %s",
-  async (path, affectsAllRequests) => {
+  "a 403 response to %s with an HTML body is attributed to a firewall or a proxy that blocks %s",
+  async (path, _, affectsAllRequests) => {
     const type = { "content-type": "text/HTML" };
     nock(origin).get(`/api/brand/v1${path}`).reply(403, "<h1>Blocked</h1>", type);
     if (path !== "/me") nock(origin).get("/api/brand/v1/me").reply(200, me([]));
@@ -168,7 +168,7 @@ it.each([
 );
 
 it.each([[[]], [{}], [{ key: null }], [{ key: { scopes: null } }]])(
-  "the scopes of a key are unknown if the data from /me is %j",
+  "the scopes of a key are unknown if the API returns %j as the data of /me",
   (data) => {
     expect(readScopes(data)).toBeNull();
   },
@@ -188,28 +188,33 @@ it("the error for a 403 lists at most 20 scopes, and none if the key has none", 
 });
 
 it.each([
-  [undefined, /^set `--base-url` to the final address$/],
-  ["https://[", /^set `--base-url` to the final address$/],
-  [`https://other.test/x?key=${key}`, /^the target is on https:\/\/other\.test;/],
-  ["/v2", /^the target is on https:\/\/api\.brand\.test;/],
-])(
-  "the hint for a redirect with the Location %s names at most the target's origin",
-  async (location, hint) => {
-    nock(origin)
-      .get("/api/brand/v1/orders")
-      .reply(301, "", location === undefined ? {} : { location });
-    const error = await rejection(open().get("/orders"));
-    expect(error.hint).toMatch(hint);
-    expect(error.hint).not.toContain(key);
-  },
-);
+  ["without a Location names no target", undefined, /^set `--base-url` to the final address$/],
+  ["to the invalid URL https://[ names no target", "https://[", /^set `--base-url` to the final address$/],
+  [
+    "to a URL that contains the key names only the origin of the URL",
+    `https://other.test/x?key=${key}`,
+    /^the target is on https:\/\/other\.test;/,
+  ],
+  [
+    "to the path /v2 names only the origin of the API",
+    "/v2",
+    /^the target is on https:\/\/api\.brand\.test;/,
+  ],
+])("the hint for a redirect %s", async (_, location, hint) => {
+  nock(origin)
+    .get("/api/brand/v1/orders")
+    .reply(301, "", location === undefined ? {} : { location });
+  const error = await rejection(open().get("/orders"));
+  expect(error.hint).toMatch(hint);
+  expect(error.hint).not.toContain(key);
+});
 
-it("after a 403 for /me, the client does not request /me again", async () => {
+it("if /me returns a 403, the client does not request /me again to learn the scopes", async () => {
   nock(origin).get("/api/brand/v1/me").reply(403);
   expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
 });
 
-it("a client requests /me only once if several requests return 403", async () => {
+it("the client requests /me only once if several requests return a 403", async () => {
   nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
   const api = open();
   await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
@@ -230,7 +235,7 @@ it("if /me fails after a 403, the client requests /me again after the next 403",
   expect((await rejection(api.get("/orders", {}, scope))).message).toContain("lacks the scope");
 });
 
-it("if the run is aborted while the client requests /me, the request fails with the abort reason", async () => {
+it("if a run is aborted while the client requests /me after a 403, the request fails with the abort reason", async () => {
   const stop = new AbortController();
   nock(origin).get("/api/brand/v1/orders").reply(403).get("/api/brand/v1/me").delay(1_000).reply(200, me([]));
   const onSend = () => api.stats.requests === 2 && stop.abort(new Error("stop now"));
@@ -242,10 +247,10 @@ it.each([
   ["/../../../evil", "is outside the base URL"],
   ["/../v2/orders", "is outside the base URL"],
   ["/content/../../..\\evil", "is outside the base URL"],
-  [`/../../../evil/${baseUrl}/`, "is outside the base URL"],
+  [`/../../../evil/${baseUrl}/`, "is outside the base URL although it contains that URL"],
   ["/orders?page=1", "contains a query"],
   ["/orders#x", "contains a fragment"],
-])("the client sends no request for the path %s, which %s", async (path) => {
+])("the client sends no request for the path %s, because it %s", async (path) => {
   const api = open();
   expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
   expect(api.stats.requests).toBe(0);

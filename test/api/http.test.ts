@@ -70,7 +70,7 @@ it.each([
   expect([timers, cancelled]).toEqual([[60_000, 59_750], 2]);
 });
 
-it("each attempt is reported when it is sent and when it ends, with its status and duration", async () => {
+it("the log of a request contains the start and the end of each attempt, with its status and duration", async () => {
   const clock = new FakeClock();
   const events: object[] = [];
   const server = await serve((_request, response, count) => {
@@ -113,7 +113,7 @@ it("a 429 delays the other requests of the run, but a 503 does not", async () =>
 });
 
 it.each([200, 404])(
-  "a response with the status %i ends an outage, so the next one can last for --max-wait again",
+  "after a response with the status %i, the next outage can last as long as --max-wait again",
   async (status) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count % 2 ? 503 : status, { "retry-after": "40" }),
@@ -124,7 +124,7 @@ it.each([200, 404])(
   },
 );
 
-it("the bodies of error responses do not occupy connections, even if they are too large for a buffer", async () => {
+it("large bodies of error responses do not block the connections that retries need", async () => {
   const server = await serve((_request, response, count) =>
     response
       .writeHead(count > 10 ? 200 : 503, { "retry-after": "1" })
@@ -168,7 +168,7 @@ it.each([
   expect(server.requests.length).toBe(2);
 });
 
-it("a retry after a long Retry-After is sent even if timers are a few milliseconds off", async () => {
+it("a retry that has to wait almost as long as --max-wait is sent even if timers fire too early", async () => {
   const server = await serve((_request, response, count) =>
     sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": "59.9" }),
   );
@@ -216,14 +216,17 @@ it.each([
   },
 );
 
-it.each(["099 Odd", "000 Odd"])("a response with the invalid status %s is rejected", async (status) => {
-  const server = await serveBytes((socket) =>
-    socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`),
-  );
-  const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
-  expect(error).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
-  expect(error.message).toContain("/orders cannot be read: it is not valid HTTP");
-});
+it.each(["099 Odd", "000 Odd"])(
+  "a response that starts with the invalid status '%s' is rejected",
+  async (status) => {
+    const server = await serveBytes((socket) =>
+      socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`),
+    );
+    const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+    expect(error).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
+    expect(error.message).toContain("/orders cannot be read: it is not valid HTTP");
+  },
+);
 
 it("a response with a status above 599 is rejected without a retry", async () => {
   const server = await serveBytes((socket) => socket.end("HTTP/1.1 600 Odd\r\ncontent-length: 2\r\n\r\n{}"));
@@ -242,7 +245,7 @@ const endless = (_request: unknown, response: ServerResponse) => {
   more();
 };
 
-it("the client reads a compressed body with a byte order mark", async () => {
+it("the client accepts a byte order mark at the start of a compressed body", async () => {
   const server = await serve(gzipped(`\ufeff${good}`));
   expect((await retryingClient(server.baseUrl).api.get("/orders")).data).toEqual([]);
 });
@@ -288,41 +291,75 @@ it("an abort signal ends the wait before a retry", async () => {
 
 const coded = (code: string, cause?: Error) => Object.assign(new Error("x", { cause }), { code });
 
-it.each([
-  ["ECONNREFUSED", "network", /^cannot connect to h: connection refused$/],
-  ["EHOSTUNREACH", "network", /^cannot connect to h: no route to the host$/],
-  ["ENETUNREACH", "network", /^cannot connect to h: the network is unreachable$/],
-  ["ENOTFOUND", "network", /^cannot connect to h: host name not found \(DNS\)$/],
-  ["EAI_AGAIN", "network", /^cannot connect to h: the DNS lookup failed$/],
-  ["UND_ERR_CONNECT_TIMEOUT", "network", /^cannot connect to h: timed out while connecting$/],
-  ["ECONNRESET", "network", /^h: the connection was reset$/],
-  ["EPIPE", "network", /^h: the connection was closed$/],
-  ["ETIMEDOUT", "network", /^h: timed out$/],
-  ["UND_ERR_HEADERS_TIMEOUT", "network", /^h: timed out while waiting for the response$/],
-  ["UND_ERR_BODY_TIMEOUT", "network", /^h: the response stalled$/],
-  ["UND_ERR_SOCKET", "network", /^h: the connection was closed before the response was complete$/],
-  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "network", /^h: the response was truncated$/],
-  ["ERR_SOCKET_CLOSED", "network", /^h: the connection was lost$/],
-  ["ERR_STREAM_PREMATURE_CLOSE", "network", /^h: the connection was lost$/],
-  ["ERR_TLS_HANDSHAKE_TIMEOUT", "network", /^h: the connection was lost$/],
-  ["Z_DATA_ERROR", "invalid-body", /compressed body is damaged/],
-  ["ERR__ERROR_FORMAT_PADDING_1", "invalid-body", /compressed body is damaged/],
-  ["ERR_BROTLI_DECODER_ERROR_UNREACHABLE", "invalid-body", /compressed body is damaged/],
-  ["CERT_HAS_EXPIRED", "permanent", /certificate of h is not trusted \(CERT_HAS_EXPIRED\)/],
-  ["ERR_TLS_CERT_ALTNAME_INVALID", "permanent", /certificate/],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", "permanent", /certificate/],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent", /certificate/],
-  ["INVALID_CA", "permanent", /certificate/],
-  ["INVALID_PURPOSE", "permanent", /certificate/],
-  ["PATH_LENGTH_EXCEEDED", "permanent", /certificate/],
-  ["HOSTNAME_MISMATCH", "permanent", /certificate/],
-  ["UNSPECIFIED", "permanent", /certificate/],
-  ["EPROTO", "permanent", /TLS handshake with h failed/],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /TLS handshake with h failed/],
-  ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /TLS handshake with h failed/],
-])("an error with the code %s is classified as %s", (code, kind, reason) => {
+const kinds = {
+  "a network error, which is worth a retry": "network",
+  "a damaged response body": "invalid-body",
+  "permanent, so the request is not retried": "permanent",
+};
+
+it.each<[code: string, meaning: keyof typeof kinds, reason: RegExp]>([
+  ["ECONNREFUSED", "a network error, which is worth a retry", /^cannot connect to h: connection refused$/],
+  ["EHOSTUNREACH", "a network error, which is worth a retry", /^cannot connect to h: no route to the host$/],
+  [
+    "ENETUNREACH",
+    "a network error, which is worth a retry",
+    /^cannot connect to h: the network is unreachable$/,
+  ],
+  [
+    "ENOTFOUND",
+    "a network error, which is worth a retry",
+    /^cannot connect to h: host name not found \(DNS\)$/,
+  ],
+  ["EAI_AGAIN", "a network error, which is worth a retry", /^cannot connect to h: the DNS lookup failed$/],
+  [
+    "UND_ERR_CONNECT_TIMEOUT",
+    "a network error, which is worth a retry",
+    /^cannot connect to h: timed out while connecting$/,
+  ],
+  ["ECONNRESET", "a network error, which is worth a retry", /^h: the connection was reset$/],
+  ["EPIPE", "a network error, which is worth a retry", /^h: the connection was closed$/],
+  ["ETIMEDOUT", "a network error, which is worth a retry", /^h: timed out$/],
+  [
+    "UND_ERR_HEADERS_TIMEOUT",
+    "a network error, which is worth a retry",
+    /^h: timed out while waiting for the response$/,
+  ],
+  ["UND_ERR_BODY_TIMEOUT", "a network error, which is worth a retry", /^h: the response stalled$/],
+  [
+    "UND_ERR_SOCKET",
+    "a network error, which is worth a retry",
+    /^h: the connection was closed before the response was complete$/,
+  ],
+  [
+    "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+    "a network error, which is worth a retry",
+    /^h: the response was truncated$/,
+  ],
+  ["ERR_SOCKET_CLOSED", "a network error, which is worth a retry", /^h: the connection was lost$/],
+  ["ERR_STREAM_PREMATURE_CLOSE", "a network error, which is worth a retry", /^h: the connection was lost$/],
+  ["ERR_TLS_HANDSHAKE_TIMEOUT", "a network error, which is worth a retry", /^h: the connection was lost$/],
+  ["Z_DATA_ERROR", "a damaged response body", /compressed body is damaged/],
+  ["ERR__ERROR_FORMAT_PADDING_1", "a damaged response body", /compressed body is damaged/],
+  ["ERR_BROTLI_DECODER_ERROR_UNREACHABLE", "a damaged response body", /compressed body is damaged/],
+  [
+    "CERT_HAS_EXPIRED",
+    "permanent, so the request is not retried",
+    /certificate of h is not trusted \(CERT_HAS_EXPIRED\)/,
+  ],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "permanent, so the request is not retried", /certificate/],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "permanent, so the request is not retried", /certificate/],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent, so the request is not retried", /certificate/],
+  ["INVALID_CA", "permanent, so the request is not retried", /certificate/],
+  ["INVALID_PURPOSE", "permanent, so the request is not retried", /certificate/],
+  ["PATH_LENGTH_EXCEEDED", "permanent, so the request is not retried", /certificate/],
+  ["HOSTNAME_MISMATCH", "permanent, so the request is not retried", /certificate/],
+  ["UNSPECIFIED", "permanent, so the request is not retried", /certificate/],
+  ["EPROTO", "permanent, so the request is not retried", /TLS handshake with h failed/],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent, so the request is not retried", /TLS handshake with h failed/],
+  ["ERR_OSSL_EVP_UNSUPPORTED", "permanent, so the request is not retried", /TLS handshake with h failed/],
+])("the error code %s is treated as %s", (code, meaning, reason) => {
   const failure = classifyError(coded(code), "h");
-  expect(failure?.kind).toBe(kind);
+  expect(failure?.kind).toBe(kinds[meaning]);
   expect(failure?.reason).toMatch(reason);
   const cannotConnect = failure?.kind === "network" && failure.cannotConnect === true;
   expect(cannotConnect).toBe(failure?.reason.startsWith("cannot connect"));
@@ -330,7 +367,7 @@ it.each([
     expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
 });
 
-it("an error is classified by the code of its innermost cause that has one", () => {
+it("if the causes of an error have different codes, the code of the innermost cause determines its kind", () => {
   const numeric = Object.assign(new Error("z"), { code: 20 });
   const reset = Object.assign(coded("ECONNRESET"), { cause: numeric });
   const error = coded("UND_ERR_SOCKET", new Error("y", { cause: reset }));
@@ -339,35 +376,47 @@ it("an error is classified by the code of its innermost cause that has one", () 
 
 const fault = { kind: "unavailable", status: 503, reason: "" } as const;
 
-it.each<[boolean, string, RequestFailure, boolean]>([
-  [true, "an untrusted certificate", { kind: "permanent", reason: "", hint: "" }, false],
-  [true, "a refused connection", { kind: "network", reason: "", cannotConnect: true }, false],
-  [false, "a lost connection", { kind: "network", reason: "" }, false],
-  [false, "a 503", { ...fault, retryAfterMs: null }, false],
-  [true, "a 503 for several endpoints", { ...fault, retryAfterMs: null }, true],
-  [false, "a long Retry-After", { ...fault, retryAfterMs: 9e6 }, false],
-  [true, "a long Retry-After for several endpoints", { ...fault, retryAfterMs: 9e6 }, true],
-])("affectsAllRequests is %s for %s", (affectsAllRequests, _, failure, affectsOtherEndpoints) => {
+it.each<[string, string, RequestFailure, boolean]>([
+  ["an untrusted certificate", "all requests", { kind: "permanent", reason: "", hint: "" }, false],
+  ["a refused connection", "all requests", { kind: "network", reason: "", cannotConnect: true }, false],
+  ["a lost connection", "only one request", { kind: "network", reason: "" }, false],
+  ["a 503 from one endpoint", "only one request", { ...fault, retryAfterMs: null }, false],
+  ["a 503 from several endpoints", "all requests", { ...fault, retryAfterMs: null }, true],
+  ["a long Retry-After from one endpoint", "only one request", { ...fault, retryAfterMs: 9e6 }, false],
+  ["a long Retry-After from several endpoints", "all requests", { ...fault, retryAfterMs: 9e6 }, true],
+])("%s is assumed to affect %s", (_, affected, failure, affectsOtherEndpoints) => {
   const error = createFailureError(failure, "/orders", 0, {
     attempts: 2,
     elapsedMs: 0,
     affectsOtherEndpoints,
   });
-  expect(error).toMatchObject({ exitCode: 6, affectsAllRequests });
+  expect(error).toMatchObject({ exitCode: 6, affectsAllRequests: affected === "all requests" });
 });
 
 it.each([
-  ["2 minutes", 120_000, /^try again after 2026-10-20 12:02 UTC, .*`--max-wait 30m`$/],
-  ["30 minutes", 30 * 60_000, /12:30 UTC, .*`--max-wait 31m`$/],
-  ["61 minutes and 1 second", 61 * 60_000 + 1_000, /13:01 UTC, .*`--max-wait 63m`$/],
-  ["1 day", 86_400_000, /^try again after 2026-10-21 12:00 UTC, .*`--max-wait 1441m`$/],
-  ["more than 1 day", 86_400_001, /^try again later$/],
-])(
-  "the hint for a requested delay of %s suggests a time and a longer --max-wait of at least 30 minutes",
-  (_, ms, hint) => {
-    expect(createRetryAfterError(ms, Date.parse("2026-10-20T12:00:00Z")).hint).toMatch(hint);
-  },
-);
+  [
+    "2 minutes",
+    "the end of the delay or `--max-wait 30m`",
+    120_000,
+    /^try again after 2026-10-20 12:02 UTC, .*`--max-wait 30m`$/,
+  ],
+  ["30 minutes", "the end of the delay or `--max-wait 31m`", 30 * 60_000, /12:30 UTC, .*`--max-wait 31m`$/],
+  [
+    "61 minutes and 1 second",
+    "the end of the delay or `--max-wait 63m`",
+    61 * 60_000 + 1_000,
+    /13:01 UTC, .*`--max-wait 63m`$/,
+  ],
+  [
+    "1 day",
+    "the end of the delay or `--max-wait 1441m`",
+    86_400_000,
+    /^try again after 2026-10-21 12:00 UTC, .*`--max-wait 1441m`$/,
+  ],
+  ["more than 1 day", "only a later attempt", 86_400_001, /^try again later$/],
+])("if the API requests a delay of %s, the hint suggests %s", (_delay, _suggestion, ms, hint) => {
+  expect(createRetryAfterError(ms, Date.parse("2026-10-20T12:00:00Z")).hint).toMatch(hint);
+});
 
 it("an error caused by a bug in the program is not reported as a failed request", () => {
   expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
@@ -376,7 +425,7 @@ it("an error caused by a bug in the program is not reported as a failed request"
     expect(classifyError(coded(code), "h")).toBeNull();
 });
 
-it("an error whose message contains the key is not attached as the cause of the reported error", async () => {
+it("an error whose message contains the API key is not attached as the cause of the error that is reported", async () => {
   const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
   const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
   const error = await rejection(api.get("/orders"));

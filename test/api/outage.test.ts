@@ -9,7 +9,7 @@ it.each([
   ["with", 60],
   ["without", null],
 ])(
-  "in a run %s a rate limit, a Retry-After longer than --max-wait makes all later requests fail",
+  "in a run %s a rate limit, a Retry-After longer than --max-wait makes later requests fail without being sent",
   async (_, rateLimit) => {
     const server = await serve((_request, response) =>
       sendJson(response, good, 429, { "retry-after": "120" }),
@@ -61,25 +61,28 @@ const never = () => new Promise<never>(() => {});
 it.each([
   ["the server does not respond", () => {}, {}],
   ["the body never ends", drip, {}],
-  ["`fetch` ignores its signal", () => {}, { fetch: never }],
+  ["`fetch` ignores the abort signal", () => {}, { fetch: never }],
   [
-    "the body ignores the signal",
+    "reading the body ignores the abort signal",
     () => {},
     { fetch: async () => new Response(new ReadableStream({ pull: never })) },
   ],
-])("a request times out after --max-wait, but not before five seconds, if %s", async (_, respond, deps) => {
-  const server = await serve((_request, response) => respond(response));
-  const timeouts: number[] = [];
-  const setTimer = (ms: number, call: () => void) => {
-    timeouts.push(ms);
-    const timer = setTimeout(call, 20);
-    return () => clearTimeout(timer);
-  };
-  const error = await rejection(testApi(server.baseUrl, { deps: { setTimer, ...deps } }).get("/me"));
-  expect(error.exitCode).toBe(6);
-  expect(error.message).toMatch(/no complete response from \S+ within 5s/);
-  expect(timeouts).toEqual([5_000]);
-});
+])(
+  "a request times out after --max-wait or five seconds, whichever is longer, if %s",
+  async (_, respond, deps) => {
+    const server = await serve((_request, response) => respond(response));
+    const timeouts: number[] = [];
+    const setTimer = (ms: number, call: () => void) => {
+      timeouts.push(ms);
+      const timer = setTimeout(call, 20);
+      return () => clearTimeout(timer);
+    };
+    const error = await rejection(testApi(server.baseUrl, { deps: { setTimer, ...deps } }).get("/me"));
+    expect(error.exitCode).toBe(6);
+    expect(error.message).toMatch(/no complete response from \S+ within 5s/);
+    expect(timeouts).toEqual([5_000]);
+  },
+);
 
 const maxWaitMs = 10_000;
 function start() {
@@ -114,19 +117,19 @@ it("a request that starts after --max-wait has expired is retried for a tenth of
 });
 
 it.each([
-  [false, "two failed requests for /orders", ["/orders", "/orders"]],
-  [false, "failed requests for /surveys and a survey's results", ["/surveys", "/surveys/7/results"]],
-  [true, "failed requests for /orders and /roster", ["/orders", "/roster"]],
+  ["two failed requests for /orders", "one endpoint", ["/orders", "/orders"]],
+  ["failed requests for /surveys and a survey's results", "one endpoint", ["/surveys", "/surveys/7/results"]],
+  ["failed requests for /orders and /roster", "several endpoints", ["/orders", "/roster"]],
   [
-    false,
-    "failed requests for /orders and /roster with a response in between",
+    "failed requests for /orders and /roster with a successful request in between",
+    "one endpoint",
     ["/orders", "a response", "/roster"],
   ],
-])("affectsSeveralEndpoints is %s after %s", (expected, _, paths) => {
+])("%s are treated as an outage of %s", (_, affected, paths) => {
   const { clock, outage } = start();
   for (const path of paths) {
     if (path === "a response") outage.recordResponse();
     else outage.recordFailure(path, clock.mono);
   }
-  expect(outage.affectsSeveralEndpoints).toBe(expected);
+  expect(outage.affectsSeveralEndpoints).toBe(affected === "several endpoints");
 });

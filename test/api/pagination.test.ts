@@ -52,7 +52,7 @@ it.each([
   ["an empty page", 200, [1, 2]],
   ["the last page", 200, [1, 2]],
 ] as const)(
-  "reading a list that shrinks in the meantime succeeds if the response beyond its end is %s",
+  "a list that becomes shorter while it is read is complete if the API returns %s after its end",
   async (beyondEnd, status, expected) => {
     const { requested, baseUrl } = await serveList(20, (list, page, response) => {
       if (page !== 2) return false;
@@ -70,7 +70,7 @@ it.each([
   },
 );
 
-it("the client reads a list to the end even if it grows in the meantime", async () => {
+it("the client reads a list to the end even if items are added while it is read", async () => {
   const { baseUrl } = await serveList(20, (list, page) => {
     if (page === 2) list.total = 35;
     return false;
@@ -156,14 +156,14 @@ it("the client reads at most 10,000 pages of a list", async () => {
 });
 
 it.each([
-  [0, 1],
-  [100, 1],
-  [101, 2],
-])("%i records take up %i pages with the maximum of 100 records per page", (records, pages) => {
+  [0, "1 page", 1],
+  [100, "1 page", 1],
+  [101, "2 pages", 2],
+])("a list of %i records has %s if each page can contain 100 records", (records, _, pages) => {
   expect(countPages(records)).toBe(pages);
 });
 
-it("a first page with an unexpected page number is rejected", () => {
+it("a first page is rejected if the API states that it is page 2", () => {
   const response = { data: [], items: [], pagination: pagination(2, 1, 2), requestedAt: 0, serverTime: null };
   expect(() => firstPage("/orders", response)).toThrow("is page 2, but page 1 was requested");
 });

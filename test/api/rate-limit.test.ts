@@ -56,7 +56,7 @@ it("a request counts toward the limit for a minute after its response, so the AP
   expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
 });
 
-it("all processes share one limit per key and origin, and twice that limit applies to all keys together", async () => {
+it("all processes share one limit per key and API host, and twice that limit applies to all keys together", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock);
   const other = openLimiter(clock, { statePath });
@@ -79,7 +79,7 @@ it("a process with a low rate limit also counts the requests of processes with a
   expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
 });
 
-it("the permit of a killed process is released once its request can no longer reach the server", async () => {
+it("the request of a killed process counts toward the limit until it can no longer reach the server", async () => {
   const clock = new FakeClock();
   const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
   await limiter.acquire(never);
@@ -88,8 +88,8 @@ it("the permit of a killed process is released once its request can no longer re
 
 it.each([
   ["back to zero after a reboot", -900_000, 60_050],
-  ["back by less than a window", -30_000, 60_050],
-  ["forward by less than a window", 30_000, 30_050],
+  ["back by 30 seconds", -30_000, 60_050],
+  ["forward by 30 seconds", 30_000, 30_050],
 ])("the rate limit is not exceeded if the clock jumps %s", async (_, jump, expected) => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock);
@@ -98,14 +98,14 @@ it.each([
   expect(await openLimiter(clock, { statePath }).waited()).toBe(expected);
 });
 
-it("the rate-limit file is readable only by its owner, and does not contain the key", async () => {
+it("the file in which processes count their requests is readable only by its owner, and does not contain the key", async () => {
   const { file, send, statePath } = openLimiter(new FakeClock());
   await send(3);
   expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
   expect(readFileSync(file).includes(key)).toBe(false);
 });
 
-it("processes running earlier versions and processes running this version count each other's requests", async () => {
+it("processes of earlier versions and of this version count each other's requests toward the limit", async () => {
   const clock = new FakeClock();
   const { file, send, waited } = openLimiter(clock);
   await send(20);
@@ -136,7 +136,7 @@ it("a disabled rate limit neither creates a file nor delays requests", async () 
   expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
 });
 
-it("when a rate-limit file that was deleted during a request is recreated, the limit for all keys is assumed to be used up", async () => {
+it("if the rate-limit file is deleted during a request, the limit for all keys is assumed to be used up", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const onWait = () => stop.abort(new Error("stop now"));
@@ -149,7 +149,7 @@ it("when a rate-limit file that was deleted during a request is recreated, the l
   expect(await openLimiter(clock, { statePath, key: "other key" }).waited()).toBe(60_050);
 });
 
-it("if the rate-limit file's folder is replaced by a file, the limit is assumed to be used up", async () => {
+it("if the folder of the rate-limit file is replaced by a file, the limit is assumed to be used up", async () => {
   const clock = new FakeClock();
   const { send, statePath, waited } = openLimiter(clock);
   await send(1);
@@ -158,7 +158,7 @@ it("if the rate-limit file's folder is replaced by a file, the limit is assumed 
   expect(await waited()).toBe(60_050);
 });
 
-it("when a damaged rate-limit file is replaced, the limit is assumed to be used up", async () => {
+it("if the rate-limit file is damaged, the limit is assumed to be used up", async () => {
   const clock = new FakeClock();
   const { file, statePath, waited } = openLimiter(clock);
   mkdirSync(statePath);
@@ -166,7 +166,7 @@ it("when a damaged rate-limit file is replaced, the limit is assumed to be used 
   expect(await waited()).toBe(60_050);
 });
 
-it("if the rate-limit file's folder cannot be used, requests are counted in memory and a notice is printed", async () => {
+it("if the folder of the rate-limit file cannot be used, requests are counted in memory and a notice is printed", async () => {
   const clock = new FakeClock();
   const statePath = join(temporaryFolder(), "state");
   writeFileSync(statePath, "a file, where the folder should be");
@@ -259,7 +259,7 @@ function pauseAfter(waits: number, { clock, limiter }: { clock: FakeClock; limit
   };
 }
 
-it("a long wait for the configured limit does not reduce the delay that the server may request afterwards", async () => {
+it("a wait for the configured limit does not reduce the delay that the API may request afterwards", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
   await send(1);
@@ -268,7 +268,7 @@ it("a long wait for the configured limit does not reduce the delay that the serv
   expect(clock.waitedMs).toBe(63_000);
 });
 
-it("a request fails if the server extends a delay so that the total exceeds --max-wait", async () => {
+it("a request fails if the API extends a delay so that the total exceeds --max-wait", async () => {
   const clock = new FakeClock();
   const { limiter } = openLimiter(clock);
   limiter.pause(5_000);
@@ -277,7 +277,7 @@ it("a request fails if the server extends a delay so that the total exceeds --ma
   expect(clock.waitedMs).toBe(5_000);
 });
 
-it("a shorter delay does not replace a longer one, and only the first wait is reported", async () => {
+it("if the API requests a delay and then a shorter delay, the longer delay applies and is reported once", async () => {
   const clock = new FakeClock();
   const waits: object[] = [];
   const { limiter, waited } = openLimiter(clock, {}, { onWait: (wait) => waits.push(wait) });

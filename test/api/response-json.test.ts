@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { parseResponseJson } from "../../src/api/response.js";
 import { parseJson } from "../../src/util/json-value.js";
+import { visible } from "../support/visible.js";
 
 test.each([
   ['{"a":1e400}', { a: "1e400" }],
@@ -9,30 +10,30 @@ test.each([
   ['{"a":"\\\\","b":1e400}', { a: "\\", b: "1e400" }],
   ["1e400", "1e400"],
   ["-1.5e400", "-1.5e400"],
-])("parseResponseJson returns a number outside the range of a double as a string: %s", (text, value) => {
+])("parsing the response %s returns numbers that are too large for a double as strings", (text, value) => {
   expect(parseResponseJson(text)).toEqual(value);
 });
 
-test("parseResponseJson returns a nested number with 400 digits as a string", () => {
+test("parsing a response returns a nested number with 400 digits as a string", () => {
   const digits = "9".repeat(400);
   expect(parseResponseJson(`{"a":{"b":[${digits}]}}`)).toEqual({ a: { b: [digits] } });
 });
 
-test.each(["{}", "[1,null,true]", '"1e400"', "null", "12.5", `[1e20,${"9".repeat(400)}e-390]`])(
-  "parseResponseJson parses other JSON like JSON.parse: %s",
-  (text) => {
-    expect(parseResponseJson(text)).toEqual(parseJson(text));
-  },
-);
+test.each([
+  ...["{}", "[1,null,true]", '"1e400"', "null", "12.5"].map((text) => [text, text]),
+  ["with a 400-digit number times 10^-390", `[1e20,${"9".repeat(400)}e-390]`],
+])("parsing the response %s returns the same value as JSON.parse", (_, text = "") => {
+  expect(parseResponseJson(text)).toEqual(parseJson(text));
+});
 
-test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"])(
-  "parseResponseJson rejects %j as invalid JSON",
-  (text) => {
+test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"].map((text) => [visible(text), text]))(
+  "the response %s is rejected as invalid JSON",
+  (_, text = "") => {
     expect(parseResponseJson(text)).toBeUndefined();
   },
 );
 
-test("parseResponseJson parses long strings and deep nesting without a stack overflow", () => {
+test("a response with long strings or deep nesting is parsed without a stack overflow", () => {
   const long = "x\\n".repeat(2_000_000);
   const value = parseResponseJson<{ a: string; b: string }>(`{"a":"${long}","b":1e400}`);
   expect(value?.b).toBe("1e400");

@@ -11,7 +11,7 @@ const list = (given: object) =>
 const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-it("readEnvelope returns the data and the pagination, and the items if the data is a list", () => {
+it("a response is split into its data and pagination, and into items if the data is a list", () => {
   const { has_prev: _, ...page } = pagination(1, 100, 250);
   const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
   expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });
@@ -79,7 +79,7 @@ it.each([
     '{"success":true,"data":[1,2,3]}',
     "contains more than the 2 items requested; it was rejected",
   ],
-])("readEnvelope rejects a response with %s", (_, text, problem) => {
+])("a response with %s is rejected", (_, text, problem) => {
   expect(() => read(text)).toThrow(UnexpectedResponse);
   expect(() => read(text)).toThrow(`The API's response to /orders ${problem}`);
 });
@@ -98,18 +98,18 @@ it.each([
   ["100 levels of nesting", nested(100)],
   ["null as `pagination`", '{"success":true,"data":[],"pagination":null}'],
   ["fields named `__proto__`", '{"success":true,"data":{"__proto__":{"x":1}},"__proto__":{"success":false}}'],
-])("readEnvelope accepts a response with %s", (_, text) => {
+])("a response with %s is accepted", (_, text) => {
   expect(read(text).data).toBeTypeOf("object");
 });
 
 it.each([
-  ["", "its body is empty"],
-  ["  <!DOCTYPE html><p>Log in", "its body is a web page, not JSON"],
-  [`${" ".repeat(300)}<html>`, "its body is a web page, not JSON"],
-  ['{"success":true,"data":[{"id":', "its JSON is truncated or damaged"],
-  ["[1,", "its JSON is truncated or damaged"],
-  ["OK", "its body is not JSON"],
-])("readEnvelope rejects the body %j: %s", (text, what) => {
+  ["an empty text", "its body is empty", ""],
+  ["an HTML page after two spaces", "its body is a web page, not JSON", "  <!DOCTYPE html><p>Log in"],
+  ["<html> after 300 spaces", "its body is a web page, not JSON", `${" ".repeat(300)}<html>`],
+  ["an object that ends in the middle", "its JSON is truncated or damaged", '{"success":true,"data":[{"id":'],
+  ["a list that ends in the middle", "its JSON is truncated or damaged", "[1,"],
+  ["the text OK", "its body is not JSON", "OK"],
+])("the error for a response that consists of %s is: %s", (_, what, text) => {
   expect(() => read(text)).toThrow(what);
   expect(() => read(text)).not.toThrow(UnexpectedResponse);
 });
@@ -141,7 +141,7 @@ it.each([
   expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
 });
 
-it("readEnvelope searches a response for a key only if the key has at least eight characters", () => {
+it("a response is searched for the API key only if the key has at least eight characters", () => {
   const text = '{"success":true,"data":[{"id":"orders_1"}]}';
   expect(readEnvelope(text, { ...request, key: "orders_" }).items).toHaveLength(1);
   expect(() => readEnvelope(text, { ...request, key: "orders_1" })).toThrow(UnsafeResponse);

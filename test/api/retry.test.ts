@@ -56,29 +56,39 @@ it.each([
   [6, 16_000],
   [7, 30_000],
   [2_000, 30_000],
-])("the wait after attempt %i is a random time of at most %i ms", (attempt, maximum) => {
+])("the wait after failed attempt %i is a random time of at most %i ms", (attempt, maximum) => {
   expect([0, 1].map((random) => wait(network, { attempt, random }))).toEqual([0, maximum]);
 });
 
 it.each([
-  ["a retry waits for the Retry-After of a 429 plus jitter", unavailable(429, 20_000), 300_000, 20_125],
-  ["a retry waits for the Retry-After of a 503 plus jitter", unavailable(503, 20_000), 300_000, 20_125],
   [
-    "a retry waits without jitter if the Retry-After takes up all of the remaining time",
+    "a retry after HTTP 429 waits for its Retry-After plus a small random time",
+    unavailable(429, 20_000),
+    300_000,
+    20_125,
+  ],
+  [
+    "a retry after HTTP 503 waits for its Retry-After plus a small random time",
+    unavailable(503, 20_000),
+    300_000,
+    20_125,
+  ],
+  [
+    "a retry waits exactly until --max-wait expires if the Retry-After takes up nearly all of that time",
     unavailable(429, 199_950),
     200_000,
     200_000,
   ],
   [
-    "a request is not retried if the Retry-After exceeds the remaining time",
+    "a request is not retried if its Retry-After exceeds the remaining --max-wait",
     unavailable(429, 200_001),
     200_000,
     null,
   ],
-  ["a retry waits no longer than the remaining time", network, 100, 100],
-  ["a request is retried if 6 ms remain", network, 6, 6],
-  ["a request is not retried if 5 ms remain", network, 5, null],
-  ["a request is not retried if retries are disabled", unavailable(429, 1_000), 0, null],
+  ["the wait before a retry does not exceed the remaining --max-wait", network, 100, 100],
+  ["a request is retried if 6 ms of --max-wait remain", network, 6, 6],
+  ["a request is not retried if 5 ms of --max-wait remain", network, 5, null],
+  ["a request is not retried after --max-wait has expired", unavailable(429, 1_000), 0, null],
 ] as const)("%s", (_, failure, remainingMs, expected) => {
   expect(wait(failure, { remainingMs, attempt: 3 })).toBe(expected);
 });

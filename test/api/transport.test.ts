@@ -25,7 +25,7 @@ async function serveProxy(status = 502) {
   return { received, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("plain http requests bypass the proxy, which could read the key", async () => {
+it("http requests are sent without the configured proxy, because it could read the API key", async () => {
   const proxy = await serveProxy();
   const server = await serve((_request, response) => sendJson(response, "{}"));
   for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {
@@ -63,13 +63,16 @@ it("https requests use HTTPS_PROXY, except for hosts in NO_PROXY, and lower-case
 it.each([
   [407, "permanent", /the proxy refused the connection to api.test \(HTTP 407\)/],
   [502, "network", /proxy .* \(HTTP 502\)/],
-])("a proxy that returns HTTP %i is reported as the cause", async (status, kind, reason) => {
-  const proxy = await serveProxy(status);
-  const error = await rejection(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me"));
-  expect(classifyError(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
-});
+])(
+  "the error for an API request names the proxy as the cause if the proxy returns HTTP %i",
+  async (status, kind, reason) => {
+    const proxy = await serveProxy(status);
+    const error = await rejection(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me"));
+    expect(classifyError(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
+  },
+);
 
-it("a proxy that closes the connection is reported as the cause", async () => {
+it("the error for an API request names the proxy as the cause if the proxy closes the connection", async () => {
   const proxy = createServer().on("connect", (_request, socket) => socket.destroy());
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void proxy.close());
@@ -95,18 +98,21 @@ it.each([
     "http://user:secret@127.0.0.1:",
     /^cannot connect to the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\)/,
   ],
-])("the error for a proxy %s that is not running names the proxy and HTTPS_PROXY", async (_, url, reason) => {
-  const error = await rejection(
-    createFetch({ HTTPS_PROXY: url + (await freePort()) })("https://api.test/me"),
-  );
-  expect(classifyError(error, "api.test")).toMatchObject({
-    kind: "network",
-    reason: expect.stringMatching(reason),
-    cannotConnect: true,
-  });
-});
+])(
+  "if a proxy %s is not running, the error names the proxy and the variable HTTPS_PROXY",
+  async (_, url, reason) => {
+    const error = await rejection(
+      createFetch({ HTTPS_PROXY: url + (await freePort()) })("https://api.test/me"),
+    );
+    expect(classifyError(error, "api.test")).toMatchObject({
+      kind: "network",
+      reason: expect.stringMatching(reason),
+      cannotConnect: true,
+    });
+  },
+);
 
-it("an unreachable host in NO_PROXY is not reported as an unreachable proxy", async () => {
+it("the error for an unreachable host in NO_PROXY names the host, not the proxy", async () => {
   const direct = createFetch({ HTTPS_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" });
   const error = await rejection(direct(`https://127.0.0.1:${await freePort()}/me`));
   expect(classifyError(error, "api.test")).toMatchObject({
@@ -115,7 +121,7 @@ it("an unreachable host in NO_PROXY is not reported as an unreachable proxy", as
 });
 
 it.each(["user:password@", "socks5://127.0.0.1:1"])(
-  "the invalid HTTPS_PROXY %s is an error for https, and is ignored for http",
+  "https requests fail if HTTPS_PROXY is the invalid URL %s, but http requests succeed",
   async (value) => {
     const server = await serve((_request, response) => sendJson(response, "{}"));
     const fetch = createFetch({ HTTPS_PROXY: value });
@@ -126,7 +132,7 @@ it.each(["user:password@", "socks5://127.0.0.1:1"])(
   },
 );
 
-it("a proxy that accepts the connection forwards the TLS handshake to the API", async () => {
+it("a TLS handshake that fails after a proxy has accepted the connection is reported for the API's host", async () => {
   const proxy = createServer().on("connect", (_request, socket) => {
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     socket.once("data", () => socket.end("220 mail.test ESMTP\r\n"));
@@ -148,13 +154,13 @@ it.each(["http:", "https:"])("HTTPS_PROXY accepts a URL that starts with %s", as
 });
 
 it.each([
-  ["decompresses", "gzip", gzipSync],
-  ["decompresses", "X-GZIP", gzipSync],
-  ["decompresses", "deflate", deflateSync],
-  ["decompresses", "BR", brotliCompressSync],
-  ["decompresses truncated data in", "gzip", (text: string) => gzipSync(text).subarray(0, -8)],
-  ["does not change", "aws-chunked", (text: string) => text],
-])("the transport %s a body with Content-Encoding: %s", async (_, coding, pack) => {
+  ["gzip", "decompressed", gzipSync],
+  ["X-GZIP", "decompressed", gzipSync],
+  ["deflate", "decompressed", deflateSync],
+  ["BR", "decompressed", brotliCompressSync],
+  ["gzip", "decompressed even if its checksum is missing", (text: string) => gzipSync(text).subarray(0, -8)],
+  ["aws-chunked", "not changed", (text: string) => text],
+])("a response body with Content-Encoding: %s is %s", async (coding, _, pack) => {
   const server = await serve((_request, response) =>
     response.writeHead(200, { "content-encoding": coding }).end(pack("text")),
   );
@@ -164,12 +170,12 @@ it.each([
 });
 
 it.each([
-  ["uncompressed", "x-coding: none", "reset"],
-  ["gzip", "content-encoding: gzip", "reset"],
-  ["brotli", "content-encoding: br", "reset"],
-  ["uncompressed", "x-coding: none", "aborted"],
-  ["gzip", "content-encoding: gzip", "aborted"],
-])("an unread %s body (%s) causes no unhandled error when its connection is %s", async (_, coding, end) => {
+  ["reset", "an uncompressed", "x-coding: none"],
+  ["reset", "a gzip-compressed", "content-encoding: gzip"],
+  ["reset", "a brotli-compressed", "content-encoding: br"],
+  ["aborted", "an uncompressed", "x-coding: none"],
+  ["aborted", "a gzip-compressed", "content-encoding: gzip"],
+])("no unhandled error occurs if a request is %s before %s response body is read", async (end, _, coding) => {
   const server = await serveBytes((socket) => {
     socket.write(`HTTP/1.1 503 No\r\n${coding}\r\nx: 1\r\nx:  2 \t \r\ncontent-length: 9\r\n\r\nx`);
     if (end === "reset") setTimeout(() => socket.resetAndDestroy(), 20);
@@ -182,7 +188,7 @@ it.each([
   await sleep(60);
 });
 
-it("the transport waits at most 10 seconds for a connection, and 60 seconds for a response or for more of its body", async () => {
+it("the program waits at most 10 seconds for a connection, and 60 seconds for a response or for more of its body", async () => {
   const options: object[] = [];
   vi.resetModules();
   vi.doMock("undici", async (original) => {
@@ -202,7 +208,7 @@ it("the transport waits at most 10 seconds for a connection, and 60 seconds for 
   ]);
 });
 
-it("only the transport loads undici, so that `--help` starts fast", async () => {
+it("the package undici is loaded only by the module that sends requests, so that `--help` starts fast", async () => {
   let loaded = false;
   vi.resetModules();
   vi.doMock("undici", async (original) => {

@@ -69,7 +69,7 @@ const files: fc.Arbitrary<NamedFile> = fc.record({
   ),
 });
 
-test("a file name consists of the date, the ID and the original name", () => {
+test("the name of a downloaded file consists of its date, its ID and its name in the library", () => {
   expect(nameFor({})).toBe(`${prefix}reel final.mp4`);
 });
 
@@ -97,7 +97,7 @@ const names = [
 ] as const;
 
 test.each(names.map(([filename, expected]) => [visible(filename), expected, filename] as const))(
-  "the original file name %s becomes %j",
+  "the name %s of a file in the library becomes %j on disk",
   (_, expected, filename) => {
     expect(nameFor({ filename })).toBe(prefix + expected);
   },
@@ -118,7 +118,7 @@ test("a long file name is truncated at a character boundary and keeps its extens
   );
 });
 
-test("an ID of more than 64 characters is truncated and gets a hash", () => {
+test("in the name of a downloaded file, an ID of more than 64 characters is truncated and gets a hash", () => {
   const longest = "x".repeat(64);
   expect(nameFor({ id: longest })).toBe(`2026-03-04_${longest}_reel final.mp4`);
   expect(nameFor({ id: `${longest}y` })).toMatch(/^2026-03-04_x{64}-[0-9a-f]{12}_reel final\.mp4$/);
@@ -134,12 +134,17 @@ test.each([
   ["audio/mp4", ".m4a"],
   ["audio/wav", ".wav"],
   ["application/gz", ".gz"],
-  ["image/svg+xml", ""],
-  ["text/plain", ""],
-  ["application/octet-stream", ""],
-  [null, ""],
-])("a file of the type %s without a name gets the extension %j", (mimeType, extension) => {
+])("a downloaded file of the type %s without a name gets the extension %s", (mimeType, extension) => {
   expect(nameFor({ filename: null, mimeType })).toBe(`${prefix}file${extension}`);
+});
+
+test.each([
+  ["the type image/svg+xml", "image/svg+xml"],
+  ["the type text/plain", "text/plain"],
+  ["the type application/octet-stream", "application/octet-stream"],
+  ["an unknown type", null],
+])("a downloaded file of %s without a name gets no extension", (_, mimeType) => {
+  expect(nameFor({ filename: null, mimeType })).toBe(`${prefix}file`);
 });
 
 test.each([
@@ -149,16 +154,19 @@ test.each([
   ["ς", "Σ"],
   ["ℌ", "h"],
   ["ﬁ", "FI"],
-])("the names %s and %s count as equal, because some file systems do not distinguish them", (one, other) => {
-  expect(foldName(one)).toBe(foldName(other));
-});
+])(
+  "the file names %s and %s count as equal, because some file systems do not distinguish them",
+  (one, other) => {
+    expect(foldName(one)).toBe(foldName(other));
+  },
+);
 
-test("the date in a file name is the UTC day, or `undated` if the date cannot be parsed", () => {
+test("the date in the name of a downloaded file is the UTC day, or `undated` if the date cannot be parsed", () => {
   expect(nameFor({ createdAt: "2026-03-05T01:00:00+02:00" })).toMatch(/^2026-03-04_/);
   expect(nameFor({ createdAt: "../.." })).toMatch(/^undated_/);
 });
 
-test("IDs that differ only in unsafe characters get different file names", () => {
+test("files whose IDs differ only in unsafe characters get different names on disk", () => {
   const names = ["a/b", "a\\b", "a_b"].map((id) => nameFor({ id }));
   expect(new Set(names.map(foldName)).size).toBe(3);
 });
@@ -180,7 +188,7 @@ test("every name and ID from the API results in a portable file name inside the 
   );
 });
 
-test("all files get distinct names, even on file systems that ignore case or Unicode normalization", () => {
+test("all downloaded files get distinct names, even on file systems that ignore case or Unicode normalization", () => {
   const similarFiles = fc.uniqueArray(
     fc.record({
       source: fc.constantFrom("upload", "deliverable"),
@@ -203,7 +211,7 @@ test("all files get distinct names, even on file systems that ignore case or Uni
   );
 });
 
-test("a file name does not depend on the other files in the run", () => {
+test("the name of a downloaded file does not depend on the other files in the run", () => {
   fc.assert(
     fc.property(files, files, (file, other) => {
       const name = fileName(file, new Set());

@@ -37,7 +37,7 @@ test.each([
   ["EACCES", "permission denied"],
   ["EDQUOT", "the disk quota is exceeded"],
 ])(
-  '%s ends the download with exit code 3 and "%s", and the next run downloads the rest',
+  'the write error %s ends the download with exit code 3 and "%s", and the next run downloads all files',
   async (code, reason) => {
     const brand = await brandWithFiles(
       Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])),
@@ -55,7 +55,7 @@ test.each([
 );
 
 test.each(["EEXIST", "EFBIG", "EILSEQ", "EINVAL", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOTEMPTY"])(
-  "%s affects only one file",
+  "the write error %s makes only the affected file fail, and the download continues",
   async (code) => {
     const brand = await brandWithFiles({ a: {} });
     disk.code = code;

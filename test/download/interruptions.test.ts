@@ -92,7 +92,7 @@ test("an interrupted download leaves a partial file, and the next run downloads 
 
 const rest = { status: 206, body: "x" } as const;
 test.each<[string, Fault]>([
-  ["416", { status: 416 }],
+  ["HTTP 416", { status: 416 }],
   ["a different range", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes 0-9/${size}` } }],
   ["no range", { ...rest, headers: { etag: etagOf("a") } }],
   ["a different size", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes ${half}-9/10` } }],
@@ -106,7 +106,7 @@ test.each<[string, Fault]>([
     },
   ],
 ])(
-  "the complete file is downloaded if the file host responds to a range request with %s",
+  "the complete file is downloaded if the file host answers a request for the missing bytes with %s",
   async (_, fault) => {
     const { brand, leavePartial } = await brandWithDamagedFile();
     leavePartial(half);
@@ -134,12 +134,12 @@ const validVersion = { header: "etag", validator: '"v1"', length: size };
 test.each([
   ["is missing", null],
   ["is not JSON", "{"],
-  ["is null", "null"],
-  ["is empty", "{}"],
-  ["has an unknown header", JSON.stringify({ ...validVersion, header: "range" })],
-  ["has no string as validator", JSON.stringify({ ...validVersion, validator: 1 })],
-  ["has no number as length", JSON.stringify({ ...validVersion, length: String(size) })],
-])("a download does not resume a partial file whose version file %s", async (_, version) => {
+  ["contains null", "null"],
+  ["contains an empty object", "{}"],
+  ["names an unknown header", JSON.stringify({ ...validVersion, header: "range" })],
+  ["contains a number instead of an ETag or date", JSON.stringify({ ...validVersion, validator: 1 })],
+  ["contains the length as a string", JSON.stringify({ ...validVersion, length: String(size) })],
+])("a partial file is not resumed if the file that records its version %s", async (_, version) => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half);
   rmSync(`${path}.etag`);
@@ -162,7 +162,7 @@ test("a partial file that is identified by its modification time is resumed by t
   expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
-test("an attempt resumes after the bytes of the previous attempt, unless that received none", async () => {
+test("a retry resumes after the bytes that the previous attempt received, and starts over if it received none", async () => {
   const brand = await brandWithFiles({ a: big });
   const headers = { etag: etagOf("a"), "content-length": String(size) };
   const bytes = (count: number) => fileBytes("a", 0, count);
@@ -229,9 +229,9 @@ test("if a run is killed between downloading the last byte and renaming the file
 });
 
 test.each([
-  ["the size reported by the file host", half, half, undefined],
-  ["the size reported by the library", size, 2 * size, `bytes=${size}-`],
-])("a partial file is not complete if it has only %s", async (_, count, length, range) => {
+  ["the library reports a larger size than the file host", half, half, undefined],
+  ["the file host reports a larger size than the library", size, 2 * size, `bytes=${size}-`],
+])("a partial file is not considered complete if %s", async (_, count, length, range) => {
   const { brand, leavePartial } = await brandWithDamagedFile();
   leavePartial(count, { length });
   const again = await download(brand);
@@ -267,7 +267,7 @@ test("a complete file whose size differs from the library's is kept, and both si
   expect((await download(brand)).summary).toMatchObject({ downloaded: 0, already_complete: 2 });
 });
 
-test("a download follows up to three redirects to https without sending the key", async () => {
+test("a download follows up to three redirects to https URLs without sending the API key", async () => {
   const brand = await brandWithFiles({ a: {} });
   const requests: { url: string; headers: Headers }[] = [];
   const statuses = [301, 302, 303, 307, 308, 301, 302];
@@ -309,7 +309,7 @@ test.each([
   ["ftp://cdn.test/x", "is not https"],
   ["https://[", "is invalid"],
   ["", "is missing"],
-])("a download does not follow a redirect to %j", async (location, problem) => {
+])("the file host's redirect to '%s' is not followed, because the URL %s", async (location, problem) => {
   const brand = await brandWithFiles({ a: {} });
   const requests = failFileRequests(brand, () => ({ status: 302, headers: { location } }));
   const run = await download(brand);
@@ -319,12 +319,12 @@ test.each([
 });
 
 test.each([
-  [0, [500, 2_500]],
-  [0.5, [1_000, 5_000]],
-  [1, [1_500, 7_500]],
+  ["0.5 and 2.5 seconds, at least", 0, [500, 2_500]],
+  ["1 and 5 seconds, on average", 0.5, [1_000, 5_000]],
+  ["1.5 and 7.5 seconds, at most", 1, [1_500, 7_500]],
 ])(
-  "before each retry, a download waits and requests a new signed URL (random number %d)",
-  async (number, expected) => {
+  "before the two retries, a download waits %s, and requests a new signed URL",
+  async (_, number, expected) => {
     const brand = await brandWithFiles({ a: {} });
     const requests = failFileRequests(brand, (_, count) =>
       count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,
@@ -352,7 +352,7 @@ test("Ctrl-C during the wait before a retry stops the download at once", async (
   expect([run.code, run.files]).toEqual([130, []]);
 });
 
-test("a file whose last attempt is interrupted by Ctrl-C does not count as failed", async () => {
+test("a file whose last download attempt is interrupted by Ctrl-C does not count as failed", async () => {
   const brand = await brandWithFiles({ a: {} });
   const stop = new AbortController();
   failFileRequests(brand, (_, count) => {
@@ -381,13 +381,18 @@ test.each<[string, string, Fault, string]>([
   ["rejects every URL", "three attempts", { status: 403 }, "rejected the download URL (403)"],
   ["does not have the file", "one attempt", { status: 404 }, "does not have the file"],
   [
-    "redirects to plain http",
+    "redirects to an http URL",
     "one attempt",
     { status: 302, headers: { location: "http://elsewhere.test/signature=stolen" } },
     "redirected (302) to a URL that is not https",
   ],
   ["returns an undocumented status", "one attempt", { status: 418 }, "returned HTTP 418"],
-  ["always sends a shorter file", "three attempts", { body: "short" }, "only part of the file"],
+  [
+    "always sends a file that is shorter than expected",
+    "three attempts",
+    { body: "short" },
+    "only part of the file",
+  ],
   [
     "sends less than its Content-Length",
     "three attempts",
@@ -395,7 +400,7 @@ test.each<[string, string, Fault, string]>([
     "only part of the file",
   ],
   [
-    "sends no byte of a known version",
+    "sends a length and an ETag but no bytes",
     "three attempts",
     { body: "", headers: { "content-length": "7", etag: '"v1"' } },
     "only part of the file",
@@ -403,7 +408,7 @@ test.each<[string, string, Fault, string]>([
   ["never stops sending", "three attempts", "endless", "sent 65536 bytes instead of 2000"],
   ["resets the connection", "three attempts", "reset", "the file host: the connection"],
 ])(
-  "if the file host %s, only the affected file fails after %s, and no partial file remains",
+  "if the file host %s, only that file fails, after %s, and no partial file remains",
   async (_, attempts, fault, reason) => {
     const brand = await brandWithFiles({ bad: {}, good: {} });
     const requests = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));
@@ -476,9 +481,9 @@ const respondWith =
     new Response(body, { status, headers });
 
 test.each<[string, () => Promise<HttpResponse>]>([
-  ["before the response", () => new Promise(() => {})],
-  ["in the body", respondWith({}, new ReadableStream())],
-])("a download that stalls %s is aborted after a timeout", async (_, fetch) => {
+  ["no response", () => new Promise(() => {})],
+  ["no more of the body", respondWith({}, new ReadableStream())],
+])("a download is aborted after a timeout if the file host sends %s", async (_, fetch) => {
   const { error } = await transferFrom(fetch, { size: 64_000_000, onTimer: setImmediate });
   expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining("timed out") });
 });
@@ -486,13 +491,13 @@ test.each<[string, () => Promise<HttpResponse>]>([
 test.each([
   ["--max-wait plus a second for every 64 kB of the file", 64_000_000, {}, [minute + 1_000_000]],
   [
-    "longer if the file host reports a larger size",
+    "increased if the file host reports a larger size than the library",
     64_000_000,
     { "content-length": "128000000" },
     [minute + 1_000_000, minute + 2_000_000],
   ],
   [
-    "unchanged if the file host reports a smaller size",
+    "not reduced if the file host reports a smaller size than the library",
     64_000_000,
     { "content-length": "64000" },
     [minute + 1_000_000],
@@ -505,41 +510,53 @@ test.each([
 const limit = 16 * 2 ** 30;
 test.each([
   [
-    "is rejected if the file host reports more",
+    "a file of unknown size is rejected if the file host reports more than 16 GiB",
     null,
     limit + 1,
     "larger than 17179869184 bytes",
     "permanent",
   ],
-  ["is not rejected if the file host reports exactly that size", null, limit, "only part", "retryable"],
-  ["is not rejected if the library reports more as well", limit + 1, limit + 1, "only part", "retryable"],
-])("a file of 16 GiB %s", async (_, size, length, message, kind) => {
+  [
+    "a file of unknown size is accepted if the file host reports exactly 16 GiB",
+    null,
+    limit,
+    "only part",
+    "retryable",
+  ],
+  [
+    "a file is accepted if the library and the file host both report more than 16 GiB",
+    limit + 1,
+    limit + 1,
+    "only part",
+    "retryable",
+  ],
+])("%s", async (_, size, length, message, kind) => {
   const { error } = await transferFrom(respondWith({ "content-length": String(length) }, "x"), { size });
   expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
 });
 
-test("a file of unknown size is rejected as soon as it exceeds 16 GiB", async () => {
+test("a file whose size nobody reports is rejected as soon as more than 16 GiB have been received", async () => {
   const chunk = { byteLength: limit + 1 } as Uint8Array;
   const response = { status: 200, headers: new Headers(), body: Readable.from([chunk]) };
   const { error } = await transferFrom(async () => response, { size: null });
   expect(error).toMatchObject({ kind: "permanent", message: expect.stringContaining("it is larger than") });
 });
 
-test("a file that is longer than its Content-Length has to be downloaded from the start", async () => {
+test("a file that is longer than its Content-Length is downloaded from the start again", async () => {
   const headers = new Headers({ "content-length": "4", etag: '"v1"' });
   const response = { status: 200, headers, body: Readable.from([Buffer.from("1234"), Buffer.from("5")]) };
   const { error } = await transferFrom(async () => response, { size: 4 });
   expect(error).toMatchObject({ kind: "restart", message: expect.stringContaining("5 bytes instead of 4") });
 });
 
-test("a response without a Content-Length contains a file of unknown size", async () => {
+test("a file without a Content-Length is accepted if its size is unknown", async () => {
   expect(await transferFrom(respondWith({}, "1234"), { size: null })).toMatchObject({
     error: null,
     length: 4,
   });
 });
 
-test("the Content-Length of a compressed response is not the size of the file", async () => {
+test("the Content-Length of a compressed response is not mistaken for the size of the file", async () => {
   const headers = { "content-length": "4", "content-encoding": "gzip" };
   expect(await transferFrom(respondWith(headers, "12345678"), { size: 8 })).toMatchObject({
     error: null,
@@ -548,23 +565,23 @@ test("the Content-Length of a compressed response is not the size of the file", 
 });
 
 test.each([
-  [401, "retryable", "is retried with a new URL"],
-  [403, "retryable", "is retried with a new URL"],
-  [410, "retryable", "is retried with a new URL"],
-  [404, "missing", "means that the file is missing"],
-  [202, "permanent", "is not retried"],
-  [400, "permanent", "is not retried"],
-  [405, "permanent", "is not retried"],
-  [408, "unavailable", "means that the file host is unavailable"],
-  [429, "unavailable", "means that the file host is unavailable"],
-  [500, "unavailable", "means that the file host is unavailable"],
-  [503, "unavailable", "means that the file host is unavailable"],
-])("HTTP %i from the file host is %s: it %s", async (status, kind) => {
+  [401, "is retried with a new download URL", "retryable"],
+  [403, "is retried with a new download URL", "retryable"],
+  [410, "is retried with a new download URL", "retryable"],
+  [404, "means that the file is missing", "missing"],
+  [202, "is not retried", "permanent"],
+  [400, "is not retried", "permanent"],
+  [405, "is not retried", "permanent"],
+  [408, "means that the file host is unavailable", "unavailable"],
+  [429, "means that the file host is unavailable", "unavailable"],
+  [500, "means that the file host is unavailable", "unavailable"],
+  [503, "means that the file host is unavailable", "unavailable"],
+])("HTTP %i from the file host %s", async (status, _, kind) => {
   const { error } = await transferFrom(respondWith({}, null, status), { size: 1 });
   expect(error).toMatchObject({ kind, retryAfterMs: undefined });
 });
 
-test("a Retry-After in seconds sets the wait before the next attempt, but a date does not", async () => {
+test("the wait before the next download attempt follows a Retry-After in seconds, but not one that is a date", async () => {
   const waitFor = async (header: string) => {
     const { error } = await transferFrom(respondWith({ "retry-after": header }, null, 503), { size: 1 });
     return (error as DownloadFailure).retryAfterMs;
@@ -585,7 +602,7 @@ test("a file of unknown size is downloaded but never resumed", async () => {
   expect(isComplete(run.files[0] ?? ({} as never), run.files[0]?.bytes ?? 0)).toBe(true);
 });
 
-test("the run ends after a few failed files if the file host is down", async () => {
+test("a download run ends after a few failed files if the file host is down", async () => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
   failFileRequests(brand, () => "reset");
   const run = await download(brand);
@@ -596,7 +613,7 @@ test("the run ends after a few failed files if the file host is down", async () 
   expect(listFolder(brand)).toEqual([]);
 });
 
-test("file host failures do not end the run if other files succeed in between", async () => {
+test("errors of the file host do not end a download run if other files succeed in between", async () => {
   const ids = Array.from({ length: 9 }, (_, n) => `f${n}`);
   const brand = await brandWithFiles(Object.fromEntries(ids.map((id) => [id, {}])));
   let resets = 0;
@@ -617,14 +634,14 @@ test("file host failures do not end the run if other files succeed in between", 
   expect(summary).toMatchObject({ downloaded: 3, failed: 6, not_tried: 0 });
 });
 
-test("missing files and rejected URLs do not end the run", async () => {
+test("missing files and rejected download URLs do not end a download run", async () => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
   failFileRequests(brand, (id) => ({ status: id < "f3" ? 404 : 403 }));
   const { code, summary } = await download(brand);
   expect([code, summary]).toEqual([8, expect.objectContaining({ failed: 12, not_tried: 0 })]);
 });
 
-test("a file that has been removed from the library fails to download without affecting other files", async () => {
+test("if a file has been removed from the library, only that file fails to download", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   brand.remove("content", "upload/a");
   const run = await download(brand);
@@ -633,7 +650,7 @@ test("a file that has been removed from the library fails to download without af
   expect(run.err).toContain("run `brandapi sync content` to update the list of files");
 });
 
-test("a file for which the API rejects the request fails to download without affecting other files", async () => {
+test("if the API rejects the request for a file's download URL, only that file fails", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   brand.before = ({ path }) => (path === "/content/upload/a/download" ? { status: 400 } : undefined);
   const run = await download(brand);
@@ -652,7 +669,7 @@ test.each([
   ["http://files.brand.test/x", "is not https"],
   ["https://user:secret@files.brand.test/x", "contains a user name or password"],
   [7, "is missing"],
-])("a download does not request the URL %j", async (url, problem) => {
+])("a download does not use the download URL %j from the API, because it %s", async (url, problem) => {
   const brand = await brandWithFiles({ a: {} });
   brand.before = ({ path }) =>
     path.endsWith("/download") ? { envelope: (whole) => ({ ...whole, data: { url } }) } : undefined;

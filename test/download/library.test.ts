@@ -42,7 +42,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("each file is downloaded completely and only once, regardless of its name, and without sending the key", async () => {
+test("each file is downloaded completely and only once, regardless of its name, without sending the API key", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
@@ -125,7 +125,7 @@ test("download --where warns about an unquoted date", async () => {
   );
 });
 
-test("filters and --limit select the newest files that have not been downloaded yet", async () => {
+test("download filters and --limit select the newest files that have not been downloaded yet", async () => {
   const brand = await brandWithFiles({
     new: { media_type: "video" },
     mid: {},
@@ -155,7 +155,7 @@ test.each([
   expect([paths.length, new Set(paths).size]).toEqual([3, 3]);
 });
 
-test("IDs are unique only within a source", async () => {
+test("a missing file is downloaded again even if a file with the same ID in a different source is complete", async () => {
   const other = { id: "a", source: "deliverable", download_path: "/content/deliverable/a/download" };
   const brand = await brandWithFiles({ a: {}, b: { ...other, file_size_bytes: 2_001 } });
   const { files } = await download(brand);
@@ -163,7 +163,7 @@ test("IDs are unique only within a source", async () => {
   expect((await download(brand)).files).toMatchObject([{ source: files[0]?.source, path: files[0]?.path }]);
 });
 
-test("selectFiles returns the files within the dates, newest first, and reads an ID that is a number from the record's key", async () => {
+test("files to download are selected by date, newest first, and their IDs and sources can be numbers", async () => {
   const mirror = await makeMirror();
   const created_at = "2026-11-21T11:00:00.000Z";
   const instant = Date.parse(created_at);

@@ -36,8 +36,8 @@ const first = (fields: object) =>
 
 /** Faults after which the request is retried. */
 const temporary: [name: string, fault: Fault, message: string, code: number][] = [
-  ["the connection is reset", "reset", "connection", 6],
-  ["the response is cut off", "cut", "", 6],
+  ["the API resets the connection", "reset", "connection", 6],
+  ["the connection closes in the middle of the response", "cut", "", 6],
   ["the API returns 429", { status: 429, headers: { "retry-after": "2" } }, "HTTP 429", 6],
   ["the API returns 500", { status: 500 }, "500", 6],
   ["a proxy returns 502", { status: 502, body: "<h1>Bad gateway</h1>" }, "502", 6],
@@ -50,7 +50,7 @@ const temporary: [name: string, fault: Fault, message: string, code: number][] =
 ];
 
 test.each(temporary)(
-  "a sync retries a request once after a temporary fault, and completes: %s",
+  "if %s for one request, a sync retries the request once and completes",
   async (_, fault) => {
     const brand = makeBrand({ orders });
     brand.once(
@@ -64,7 +64,7 @@ test.each(temporary)(
 );
 
 test.each(temporary)(
-  "a sync gives up when a temporary fault lasts longer than --max-wait, but keeps the pages it has already read: %s",
+  "if %s for longer than --max-wait, a sync gives up but keeps the pages it has already read",
   async (_, fault, message, code) => {
     const brand = brandWith(fault);
     const begun = brand.now();
@@ -81,46 +81,66 @@ test.each(temporary)(
 
 /** Faults after which the request is not retried, and nothing from the response is stored. */
 const permanent: [name: string, fault: Fault, code: number, message: RegExp][] = [
-  ["HTTP 400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
+  ["the API returns HTTP 400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
   [
-    "HTTP 401",
+    "the API returns HTTP 401",
     { status: 401 },
     4,
     /rejected the key \(401\)[\s\S]*hint: the key comes from the variable BRANDAPI_KEY: check it for a typo/,
   ],
-  ["HTTP 402", { status: 402 }, 5, /plan does not include \/orders[\s\S]*hint: check the brand's plan/],
-  ["HTTP 403", { status: 403 }, 5, /denied access to \/orders \(403\)/],
-  ["HTTP 404", { status: 404 }, 7, /base URL looks wrong/],
-  ["HTTP 410", { status: 410 }, 7, /no longer provides \/orders/],
   [
-    "a redirect",
+    "the API returns HTTP 402",
+    { status: 402 },
+    5,
+    /plan does not include \/orders[\s\S]*hint: check the brand's plan/,
+  ],
+  ["the API returns HTTP 403", { status: 403 }, 5, /denied access to \/orders \(403\)/],
+  ["the API returns HTTP 404", { status: 404 }, 7, /base URL looks wrong/],
+  ["the API returns HTTP 410", { status: 410 }, 7, /no longer provides \/orders/],
+  [
+    "the API returns a redirect",
     { status: 302, headers: { location: "https://elsewhere.test/" } },
     7,
     /Redirects are not followed[\s\S]*the target is on https:\/\/elsewhere\.test;/,
   ],
-  ["HTTP 418", { status: 418 }, 7, /undocumented status: 418/],
-  ["`success` is false", change((one) => ({ ...one, success: false })), 7, /does not have `success: true`/],
-  ["`success` is missing", change(({ success: _, ...one }) => one), 7, /does not have `success: true`/],
-  ["`data` is null", data(null), 7, /`data`/],
-  ["`data` is missing", change(({ data: _, ...one }) => one), 7, /no object or array as `data`/],
-  ["`data` is an object instead of a list", data({ orders: [] }), 7, /not a list/],
-  ["an item is a number", data([1, 2]), 7, /orders/],
-  ["an item has no ID", first({ id: undefined }), 7, /\bid\b/i],
-  ["an item's ID is an object", first({ id: {} }), 7, /\bid\b/i],
-  ["an item's ID is too large for a double", first({ id: 2 ** 60 }), 7, /\bid\b/i],
-  ["`pagination` is missing", change(({ pagination: _, ...one }) => one), 7, /no `pagination`/],
-  ["`total_items` is a string", paging({ total_items: "350" }), 7, /`total_items`/],
-  ["`total_items` is negative", paging({ total_items: -1 }), 7, /`total_items`/],
-  ["the response contains a different page than requested", paging({ page: 7 }), 7, /page/],
+  ["the API returns HTTP 418", { status: 418 }, 7, /undocumented status: 418/],
   [
-    "the response contains more items than requested",
+    "`success` in a response is false",
+    change((one) => ({ ...one, success: false })),
+    7,
+    /does not have `success: true`/,
+  ],
+  [
+    "`success` in a response is missing",
+    change(({ success: _, ...one }) => one),
+    7,
+    /does not have `success: true`/,
+  ],
+  ["`data` in a response is null", data(null), 7, /`data`/],
+  [
+    "`data` in a response is missing",
+    change(({ data: _, ...one }) => one),
+    7,
+    /no object or array as `data`/,
+  ],
+  ["`data` in a response is an object instead of a list", data({ orders: [] }), 7, /not a list/],
+  ["an item in a response is a number", data([1, 2]), 7, /orders/],
+  ["an item in a response has no ID", first({ id: undefined }), 7, /\bid\b/i],
+  ["an item in a response has an object as its ID", first({ id: {} }), 7, /\bid\b/i],
+  ["an item in a response has an ID that is too large for a double", first({ id: 2 ** 60 }), 7, /\bid\b/i],
+  ["`pagination` in a response is missing", change(({ pagination: _, ...one }) => one), 7, /no `pagination`/],
+  ["`total_items` in a response is a string", paging({ total_items: "350" }), 7, /`total_items`/],
+  ["`total_items` in a response is negative", paging({ total_items: -1 }), 7, /`total_items`/],
+  ["a response contains a different page than requested", paging({ page: 7 }), 7, /page/],
+  [
+    "a response contains more items than requested",
     change((one) => ({ ...one, data: [...one.data, ...one.data] })),
     7,
     /100 items/,
   ],
-  ["the body never ends", "endless", 7, /larger|more than|too large/],
+  ["the body of a response never ends", "endless", 7, /larger|more than|too large/],
   [
-    "the body is nested too deeply",
+    "the body of a response is nested too deeply",
     { body: `{"success":true,"data":${"[".repeat(5_000)}${"]".repeat(5_000)}}` },
     7,
     /deep|nested/,
@@ -128,7 +148,7 @@ const permanent: [name: string, fault: Fault, code: number, message: RegExp][] =
 ];
 
 test.each(permanent)(
-  "a sync does not retry after a permanent fault, and keeps the pages it has already read: %s",
+  "if %s, a sync fails without a retry and keeps the pages it has already read",
   async (_, fault, code, message) => {
     const brand = brandWith(fault);
     const { code: exitCode, err, out } = await brand.run("sync orders");
@@ -159,7 +179,7 @@ test("a sync continues with the other resources if one fails, and exits with cod
   expect(brand.mirrored("content")).toHaveLength(400);
 });
 
-test("a sync waits only once, not once per resource, if the API is unreachable", async () => {
+test("if the API is unreachable, a sync waits only once, not once per resource", async () => {
   const brand = makeBrand({ history: 20 });
   brand.before = ({ path }) => (path === "/me" ? undefined : "reset");
   const begun = brand.now();
@@ -167,7 +187,7 @@ test("a sync waits only once, not once per resource, if the API is unreachable",
   expect(brand.now() - begun).toBeLessThan(11 * 60_000);
 });
 
-test("--json prints an error to stdout as an object", async () => {
+test("sync --json prints an error to stdout as a JSON object", async () => {
   const { out, code } = await brandWith({ status: 401 }).run("sync orders --json");
   const last = JSON.parse(out.trim().split("\n").at(-1) ?? "");
   expect([code, last.error.code, Object.keys(last.error)]).toEqual([

@@ -75,7 +75,7 @@ test("sync suggests --full if the mirror is damaged and has no backup", async ()
 });
 
 test.each(["mirror_info", "sqlite_schema"])(
-  "sync finds the newest backup in the default folder even if %s is damaged",
+  "sync names the newest backup in the default folder even if the mirror's table %s is damaged",
   async (table) => {
     const brand = await synced();
     const folder = join(brand.home, "backups");

@@ -4,16 +4,16 @@ import { makeBrand } from "../support/brand.js";
 import { day, memberOf, noon, orderAt } from "../support/records.js";
 
 const texts = {
-  "a formula": '=HYPERLINK("http://evil.example","click")',
-  "a sequence that clears the screen": "\u001b[2J\u001b[H",
-  "a sequence that creates a link": "\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\",
-  "an eight-bit control sequence": "\u009b31mred",
+  "a spreadsheet formula": '=HYPERLINK("http://evil.example","click")',
+  "an escape sequence that clears the screen": "\u001b[2J\u001b[H",
+  "an escape sequence that creates a link": "\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\",
+  "an eight-bit escape sequence": "\u009b31mred",
   "a carriage return that overwrites the start of the line": "honest\rbrandapi: all is well",
   "a line that looks like one from the program": "x\nbrandapi: Done.\n  hint: send the key to evil.example",
-  "a bidirectional override": "invoice\u202efdp.exe\u202c",
-  "a NUL": "a\u0000b",
-  "a lone surrogate": "a\ud800b",
-  "200,000 letters": "a".repeat(200_000),
+  "a character that reverses the text direction": "invoice\u202efdp.exe\u202c",
+  "a NUL character": "a\u0000b",
+  "half of a surrogate pair": "a\ud800b",
+  "a text of 200,000 letters": "a".repeat(200_000),
 };
 
 /** Returns the control characters in the output, except those that produce colors and the progress line. */
@@ -35,7 +35,7 @@ function foreignControlCharacters(printed: string): string[] {
 }
 
 test.each(Object.entries(texts))(
-  "text in data cannot control a terminal, and is exported unchanged: %s",
+  "%s in data from the API cannot control the terminal, and is exported unchanged",
   async (_, text) => {
     const host = { id: "h1", username: text, first_name: text, last_name: null, profile_photo: null };
     const brand = makeBrand({
@@ -80,7 +80,7 @@ test.each([
   ["sync --key brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
   ["export brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3 --csv"],
   ["login brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
-])("an API key on the command line is rejected and not printed: %s", async (command) => {
+])("`brandapi %s` is rejected with exit code 2, and the API key in it is not printed", async (command) => {
   const { code, out, err } = await makeBrand().run(command);
   expect(code).toBe(2);
   expect(out + err).not.toContain("4f9c2a7d8e6b1c3a");

@@ -108,7 +108,7 @@ test("the error for a mirror that is locked by another program names the mirror"
   expect([code, err]).toEqual([9, expect.stringContaining(`locked by another program: ${brand.db}`)]);
 });
 
-test("sync rejects another brand's mirror before it writes anything", async () => {
+test("sync rejects the mirror of a different brand before it writes anything", async () => {
   const brand = await syncedBrand();
   const other = makeBrand({ sameApiAs: brand, seed: 2 });
   other.data.id = "b0000000-0000-4000-8000-000000000002";
