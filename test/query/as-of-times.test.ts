@@ -31,7 +31,7 @@ function writeRanking(mirror: Mirror, time: string, clicks: Readonly<Record<stri
   mirror.transaction(() => saveRanking(mirror, Date.parse(time), entries));
 }
 
-test("as of the exact time of a change, a record has its new values", async () => {
+test("--as-of with the exact time of a change returns the new values of the record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 })], { at: at(1) });
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 2 })], { at: at(2) });
@@ -45,7 +45,7 @@ test("as of the exact time of a change, a record has its new values", async () =
   expect(await refunds(at(3))).toEqual([[3]]);
 });
 
-test("as of a time after a removal, a record and its list items are in the tables for removed records, even if they returned later", async () => {
+test("with --as-of after a removal, the record is in the tables for removed records, even if it returned later", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2), remove: ["order-1", "order-2"] });
@@ -68,7 +68,7 @@ test("as of a time after a removal, a record and its list items are in the table
   ]);
 });
 
-test("if the clock was set back, so that versions overlap, the version that was stored last is used", async () => {
+test("if versions overlap because the clock was set back, --as-of uses the version that was stored last", async () => {
   const mirror = await makeMirror();
   for (const [day, refund_amount] of [
     [1, 1],
@@ -83,7 +83,7 @@ test("if the clock was set back, so that versions overlap, the version that was 
   expect(await refunds(at(4))).toEqual([[4]]);
 });
 
-test("tables of different resources contain only their own records", async () => {
+test("with --as-of, tables of different resources contain only their own records", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "active" }], { at: at(1) });
@@ -101,7 +101,7 @@ test.each([
   ["coverage", "sales_by_month", "coverage", 1, 1],
   ["record_versions", "restatements", "record_versions", 0, 1],
   ["host_names", "orders_net", "host_names", 1, 2],
-] as const)("as of a time, views read only those rows in `%s` that existed then", async (...row) => {
+] as const)("with --as-of, views read only the rows in `%s` that existed at that time", async (...row) => {
   const [, names, table, before, after] = row;
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 0 })], { at: at(1), whole: true });
@@ -113,7 +113,7 @@ test.each([
   expect(await rows(at(3))).toEqual([after]);
 });
 
-test("a run counts only after its end, and a run that was killed counts after its start", async () => {
+test("--as-of includes a run only after its end, and a killed run only after its start", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2) });
@@ -126,7 +126,7 @@ test("a run counts only after its end, and a run that was killed counts after it
   expect(await runs(at(3))).toEqual([1, 2, 3]);
 });
 
-test("`hosts` contains each host's totals from its last snapshot, without hosts that have left the ranking", async () => {
+test("with --as-of, `hosts` contains each host's totals from its last snapshot, without hosts that have left the ranking", async () => {
   const mirror = await makeMirror();
   writeRanking(mirror, at(1), { a: 10, b: 20, "": 30 });
   writeRanking(mirror, at(2), { a: 11, "": 31 });
@@ -142,7 +142,7 @@ test("`hosts` contains each host's totals from its last snapshot, without hosts 
   expect(await ranking(at(3))).toEqual([[...none, 32, 2, 3, 4.5], row("a", 12), row("b", 22)]);
 });
 
-test("the host ranking was replaced only if an earlier ranking from the same day existed at the time", async () => {
+test("--as-of reports a replaced host ranking only if the mirror had an earlier ranking of the same day at that time", async () => {
   const hour = 3_600_000;
   const mirror = await makeMirror();
   writeRanking(mirror, at(1), { a: 1 });
@@ -160,7 +160,7 @@ test("the host ranking was replaced only if an earlier ranking from the same day
   expect(await isReplaced(at(3))).toBe(false);
 });
 
-test("the limits of earlier data name resources that were first read later, and tables without a history", async () => {
+test("the warnings for --as-of name resources that were first read later, and tables without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { at: at(2) });
@@ -188,7 +188,7 @@ test("the limits of earlier data name resources that were first read later, and 
   expect((await readAsOf(mirror, ["hosts_by_month"], at(3), sql)).rows).toEqual([[1]]);
 });
 
-test("a table or view has no data before the end of the first run that read any of its records", async () => {
+test("--as-of rejects a time before the end of the first run that read any record of the table or view", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [], { at: at(1) });
   writeRead(mirror, "surveys", [{ id: "s" }], { at: at(3) });
@@ -212,14 +212,14 @@ test("a table or view has no data before the end of the first run that read any 
 });
 
 test.each(["orders", "orders_removed", "hosts", "order_figures", "changes", "sync_runs"])(
-  "the mirror keeps a history of `%s`",
+  "--as-of accepts `%s` because the mirror keeps its history",
   (name) => {
     expect(() => checkHistory([name])).not.toThrow();
   },
 );
 
 test.each(["analytics_hosts", "analytics_clicks_removed", "content_downloads", "coverage", "host_names"])(
-  "the mirror keeps no history of `%s`",
+  "--as-of rejects `%s` because the mirror keeps no history of it",
   (name) => {
     expect(() => checkHistory(["orders", name])).toThrow(`keeps no history of \`${name}\``);
   },

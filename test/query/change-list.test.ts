@@ -15,7 +15,13 @@ const all: ChangeFilter = { resource: undefined, since: at(1) };
 
 test.each([
   ["all changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
-  ["the newest changes if the limit is exceeded", all, 3, ["refund_amount", "status", "removed"], 4],
+  [
+    "only the newest changes if there are more than the limit",
+    all,
+    3,
+    ["refund_amount", "status", "removed"],
+    4,
+  ],
   [
     "the changes of a resource",
     { ...all, resource: "orders" },
@@ -23,11 +29,17 @@ test.each([
     ["currency", "refund_amount", "removed"],
     3,
   ],
-  ["the newest changes of a resource", { ...all, resource: "orders" }, 1, ["removed"], 3],
+  [
+    "only the newest change of a resource if the limit is 1",
+    { ...all, resource: "orders" },
+    1,
+    ["removed"],
+    3,
+  ],
   ["the changes found by a run", { ...all, run: 2 }, 9, ["currency", "refund_amount"], 2],
   ["the changes found at or after a time", { ...all, since: at(3) }, 9, ["status", "removed"], 2],
 ] as const)(
-  "listChanges returns %s, oldest first, and their total number",
+  "listChanges returns %s, sorted oldest first, and the total number of changes",
   (_, filter, limit, kinds, total) => {
     const found = listChanges(mirror, filter, limit);
     expect(found.changes.map(({ field, kind }) => field ?? kind)).toEqual(kinds);
@@ -36,20 +48,20 @@ test.each([
 );
 
 test.each([
-  ["an order's number", "orders", { id: "x", order_number: "#7", title: "t" }, "#7"],
-  ["null for an order without a number", "orders", { id: "x", order_number: null, title: "t" }, null],
-  ["a title", "surveys", { id: "x", title: "t", code: "c", name: "n" }, "t"],
-  ["a file name", "content", { id: "x", source: "upload", filename: "f", host: { username: "u" } }, "f"],
+  ["the order number", "orders", { id: "x", order_number: "#7", title: "t" }, "#7"],
+  ["null if it is an order without a number", "orders", { id: "x", order_number: null, title: "t" }, null],
+  ["its title", "surveys", { id: "x", title: "t", code: "c", name: "n" }, "t"],
+  ["its file name", "content", { id: "x", source: "upload", filename: "f", host: { username: "u" } }, "f"],
   [
-    "a host's handle",
+    "the host's handle",
     "roster",
     { relationship_id: "x", host: { id: "h", username: "u", name: "n" }, code: "c" },
     "u",
   ],
-  ["a code", "codes", { id: "x", code: 7, name: "n" }, "7"],
-  ["a name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
-  ["a host's name", "gifts", { id: "x", host: { name: "h" } }, "h"],
-  ["null for a record without any of these", "gifts", { id: "x" }, null],
+  ["its code", "codes", { id: "x", code: 7, name: "n" }, "7"],
+  ["its name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
+  ["the host's name if it has no name itself", "gifts", { id: "x", host: { name: "h" } }, "h"],
+  ["null if it has no number, title, name, code or host", "gifts", { id: "x" }, null],
 ] as const)("the label of a changed record is %s", async (_, resource, record, label) => {
   const mirror = await makeMirror();
   writeRead(mirror, resource, [record], { at: at(1), whole: true });

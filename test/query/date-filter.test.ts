@@ -5,7 +5,7 @@ import { maxTimestampMs } from "../../src/util/timestamps.js";
 const since = Date.UTC(2026, 9, 1);
 const until = Date.UTC(2026, 9, 31, 23, 59, 59, 999);
 
-test("a filter for UTC columns includes all microseconds of the last millisecond", () => {
+test("a date filter on a UTC column includes all microseconds of the last millisecond", () => {
   expect(dateConditions({ sql: "date", form: "utc" }, since, until)).toEqual([
     "date >= '2026-10-01 00:00:00'",
     "date < '2026-11-01 00:00:00'",
@@ -20,14 +20,14 @@ test("date filters on month and day columns include the months and days of both 
   expect(dateConditions({ sql: "day", form: "day" }, undefined, until)).toEqual(["day <= '2026-10-31'"]);
 });
 
-test("a filter for times in the API's format includes both bounds to the millisecond", () => {
+test("a date filter on times in the API's format includes both bounds to the millisecond", () => {
   expect(dateConditions({ sql: "at", form: "iso" }, since, until)).toEqual([
     "at >= '2026-10-01T00:00:00.000Z'",
     "at <= '2026-10-31T23:59:59.999Z'",
   ]);
 });
 
-test("a filter up to the last time of the year 9999 has no upper bound", () => {
+test("a date filter up to the last time of the year 9999 has no upper bound", () => {
   expect(dateConditions({ sql: "date", form: "utc" }, undefined, maxTimestampMs)).toEqual([]);
   expect(dateConditions({ sql: "date", form: "utc" }, undefined, maxTimestampMs - 1)).toHaveLength(1);
 });

@@ -38,7 +38,7 @@ function addRun(mirror: Mirror, name: string, hours: number, columns: Partial<Ru
   return runId;
 }
 
-test("a resource is stale if its last success is older than the maximum age, or later than the clock by more than that", async () => {
+test("a resource is stale if its last successful sync is older than --max-age, or in the future by more than --max-age", async () => {
   const mirror = await makeMirror();
   const lastReads = { orders: 26, roster: 26.1001, gifts: -26, codes: -26.1 };
   for (const [name, hours] of Object.entries(lastReads)) writeRead(mirror, name, [], { at: hoursAgo(hours) });
@@ -67,7 +67,7 @@ test("a resource that has never been read successfully is stale and has no age",
   expect(findOldestSuccess(mirror)).toBeNull();
 });
 
-test("a sync whose counts differed is a success, except for a resource whose runs may skip details", async () => {
+test("an unverified sync counts as successful for orders, but not for surveys, whose details it may have skipped", async () => {
   const mirror = await makeMirror();
   for (const name of ["orders", "surveys"]) {
     writeRead(mirror, name, [], { at: hoursAgo(9) });
@@ -79,7 +79,7 @@ test("a sync whose counts differed is a success, except for a resource whose run
   expect(findOldestSuccess(mirror)).toBe(hoursAgo(9));
 });
 
-test("the health of a resource with separate details includes these details", async () => {
+test("the status of surveys includes a row for survey results", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [{ id: "s" }]);
   writeRead(mirror, "survey-results", [{ id: "r" }, { id: "q" }], { context: { survey_id: "s" } });
@@ -90,7 +90,7 @@ test("the health of a resource with separate details includes these details", as
   ]);
 });
 
-test("a resource to which the API denies access is stale, or unread if the API has denied access from the start", async () => {
+test("a resource to which the API denies access is stale, or never read if the API has denied access from the start", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { at: hoursAgo(9) });
   for (const name of ["orders", "roster"]) {
@@ -105,19 +105,19 @@ test("a resource to which the API denies access is stale, or unread if the API h
   });
 });
 
-test.each([true, false])(
-  "after a command failed, all resources are stale if the API rejected the key: %s",
-  async (isRefused) => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [], { at: hoursAgo(1) });
-    const failed = { command: "sync", at: hoursAgo(0), error: "failed", hint: null, isRefused };
-    writeFailedCommand(mirror, failed);
-    const found = health(mirror, "orders", { maxAge: 26 });
-    expect(found).toMatchObject({ failed_run: failed, stale: isRefused ? ["orders"] : [] });
-  },
-);
+test.each([
+  ["all resources are stale if the API rejected the key", true],
+  ["resources stay up to date if the API did not reject the key", false],
+])("after a failed command, %s", async (_, isRefused) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [], { at: hoursAgo(1) });
+  const failed = { command: "sync", at: hoursAgo(0), error: "failed", hint: null, isRefused };
+  writeFailedCommand(mirror, failed);
+  const found = health(mirror, "orders", { maxAge: 26 });
+  expect(found).toMatchObject({ failed_run: failed, stale: isRefused ? ["orders"] : [] });
+});
 
-test("a run without an end is running if it is the newest run and the mirror is locked, and was killed otherwise", async () => {
+test("a run without an end time is reported as running if it is the newest and the mirror is locked, and otherwise as killed", async () => {
   const mirror = await makeMirror();
   addRun(mirror, "orders", 1, { outcome: "done" });
   beginRun(mirror, "orders", hoursAgo(0.5));
@@ -131,7 +131,7 @@ test("a run without an end is running if it is the newest run and the mirror is 
   expect(healthOf(mirror, "orders", { isLocked: true })).toMatchObject(killed);
 });
 
-test("the covered ranges of a dated resource are merged, and gaps lie between ranges that were read, even with faults", async () => {
+test("status merges the adjacent date ranges that were read, and reports a gap only where no read, even a faulty one, took place", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })], { at: hoursAgo(1) });
   writeRead(mirror, "orders", [], { at: hoursAgo(1), remove: ["order-1"] });
@@ -165,7 +165,7 @@ test("the covered ranges of a dated resource are merged, and gaps lie between ra
   });
 });
 
-test("a resource that is not read by date has neither undated records nor an oldest read, and no coverage before its details are read", async () => {
+test("status reports no undated records for a list, and no covered dates for surveys until their results have been read", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { whole: true });
   expect(healthOf(mirror, "roster")).toMatchObject({ rows: 1, undated: 0, oldest_read_at: null });
@@ -176,7 +176,7 @@ test("a resource that is not read by date has neither undated records nor an old
   expect(healthOf(mirror, "roster")).toMatchObject({ last_success_at: null, covered: [{ from: null }] });
 });
 
-test("the problems that `verify` found can be repaired, unless only the API can correct them", async () => {
+test("status reports the problems that `verify` found as repairable, unless only the API can correct them", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: hoursAgo(9) });
   expect(healthOf(mirror, "orders")?.found).toBeNull();

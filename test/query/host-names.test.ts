@@ -56,7 +56,7 @@ test("views label a host without a handle with its name or the first eight chara
   mirror.db.close();
 });
 
-test("the columns `day` and `month` are in UTC", async () => {
+test("the columns `day` and `month` of orders are in UTC", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T01:30:00+02:00", "2026-10-31T23:59:59.999Z", "2026-11-01"];
   writeRead(

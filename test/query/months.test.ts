@@ -42,7 +42,7 @@ const readings: [name: string, read: string, through: string | null, before: [st
 ];
 
 test.each(readings)(
-  "sales_by_month compares months through the last complete day if orders are read on %s",
+  "if orders are read on %s, sales_by_month compares the current month with the previous one up to the last complete day",
   async (_name, read, through, before) => {
     const begin = Date.parse(`${read}Z`);
     const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
@@ -72,7 +72,7 @@ test("sales_by_month compares a complete month with the entire previous month, e
   });
 });
 
-test("sales_by_month compares a partially read month through the last completely read day", async () => {
+test("sales_by_month compares a partially read month with the previous one up to the last completely read day", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
@@ -95,7 +95,7 @@ test("sales_by_month compares a partially read month through the last completely
   expect([september?.net_before, november?.net_before]).toEqual([null, null]);
 });
 
-test("sales_by_month compares a month through the last complete day of a range that begins with that month", async () => {
+test("sales_by_month compares a month up to the last complete day of the range that was read from the start of the month", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, [...sinceFlag(Date.UTC(2026, 9, 1)), ...untilFlag(Date.UTC(2026, 9, 11, 6))]);
@@ -106,7 +106,7 @@ test("sales_by_month compares a month through the last complete day of a range t
   });
 });
 
-test("a month is complete, and the next month is compared with it, only if it was read from its first millisecond on", async () => {
+test("in sales_by_month, a month is complete and compared with the next one only if it was read from its first millisecond on", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const netBefore = async (from: number) => {
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
@@ -122,7 +122,7 @@ test.each([
   ["the mirror starts", false],
   ["a gap ends", true],
 ])(
-  "if %s in the middle of the current month, net_through includes all days before the last read",
+  "if %s in the middle of the current month, net_through in sales_by_month includes all days before the last read",
   async (_, hasOlder) => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 8, 15) });
@@ -149,7 +149,7 @@ test("net_before in sales_by_month is null for a brand's first month", async () 
   ]);
 });
 
-test("a month is partial until a sync starts after the end of that month", async () => {
+test("sales_by_month marks a month as partial until a sync starts after the end of that month", async () => {
   const orders = everyDay(Date.UTC(2026, 9, 1), 31);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
   await syncOrders(brand);
@@ -177,7 +177,7 @@ test("sales_by_month has a row without a month for orders without a readable dat
   ]);
 });
 
-test("net_before is null if the previous month has no orders in that currency, and 0 if its net amount is 0", async () => {
+test("net_before in sales_by_month is null if the previous month has no orders in that currency, and 0 if its net amount is 0", async () => {
   const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
   const orders = [
     orderAt("a", at(6, 3)),
@@ -206,7 +206,7 @@ test("net_before is null if the previous month has no orders in that currency, a
   });
 });
 
-test("the first month stays partial if the first sync began in the middle of that month", async () => {
+test("sales_by_month marks the first month as partial if --since of the first sync is in the middle of that month", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 60);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 8, 10)));
@@ -236,7 +236,7 @@ test("export sales_by_month --as-of returns the same rows as an export made at t
   ]);
 });
 
-test("a month is partial until a sync reads its last unread day, and reported_at is then the end of that sync", async () => {
+test("a month is partial until a sync reads its last unread day; reported_at in restatements is then the end of that sync", async () => {
   const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
   const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);

@@ -48,7 +48,7 @@ async function reportedOctober() {
   return { brand, reportedAt: finished_at };
 }
 
-test("restated_orders lists each changed order with the kind of change and the difference in net", async () => {
+test("restated_orders lists each changed order with the kind of change and the difference in its net amount", async () => {
   const { brand, reportedAt } = await reportedOctober();
   brand.change("orders", "o1", { refund_amount: 4 });
   brand.change("orders", "o2", { is_cancelled: true });
@@ -131,7 +131,7 @@ test("restated_orders omits an order that was withdrawn and returned unchanged",
   expect(restated(brand)).toEqual([]);
 });
 
-test("for months that ended before the first sync, reported_at is the end of that sync, and the current month has no row", async () => {
+test("in the restatements view, reported_at of months before the first sync is its end, and the current month has no row", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,
@@ -145,7 +145,7 @@ test("for months that ended before the first sync, reported_at is the end of tha
   ]);
 });
 
-test("reported_at ignores runs that were stopped, did not cover the month or read a different resource", async () => {
+test("reported_at in the restatements view ignores runs that were stopped, did not cover the month or read a different resource", async () => {
   const orders = [orderAt("a", october - day), orderAt("b", october + day)];
   const brand = makeBrand({ orders, now: november + day });
   await syncOrders(brand, untilFlag(october + 5 * day));
@@ -159,7 +159,7 @@ test("reported_at ignores runs that were stopped, did not cover the month or rea
   expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
 });
 
-test("reported_at is the end of the run that read the missing part of a month", async () => {
+test("reported_at in the restatements view is the end of the run that read the missing part of a month", async () => {
   const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
   const brand = makeBrand({ orders, now: november + 40 * day });
   await syncOrders(brand, sinceFlag(october + 10 * day));
@@ -171,7 +171,7 @@ test("reported_at is the end of the run that read the missing part of a month", 
   ]);
 });
 
-test("a run that began before the end of a month does not set reported_at, and --as-of ignores a run that ended after the given time", async () => {
+test("reported_at in restatements ignores a run that began before the month's end, or that ended after the --as-of time", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
   const first = await syncOrders(brand);
   expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);

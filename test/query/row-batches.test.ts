@@ -6,18 +6,21 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 test.each([
   ["no limit", undefined],
   ...[0, 255, 256, 257, 512, 700].map((limit) => [`a limit of ${limit}`, limit] as const),
-] as const)("openRows reads each record exactly once and in order with %s", async (_, limit) => {
-  const mirror = await makeMirror();
-  const numbers = Array.from({ length: 600 }, (_, n) => `#${n}`);
-  writeRead(
-    mirror,
-    "orders",
-    numbers.map((order_number, n) => anOrder(n, { order_number })),
-  );
-  const selection = { mirror, table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
-  const rows = [...openRows(selection).batches()].flat(2);
-  expect(rows).toEqual(numbers.slice(0, limit));
-});
+] as const)(
+  "with %s, openRows reads a table of 600 records in order, without gaps or duplicates",
+  async (_, limit) => {
+    const mirror = await makeMirror();
+    const numbers = Array.from({ length: 600 }, (_, n) => `#${n}`);
+    writeRead(
+      mirror,
+      "orders",
+      numbers.map((order_number, n) => anOrder(n, { order_number })),
+    );
+    const selection = { mirror, table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
+    const rows = [...openRows(selection).batches()].flat(2);
+    expect(rows).toEqual(numbers.slice(0, limit));
+  },
+);
 
 /** A mirror with the orders 1 to 4, of which 2 and 4 have been removed. The orders with even numbers are in USD. */
 const mirror = await makeMirror();
@@ -28,16 +31,16 @@ writeRead(mirror, "orders", orders);
 writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-2", "order-4"] });
 
 test.each([
-  [{}, ["1", "3", "2", "4"]],
-  [{ limit: 0 }, []],
-  [{ limit: 1 }, ["1"]],
-  [{ limit: 3 }, ["1", "3", "2"]],
-  [{ limit: 9 }, ["1", "3", "2", "4"]],
-  [{ where: "currency = 'USD'" }, ["2", "4"]],
-  [{ where: "1 -- all" }, ["1", "3", "2", "4"]],
-  [{ since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) }, ["3", "2"]],
-  [{ where: "0 OR 1", since: Date.UTC(2026, 9, 3) }, ["3", "4"]],
-])("openRows reads and counts current records before removed records: %j", (selection, ids) => {
+  ["no filter", ["1", "3", "2", "4"], {}],
+  ["the limit 0", [], { limit: 0 }],
+  ["the limit 1", ["1"], { limit: 1 }],
+  ["the limit 3", ["1", "3", "2"], { limit: 3 }],
+  ["the limit 9", ["1", "3", "2", "4"], { limit: 9 }],
+  ["the condition `currency = 'USD'`", ["2", "4"], { where: "currency = 'USD'" }],
+  ["the condition `1 -- all`", ["1", "3", "2", "4"], { where: "1 -- all" }],
+  ["two days", ["3", "2"], { since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) }],
+  ["a first day and `0 OR 1`", ["3", "4"], { where: "0 OR 1", since: Date.UTC(2026, 9, 3) }],
+])("with %s, openRows reads the orders %j (1 and 3 are current, 2 and 4 removed)", (_, ids, selection) => {
   const table = withRemovedRecords(describeTable(mirror, "orders"));
   const { batches, count, rawRecords } = openRows({ mirror, table, ...selection });
   const rows = [...batches()].flat();
@@ -55,7 +58,7 @@ test("rows of a child table are filtered by the date of their record, even if th
   expect([...batches()].flat(2)).toEqual(["order-3", "order-4"]);
 });
 
-test("openRows returns the columns in the requested order without duplicates, and then no raw records", () => {
+test("with a list of columns, openRows returns each column once in that order, and no raw records", () => {
   const table = describeTable(mirror, "orders");
   const source = openRows({ mirror, table, columns: ["month", "id", "month"] });
   expect(source.columns.map(({ name }) => name)).toEqual(["month", "id"]);
@@ -73,12 +76,12 @@ test("openRows returns the columns in the requested order without duplicates, an
 });
 
 test.each([
-  [0, []],
-  [63, [63]],
-  [64, [64]],
-  [65, [64, 1]],
-  [128, [64, 64]],
-])("%i rows are read in batches of up to 64 rows, none of which is empty", (count, sizes) => {
+  [0, "no batches", []],
+  [63, "one batch of 63", [63]],
+  [64, "one batch of 64", [64]],
+  [65, "batches of 64 and 1", [64, 1]],
+  [128, "two batches of 64", [64, 64]],
+])("%i rows are split into %s", (count, _, sizes) => {
   const rows = Array.from({ length: count }, (_, n) => [n]);
   const batches = [...inBatches(rows)];
   expect(batches.map((batch) => batch.length)).toEqual(sizes);

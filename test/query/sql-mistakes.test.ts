@@ -18,16 +18,16 @@ async function errorOf(...words: string[]): Promise<string> {
 
 test.each([
   ["SELECT net_amount FROM orders", "no such column: net_amount"],
-  ["SELECT net_amount FROM orders", "`net_amount` is a column of `orders_net`, "],
-  ["SELECT o.net_amount FROM orders AS o", "is a column of `orders_net`, "],
-  ["SELECT clicks FROM orders", "`clicks` is a column of `analytics_hosts`, "],
+  ["SELECT net_amount FROM orders", "`net_amount` is a column of `orders_net`"],
+  ["SELECT o.net_amount FROM orders AS o", "`net_amount` is a column of `orders_net`"],
+  ["SELECT clicks FROM orders", "`clicks` is a column of `analytics_hosts`"],
   ["SELECT sku FROM orders", "`sku` is a column of `order_line_items`\n"],
   ["SELECT id FROM orders WHERE removed_at IS NULL", "removed ones are in `orders_removed`\n"],
   ["SELECT id FROM orders_remove", "did you mean `orders_removed`?"],
-  ["SELECT status FROM orders", "; did you mean `financial_status` or `fulfillment_status`?"],
-  ["PRAGMA table_info(orders)", "use `brandapi tables orders "],
-  ["PRAGMA table_list", "use `brandapi tables --db "],
-  [".schema orders", "`brandapi tables NAME "],
+  ["SELECT status FROM orders", "did you mean `financial_status` or `fulfillment_status`?"],
+  ["PRAGMA table_info(orders)", "use `brandapi tables orders --db"],
+  ["PRAGMA table_list", "use `brandapi tables --db"],
+  [".schema orders", "`brandapi tables NAME --db"],
   ["SELECT host_id FROM orders WHERE sum(total_amount) > 5 GROUP BY host_id", "use HAVING after GROUP BY"],
   ["SELECT * FROM host", "did you mean `hosts` or `host_names` or `hosts_by_month`?"],
   ["SELECT curency FROM orders", "did you mean `currency`?"],
@@ -37,11 +37,11 @@ test.each([
   ["SELECT host_name FROM orders", "`host_name` is a column of `content`"],
   ["SELECT o.curency FROM orders o JOIN roster r ON r.host_id = o.host_id", "did you mean `currency`?"],
   [
-    "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM roster WHERE joined = 1)",
+    "SELECT id FROM orders WHERE 1 IN (SELECT joined FROM roster)",
     "did you mean `joined_at` or `joined_at_utc`?",
   ],
   ["WITH x AS (SELECT id FROM orders) SELECT curency FROM x", "did you mean `currency`?"],
-  ["SELECT _amount FROM orders", "did you mean `total_amount` or `refund_amount` or "],
+  ["SELECT _amount FROM orders", "did you mean `total_amount` or `refund_amount`"],
   [
     "SELECT campaigns FROM roster",
     "did you mean `campaigns_status` or `campaigns_active` or `campaigns_invited`?",
@@ -70,7 +70,7 @@ test.each([
   ["SELECT id FROM orders WHERE order_date > 2026-10-01T00:00", "write text and dates in single quotes"],
   ["SELECT count(* FROM orders", "syntax error"],
   ["SELECT (1", "The SQL is incomplete."],
-  ["SELECT x.id FROM orders AS o", "check `x`: "],
+  ["SELECT x.id FROM orders AS o", "check `x`"],
   ["SELECT host_id FROM orders, roster", "write the table's name or alias before it"],
   ["SELECT now()", "for the current time, use `datetime('now')`"],
   ["SELECT wow()", "use SQLite's own functions, such as `date('now', '-7 days')`"],
@@ -94,12 +94,12 @@ test.each([
   ["SELECT extract(year FROM order_date) FROM orders", "use `strftime('%Y-%m', order_date)`"],
   ["SELECT id FROM orders WHERE order_date > date '2026-10-01'", "write a date as text only"],
   ["SELECT isnull(currency, 'x') FROM orders", "use `coalesce(a, b)`"],
-  ["SHOW TABLES", "lists the tables, and `brandapi tables NAME "],
+  ["SHOW TABLES", "lists the tables, and `brandapi tables NAME --db"],
   ["UPDATE orders SET curency = 'EUR'", "`query` runs only read-only statements."],
   ["WITH x AS (SELECT 1) INSERT INTO orders SELECT * FROM y", "`query` runs only read-only statements."],
   ["SELECT 1; SELECT 2", "The SQL contains several statements.\n  hint: run one statement at a time"],
   ["-- nothing", "The SQL contains no statements."],
-])("the error for the query `%s` contains %j", async (sql, text) => {
+])("the error for `%s` contains %j", async (sql, text) => {
   expect(await errorOf("query", sql)).toContain(text);
 });
 
@@ -147,7 +147,7 @@ test.each([
   ["`length(text)`", "SELECT len(currency) FROM orders"],
   ["`max(a, b)` or `min(a, b)`", "SELECT greatest(1, 2)", "SELECT least(1, 2)"],
   ["`brandapi tables` lists", "DESC orders", "describe orders", ".tables", "\\d orders", " .schema"],
-] as const)("the hint %s is printed for: %s", (hint, ...statements) => {
+] as const)("the hint contains %j for the query: %s", (hint, ...statements) => {
   const upperCase = statements.map((sql) => sql.toUpperCase().replace("\\D", "\\d"));
   for (const sql of [...statements, ...upperCase])
     expect([sql, hintFor(sql)]).toEqual([sql, expect.stringContaining(hint)]);
@@ -158,37 +158,44 @@ test.each([
   ["a string with a line break", "SELECT 'a\nilike b' WHERE AND"],
   ["a comment", "SELECT 1 -- ::text ’\n/* interval “ */ WHERE AND"],
   ["a quoted name", 'SELECT 1 AS "ilike ”" WHERE AND'],
-])("syntax from another dialect is ignored in %s", (_, sql) => {
+])("the hint for a syntax error ignores syntax of other SQL dialects in %s", (_, sql) => {
   expect(hintFor(sql)).toContain("check the SQL just before `AND`");
 });
 
-test("syntax from another dialect is ignored if only a name is unknown", () => {
+test("the hint for an unknown column ignores functions of other SQL dialects in the statement", () => {
   expect(hintFor("SELECT left(curency, 1), curency FROM orders")).toBe("did you mean `currency`?");
 });
 
-test.each(["‘", "’", "“", "”"])("the curly quote %s is to be replaced with a straight one", (quote) => {
-  expect(hintFor(`SELECT ${quote}EUR`)).toContain("replace the curly quotes");
-});
+test.each(["‘", "’", "“", "”"])(
+  "the hint for a query with the curly quote %s is to replace the curly quotes",
+  (quote) => {
+    expect(hintFor(`SELECT ${quote}EUR`)).toContain("replace the curly quotes");
+  },
+);
 
-test.each(["'EUR", '"EUR', "`EUR", "[EUR"])("the error for %s says that the quote is not closed", (text) => {
-  expect(() => compileQuery(open, `SELECT ${text}\nFROM orders`)).toThrow(`A quote is not closed: ${text}.`);
-});
+test.each(["'EUR", '"EUR', "`EUR", "[EUR"])(
+  "the error for a query with %s says that the quote is not closed",
+  (text) => {
+    expect(() => compileQuery(open, `SELECT ${text}\nFROM orders`)).toThrow(
+      `A quote is not closed: ${text}.`,
+    );
+  },
+);
 
-test("the error for an unclosed quote contains only the first 40 characters after it", () => {
+test("the error for an unclosed quote contains only the first 40 characters of the unclosed text", () => {
   expect(() => compileQuery(open, `SELECT '${"x".repeat(99)}`)).toThrow(`: '${"x".repeat(39)}.`);
 });
 
 test.each([
-  ["'O'Brien'", "SELECT 'O'Brien'"],
-  ["'it''s 5 o'clock'", "SELECT 'it''s 5 o'clock'"],
-  ["'O'Brien'", "SELECT 'x' AS a, 'O'Brien'"],
-])("an apostrophe inside text must be written twice: %s", (text, sql) => {
-  const fixed = text.replace(/(\w)'(?=\w)(?!')/g, "$1''");
+  ["SELECT 'O'Brien'", "'O''Brien'"],
+  ["SELECT 'it''s 5 o'clock'", "'it''s 5 o''clock'"],
+  ["SELECT 'x' AS a, 'O'Brien'", "'O''Brien'"],
+])("the hint for the query `%s` is to write the apostrophe twice: %s", (sql, fixed) => {
   expect(hintFor(sql)).toBe(`write an apostrophe inside text twice: \`${fixed}\``);
 });
 
 test.each("and as asc between collate desc else end from in is like or order then union when".split(" "))(
-  "a string before the keyword %s is not taken for text with an apostrophe",
+  "a string followed by the keyword `%s` is not mistaken for text with an apostrophe",
   (keyword) => {
     for (const word of [keyword, keyword.toUpperCase()])
       expect(hintFor(`SELECT 'a'${word} 'b') 'c'`)).not.toContain("apostrophe");
@@ -197,19 +204,19 @@ test.each("and as asc between collate desc else end from in is like or order the
 
 test.each([
   ["SELECT * FROM order-line-items", "write `order_line_items` instead of `order-line-items`"],
-  ["SELECT * FROM Sales-by-month", "write `Sales_by_month` instead of"],
+  ["SELECT * FROM Sales-by-month", "write `Sales_by_month` instead of `Sales-by-month`"],
   ["SELECT * FROM refunds", "did you mean `refunds_by_month` or `late_refunds`"],
   ["SELECT * FROM my_own_vew", "did you mean `my_own_view`?"],
   ["SELECT REMOVED_AT FROM orders", "removed ones are in `orders_removed`"],
   ["SELECT HOST_NAME FROM hosts", "`HOST_NAME` is now `host_label`"],
-  ["SELECT order_id FROM orders, roster", "`order_id` is a column of "],
+  ["SELECT order_id FROM orders, roster", "`order_id` is a column of"],
   ["SELECT nowhere FROM orders", "`brandapi tables orders` lists the columns"],
   ["SELECT fin FROM orders", "did you mean `financial_status`?"],
   ["SELECT id FROM orders GROUP BY 5", "`brandapi tables` lists the tables and views"],
   ["SELECT SKU FROM orders", "`SKU` is a column of `order_line_items`"],
   ["SELECT * FROM HOST", "did you mean `hosts` or `host_names` or `hosts_by_month`?"],
   ["SELECT customer_currency FROM orders", "did you mean `currency`?"],
-  ["SELECT host_name", "`host_name` is a column of "],
+  ["SELECT host_name", "`host_name` is a column of"],
   ["SELECT da FROM orders", "`brandapi tables orders` lists the columns"],
   ["SELECT foo_id FROM orders", "`brandapi tables orders` lists the columns"],
   [
@@ -220,12 +227,12 @@ test.each([
   ["SELECT 5 - - FROM orders", "check the SQL just before `FROM`"],
   ["SELECT 5 - * 3 AS a-b", "check the SQL just before `*`"],
   ["./my/q-1.SQL ", "use `brandapi query -f ./my/q-1.SQL`"],
-  ["~/q.sql", "use `brandapi query -f "],
+  ["~/q.sql", "use `brandapi query -f"],
   ["SELECT q.sql FROM", "finish the last clause"],
   [" sales_by_month ", "`SELECT * FROM sales_by_month LIMIT 10`"],
   ["SELECT id FROM orders WHERE id = 10th", "write text and dates in single quotes"],
   ["SELECT id FROM orders WHERE id = 10 20", "check the SQL just before `20`"],
-])("the hint for %s contains: %s", (sql, hint) => {
+])("the hint for the query `%s` contains: %s", (sql, hint) => {
   expect(hintFor(sql)).toContain(hint);
 });
 
@@ -233,7 +240,7 @@ test("a hint names at most three tables that contain a column", () => {
   expect(hintFor("SELECT host_id FROM changes")).toMatch(/^`host_id` is a column of `\w+`, `\w+`, `\w+`$/);
 });
 
-test("the hint for an unknown column with an alias only suggests the list of columns", () => {
+test("the hint for an unknown column after a table alias suggests only the list of columns", () => {
   expect(hintFor("SELECT o.xyz FROM orders AS o")).toBe("`brandapi tables orders` lists the columns");
 });
 
@@ -292,7 +299,7 @@ test.each([
   "SELECT id FROM orders WHERE total_amount > 2026-10",
   "SELECT 2026-10-01 AS day FROM orders",
   "SELECT id FROM orders WHERE order_date > '2026-10-01' AND total_amount = 2026-10-01",
-])("query does not warn about other text that looks like a date: %s", async (sql) => {
+])("query prints no warning about an unquoted date for: %s", async (sql) => {
   const { code, err } = await brandapi(["query", sql, "--db", mirror.path]);
   expect(code).toBe(0);
   expect(err).not.toContain("without quotes");
@@ -316,7 +323,7 @@ test.each([
   "strftime('%d/%m/%Y', order_date) = '01/10/2026'",
   "order_number = '01/10/2026'",
   "order_date > '2026'",
-])("query does not warn about the format of a date: %s", async (condition) => {
+])("query prints no warning about a date format for the condition: %s", async (condition) => {
   const sql = `SELECT id FROM orders WHERE ${condition}`;
   const { code, err } = await brandapi(["query", sql, "--db", mirror.path]);
   expect(code).toBe(0);
@@ -326,7 +333,7 @@ test.each([
 test.each([
   ["order_date > 2026-10-01", "write `'2026-10-01'`"],
   ["order_date > datetime('now', '-3 days')", "compare `datetime(order_date)`"],
-])("export --where warns about a date in the wrong format: %s", async (where, text) => {
+])("export warns about the wrong date comparison in --where: %s", async (where, text) => {
   const { code, err } = await brandapi(["export", "orders", "--csv", "--where", where, "--db", mirror.path]);
   expect(code).toBe(0);
   expect(err).toContain(text);

@@ -7,33 +7,35 @@ writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2), anOrder
 writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-3"] });
 
 test.each([
-  [false, 2, undefined],
-  [true, 2, 1],
-])(
-  "a list of tables contains helper views and removed records only on request: %s",
-  (all, orders, removed) => {
-    const tables = listTableDescriptions(mirror, { all });
-    const rowsOf = (name: string) => tables.find((table) => table.name === name)?.rows;
-    expect([rowsOf("orders"), rowsOf("orders_removed")]).toEqual([orders, removed]);
-    expect(tables.some(({ name }) => name === "order_figures")).toBe(all);
-    const views = tables.filter(({ kind }) => kind === "view");
-    expect(views.length).toBeGreaterThan(10);
-    for (const { rows } of views) expect(rows).toBeNull();
-    for (const { columns } of tables) expect(columns[0]?.rows_with_value).toBeUndefined();
-  },
-);
+  ["omits helper views and removed records by default", false, 2, undefined],
+  ["includes helper views and removed records if all tables are requested", true, 2, 1],
+])("a list of tables %s", (_, all, orders, removed) => {
+  const tables = listTableDescriptions(mirror, { all });
+  const rowsOf = (name: string) => tables.find((table) => table.name === name)?.rows;
+  expect([rowsOf("orders"), rowsOf("orders_removed")]).toEqual([orders, removed]);
+  expect(tables.some(({ name }) => name === "order_figures")).toBe(all);
+  const views = tables.filter(({ kind }) => kind === "view");
+  expect(views.length).toBeGreaterThan(10);
+  for (const { rows } of views) expect(rows).toBeNull();
+  for (const { columns } of tables) expect(columns[0]?.rows_with_value).toBeUndefined();
+});
 
 test.each([
-  ["orders", "table", 2, "currency", { type: "text", about: "ISO 4217 code", rows_with_value: 1 }],
-  ["orders", "table", 2, "is_cancelled", { type: "boolean", about: "0 or 1", rows_with_value: 2 }],
-  ["orders_net", "view", 2, "currency", { rows_with_value: 1 }],
-  ["changes", "table", 1, "kind", { type: "text", about: "", rows_with_value: 1 }],
-  ["roster", "table", null, "status", { rows_with_value: undefined }],
-])("the description of `%s` (a %s) contains its row count (%s) and the values in `%s`", (...row) => {
-  const [name, kind, rows, column, facts] = row;
+  ["table", "orders", 1, 2, "currency", { type: "text", about: "ISO 4217 code" }],
+  ["table", "orders", 2, 2, "is_cancelled", { type: "boolean", about: "0 or 1" }],
+  ["view", "orders_net", 1, 2, "currency", {}],
+  ["table", "changes", 1, 1, "kind", { type: "text", about: "" }],
+])("the description of the %s `%s` states that %d of %d rows have a value in `%s`", (...row) => {
+  const [kind, name, rows_with_value, rows, column, facts] = row;
   const description = readTableDescription(mirror, name);
   expect(description).toMatchObject({ name, kind, rows });
-  expect(description.columns.find((one) => one.name === column)).toMatchObject(facts);
+  expect(description.columns.find((one) => one.name === column)).toMatchObject({ rows_with_value, ...facts });
+});
+
+test("the description of a table that has never been read contains no row count and no number of values", () => {
+  const description = readTableDescription(mirror, "roster");
+  expect(description).toMatchObject({ name: "roster", kind: "table", rows: null });
+  expect(description.columns.find(({ name }) => name === "status")?.rows_with_value).toBeUndefined();
 });
 
 test.each([

@@ -16,7 +16,7 @@ function shapeOf(resource: Resource, table = resource.table) {
 
 const columnsOf = (...shape: Parameters<typeof shapeOf>) => shapeOf(...shape).columns.map(({ name }) => name);
 
-test("the main table comes first, followed by a table for each list", () => {
+test("the tables of a resource are its main table, followed by a table for each list in its records", () => {
   expect(listTableShapes(orders).map(({ name }) => name)).toEqual(["orders", "order_line_items"]);
   expect(listTableShapes(analyticsClicks).map(({ name }) => name)).toEqual([
     "analytics_clicks_periods",
@@ -49,7 +49,7 @@ test("the amounts of an order are formatted as money, but not its rates and coun
   ]);
 });
 
-test("a child table begins with the parent's key, followed by the position of items without an ID", () => {
+test("the first columns of a child table are the parent's key and, for items without an ID, the position in the list", () => {
   expect(columnsOf(orders, "order_line_items").slice(0, 3)).toEqual(["order_id", "position", "title"]);
   expect(columnsOf(analyticsClicks, "analytics_clicks").slice(0, 4)).toEqual([
     ...["period_start", "group_by", "host_id"],
@@ -63,7 +63,7 @@ test("a child table begins with the parent's key, followed by the position of it
   expect(shapeOf(orders, "order_line_items").indexes).toEqual([["order_id"]]);
 });
 
-test("undocumented fields become columns of products in recommendations and of gifts, codes, surveys and their results", () => {
+test("undocumented fields become columns only in the tables of recommended products, gifts, codes, surveys and their results", () => {
   const discovering = allResources.flatMap((resource) =>
     listTableShapes(resource).flatMap(({ name, discoversColumns }) => (discoversColumns ? name : [])),
   );
@@ -71,7 +71,7 @@ test("undocumented fields become columns of products in recommendations and of g
   expect(shapeOf(recommendations).discoversColumns).toBe(false);
 });
 
-test("JSON exports contain the records of main tables, except for monthly records, which do not contain their month", () => {
+test("JSON exports of main tables contain the raw records, except for monthly clicks, whose records lack the month", () => {
   expect(exportsRawRecords(shapeOf(orders))).toBe(true);
   expect(exportsRawRecords(shapeOf(analyticsHosts))).toBe(true);
   expect(exportsRawRecords(shapeOf(orders, "order_line_items"))).toBe(false);

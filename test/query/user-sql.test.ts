@@ -42,7 +42,7 @@ test.each([
   "EXPLAIN SELECT 1",
   "-- a comment\n/* another\ncomment */ SELECT 1",
   "WITH a AS (SELECT ') update' AS x) SELECT * FROM a",
-])("compileQuery accepts the reading statement %j", (sql) => {
+])("query accepts the read-only statement %j", (sql) => {
   expect(errorOf(sql)).toBe("no error");
 });
 
@@ -66,7 +66,7 @@ test.each([
   "ATTACH 'x.sqlite' AS x",
   "ATTACH (SELECT 'x.sqlite') AS x",
   "VACUUM",
-])("compileQuery rejects %j, even if its table does not exist", (sql) => {
+])("query rejects %j because the statement is not read-only", (sql) => {
   expect(errorOf(sql)).toMatch(/^`query` runs only read-only statements\. begin with SELECT or WITH/);
 });
 
@@ -74,7 +74,7 @@ test.each([
   ["PRAGMA table_info(orders)", "use `brandapi tables orders` instead"],
   ["pragma table_xinfo ( 'orders' )", "use `brandapi tables orders` instead"],
   ["PRAGMA table_list", "use `brandapi tables` instead"],
-])("the error for %s suggests the matching command", (sql, hint) => {
+])("the hint for the statement `%s` contains: %s", (sql, hint) => {
   expect(errorOf(sql)).toContain(hint);
 });
 
@@ -98,11 +98,11 @@ test.each([
   ['SELECT "EUR"', {}, "should this be a string literal in single-quotes. "],
   ["SELECT :id", {}, "The parameter `:id` has no value."],
   ["SELECT ?", {}, "use named parameters such as `:month`"],
-])("%s with the values %j is rejected", (sql, values, message) => {
+])("query rejects `%s` with the parameters %j: %s", (sql, values, message) => {
   expect(errorOf(sql, new Map(Object.entries(values)))).toContain(message);
 });
 
-test("an error of the database file is not reported as a mistake in the statement", async () => {
+test("if the file is not a database, query throws SQLite's error instead of reporting a mistake in the statement", async () => {
   const path = join(makeHome(), "damaged.sqlite");
   writeFileSync(path, "not a database".repeat(100));
   const damaged = { db: new Sqlite(path) } as unknown as Mirror;
@@ -111,19 +111,27 @@ test("an error of the database file is not reported as a mistake in the statemen
   );
 });
 
-test.each([
-  ...["ERROR", "TOOBIG", "NOMEM", "MISMATCH", "RANGE", "AUTH"].map((code) => [code, true] as const),
-  ...["CORRUPT", "BUSY", "IOERR_READ", "FULL"].map((code) => [code, false] as const),
-])("SQLITE_%s is a mistake in the statement: %s", (code, isMistake) => {
-  const error = Object.assign(new Error("SQLite failed"), { code: `SQLITE_${code}` });
-  expect(explainRuntimeError(error, "query") instanceof UsageError).toBe(isMistake);
-});
+const sqliteError = (code: string) => Object.assign(new Error("SQLite failed"), { code: `SQLITE_${code}` });
+
+test.each(["ERROR", "TOOBIG", "NOMEM", "MISMATCH", "RANGE", "AUTH"])(
+  "SQLITE_%s during a query is reported as a mistake in the statement",
+  (code) => {
+    expect(explainRuntimeError(sqliteError(code), "query")).toBeInstanceOf(UsageError);
+  },
+);
+
+test.each(["CORRUPT", "BUSY", "IOERR_READ", "FULL"])(
+  "SQLITE_%s during a query is not reported as a mistake in the statement",
+  (code) => {
+    expect(explainRuntimeError(sqliteError(code), "query")).not.toBeInstanceOf(UsageError);
+  },
+);
 
 test.each([
   ["query", "integer overflow", "check the query"],
   ["--where", "integer overflow", "check the condition"],
   ["query", "not authorized", "omit `load_extension`"],
-] as const)("an error in %s while rows are read, such as %j, has a hint", (culprit, message, hint) => {
+] as const)("if `%s` fails with %j while rows are read, the hint contains: %s", (culprit, message, hint) => {
   const error = Object.assign(new Error(message), { code: "SQLITE_ERROR" });
   expect(explainRuntimeError(error, culprit)).toMatchObject({
     message: `SQLite stopped at \`${culprit}\`: ${message}.`,
@@ -131,12 +139,12 @@ test.each([
   });
 });
 
-test("a query explains an error that occurs while rows are being read", () => {
+test("a query that fails while rows are read reports the error of SQLite", () => {
   expect(() => resultOf("SELECT json(id) FROM orders")).toThrow("SQLite stopped at `query`: malformed JSON");
 });
 
 test.each(["id = 'order-1'", "1 -- a comment", "id IN (SELECT host_id FROM roster)", "1 OR 1"])(
-  "checkCondition accepts the condition %j",
+  "--where accepts the condition %j",
   (condition) => {
     expect(() => checkCondition(mirror, describeTable(mirror, "orders"), condition)).not.toThrow();
   },
@@ -148,11 +156,11 @@ test.each([
   ["1 ORDER BY id", "syntax error"],
   ["color = 1", "`--where` is not a valid SQL condition: no such column: color."],
   ["id = :id", "`--where` is not a valid SQL condition: "],
-])("checkCondition rejects the condition %j", (condition, message) => {
+])("--where rejects the condition %j", (condition, message) => {
   expect(() => checkCondition(mirror, describeTable(mirror, "orders"), condition)).toThrow(message);
 });
 
-test("the columns of a query result have unique names, and amounts are marked", () => {
+test("the columns of a query result have unique names, and columns with amounts are marked", () => {
   const { columns } = resultOf(
     "SELECT id, 1 AS ID, total_amount AS x, commission_rate, sum(1) AS net_amount, 2 AS id FROM orders",
   );
@@ -176,7 +184,10 @@ test.each([
   [1, 1],
   [2, 2],
   [3, 2],
-  [undefined, 2],
-])("a query result with the limit %s has %d rows", (limit, count) => {
+])("with the limit %d, a query that finds 2 rows returns %d rows", (limit, count) => {
   expect(resultOf("SELECT id FROM orders", new Map(), limit).rows).toHaveLength(count);
+});
+
+test("without a limit, a query returns all rows", () => {
+  expect(resultOf("SELECT id FROM orders").rows).toHaveLength(2);
 });
