@@ -51,7 +51,7 @@ test.each([
   expect(isBackupName(name, "/data/acme.sqlite")).toBe(expected === "is");
 });
 
-test("a copy is private, needs no log, and contains the records from the start of the copying", async () => {
+test("a copy of a mirror is private, needs no log, and contains the records from the start of the copying", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
   const copy = join(makeHome(), "copy.sqlite");
@@ -66,7 +66,7 @@ test("a copy is private, needs no log, and contains the records from the start o
   db.close();
 });
 
-test("a copy fails if the mirror is empty or damaged, and does not replace a file", async () => {
+test("copying a mirror fails if the mirror is empty or damaged, and does not replace a file", async () => {
   const path = await mirrorOfOrders();
   const home = makeHome();
   const [empty, used] = [join(home, "empty.sqlite"), join(home, "used.sqlite")];
@@ -91,10 +91,20 @@ test("a copy fails if the mirror is empty or damaged, and does not replace a fil
 const failure = (code: string) => Object.assign(new Error("reason"), { code });
 
 test.each([
-  ["SQLITE_CORRUPT_INDEX", MirrorUnusable, /mirror cannot be copied \(reason\): from.sqlite/],
-  ["SQLITE_FULL", ConfigurationError, /copy to the folder \/copies: reason/],
-  ["SQLITE_IOERR_WRITE", ConfigurationError, /copy to the folder \/copies: reason/],
-])("a copy that fails with %s explains the problem", (code, type, message) => {
+  [
+    "SQLITE_CORRUPT_INDEX",
+    "says that the mirror cannot be copied",
+    MirrorUnusable,
+    /mirror cannot be copied \(reason\): from.sqlite/,
+  ],
+  ["SQLITE_FULL", "names the folder of the copy", ConfigurationError, /copy to the folder \/copies: reason/],
+  [
+    "SQLITE_IOERR_WRITE",
+    "names the folder of the copy",
+    ConfigurationError,
+    /copy to the folder \/copies: reason/,
+  ],
+])("if copying a mirror fails with %s, the error %s", (code, _, type, message) => {
   for (const error of [failure(code), new Error("wrapped", { cause: failure(code) })]) {
     const explained = explainCopyError(error, "from.sqlite", "/copies");
     expect(explained).toBeInstanceOf(type);
@@ -102,7 +112,7 @@ test.each([
   }
 });
 
-test("a copy that fails for a different reason reports the original error", () => {
+test("if copying a mirror fails for a different reason, the error is unchanged", () => {
   for (const error of [failure("SQLITE_BUSY"), new Error("enough")])
     expect(explainCopyError(error, "from.sqlite", "/copies")).toBe(error);
 });

@@ -17,7 +17,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, old, new, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("each removal and each return of a record has its own interval and its own version", async () => {
+test("each removal and each return of a record has its own change interval and its own version", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(1));
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(2));
@@ -63,7 +63,7 @@ test("a value cannot have been last seen before it was first read", async () => 
   ]);
 });
 
-test("if a removed record returns as a faulty record, the interval starts when the API last returned it", async () => {
+test("if a removed record returns as a faulty record, the change interval starts when the API last returned it", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(1));
   writeRead(mirror, "orders", [], { ...allDates(2), remove: ["o1"] });

@@ -56,15 +56,15 @@ function countOneByOne(
 }
 
 test.each([
-  ["all records", never],
-  ["all records up to a day", { ...never, to: first + 6 * day }],
-  ["all records, starting with the oldest", { ...never, from: first }],
+  ["all dates", never],
+  ["all dates up to a day", { ...never, to: first + 6 * day }],
+  ["all dates from the oldest record on", { ...never, from: first }],
   ["a range that starts before the oldest record", { from: first - day, to: first + 3 * day }],
   ["a range with older records before it", { from: first + 2 * day, to: first + 5 * day }],
-  ["all records except those on the oldest day", { ...never, from: first + 1 }],
+  ["all dates after the oldest record", { ...never, from: first + 1 }],
   ["a range before all records", { ...never, to: first - 1 }],
   ["a range after all records", { ...never, from: first + 99 * day }],
-])("countCurrent counts the current records in a range: %s", async (_, range) => {
+])("countCurrent counts the current records in %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
     expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(

@@ -45,10 +45,10 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
 });
 
 test.each([
-  ["a date at midnight", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
-  ["a date without seconds", "2026-11-05T10:30:00Z", "2026-11-05T10:30:59.999Z"],
-  ["a date with seconds", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.999Z"],
-])("%s was last read when the earliest read of its possible dates was sent", (_, date, last) => {
+  ["a date at midnight (any time of that day)", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
+  ["a date without seconds (any time of that minute)", "2026-11-05T10:30:00Z", "2026-11-05T10:30:59.999Z"],
+  ["a date with seconds (any time of that second)", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.999Z"],
+])("%s counts as last read at the earliest read of its possible times", (_, date, last) => {
   const [from, to] = [Date.parse(date), Date.parse(last)];
   const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
   const newer = { from, to: to - 1, readAt: late, runId: 2 };
@@ -87,7 +87,7 @@ test("a date belongs to the last read that contains it, whether or not the read 
   });
 });
 
-test("coverage and faulty slices are replaced when they are stored, and a range without a start stays open", async () => {
+test("storing covered and faulty date ranges replaces the stored ones, and keeps a range without a start open", async () => {
   const mirror = await makeMirror();
   const open = { from: Number.NEGATIVE_INFINITY, to: 999, readAt: 5_000, runId: 1 };
   const [covered, slice] = [
@@ -104,7 +104,7 @@ test("coverage and faulty slices are replaced when they are stored, and a range 
   expect(readFaultySlices(mirror, "orders")).toEqual([slice]);
 });
 
-test("only runs whose counts agreed, or that compare none, confirm the dates that they covered", async () => {
+test("only runs whose counts agreed, or that compare no counts, confirm the dates that they covered", async () => {
   const mirror = await makeMirror();
   const runs = [
     { outcome: "done", differing: 0 },
@@ -127,7 +127,7 @@ test("only runs whose counts agreed, or that compare none, confirm the dates tha
   expect(confirmed).toEqual([runs[0], runs[1], runs[3]]);
 });
 
-test("a run stores a copy of the coverage without the boundaries between runs, and replaces its previous copy", async () => {
+test("a run stores the covered dates of all runs as merged ranges, which replace the ranges that it stored before", async () => {
   const mirror = await makeMirror();
   const first = { from: Number.NEGATIVE_INFINITY, to: 999, readAt: 0, runId: 1 };
   const second = { from: 1_000, to: 1_999, readAt: 0, runId: 2 };

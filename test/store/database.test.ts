@@ -49,7 +49,7 @@ test("a value in mirror_info can be written, replaced and deleted, and must be v
   expect([readInfo(mirror, "brand_id"), readInfo(mirror, "omit")]).toEqual([null, null]);
 });
 
-test("the same statement can return a value, a row or all rows", async () => {
+test("the same SQL statement can return a value, a row or all rows", async () => {
   const mirror = await makeMirror();
   const sql = "SELECT value FROM json_each('[1,2]')";
   expect([mirror.selectValue(sql), mirror.selectRow(sql)]).toEqual([1, { value: 1 }]);
@@ -59,7 +59,7 @@ test("the same statement can return a value, a row or all rows", async () => {
   ]);
 });
 
-test("a transaction blocks other writers from its start, and is committed only once its work has ended", async () => {
+test("a transaction blocks other writers from its start, and is committed only after its callback has ended", async () => {
   const mirror = await makeMirror();
   const other = new Sqlite(mirror.path, { timeout: 0 });
   const write = () => other.exec("INSERT INTO mirror_info VALUES ('other', '1')");
@@ -79,7 +79,7 @@ test("a transaction blocks other writers from its start, and is committed only o
   other.close();
 });
 
-test("a read transaction does not see later writes, and ends with its work", async () => {
+test("a read transaction does not see later writes, and ends with its callback", async () => {
   const path = await mirrorOfOrders(1);
   const [reader, writer] = [await connect(path, { readonly: true }), await openMirror(path)];
   const count = () => reader.selectValue("SELECT count(*) FROM orders");
@@ -96,7 +96,7 @@ test("a read transaction does not see later writes, and ends with its work", asy
   closeMirror(writer);
 });
 
-test("withMirror closes the mirror after its work has ended", async () => {
+test("withMirror closes the mirror after its callback has ended", async () => {
   const path = await mirrorOfOrders(2);
   const opened = await withMirror(connect(path), async (mirror) => {
     await Promise.resolve();
@@ -106,7 +106,7 @@ test("withMirror closes the mirror after its work has ended", async () => {
   expect(opened.db.open).toBe(false);
 });
 
-test("a missing file cannot be connected to", async () => {
+test("connecting to a missing file fails", async () => {
   await expect(connect(join(makeHome(), "absent.sqlite"))).rejects.toThrow("cannot be opened");
 });
 

@@ -122,7 +122,7 @@ test("a field that the list has returned only once is removed, even if the detai
   expect(present(mirror)).toMatchObject([{ value: listed, isOutdated: true }]);
 });
 
-test("only current records are read, in the order in which they were first written, and optionally those with a key suffix", async () => {
+test("removed records are not read, and current records can be selected by the end of their key", async () => {
   const mirror = await makeMirror();
   writeRecords(
     mirror,

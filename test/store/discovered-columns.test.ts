@@ -16,27 +16,31 @@ const giftColumns = (mirror: Mirror) =>
 const long = "n".repeat(70);
 
 test.each<[string, JsonObject, string[]]>([
-  ["letters, digits and underscores unchanged", { Abc_1: 1 }, ["Abc_1"]],
-  ["other characters as underscores", { "a-b c": 1, é: 1 }, ["a_b_c", "_"]],
-  ["a leading digit after an underscore", { "2x": 1 }, ["_2x"]],
-  ["at most 63 characters", { [long]: 1, [`${long}2`]: 2 }, [long.slice(0, 63), `${long.slice(0, 61)}_2`]],
+  ["keeps letters, digits and underscores", { Abc_1: 1 }, ["Abc_1"]],
+  ["replaces other characters with underscores", { "a-b c": 1, é: 1 }, ["a_b_c", "_"]],
+  ["has an underscore before a leading digit", { "2x": 1 }, ["_2x"]],
   [
-    "a suffix if another field has the same name",
+    "has at most 63 characters",
+    { [long]: 1, [`${long}2`]: 2 },
+    [long.slice(0, 63), `${long.slice(0, 61)}_2`],
+  ],
+  [
+    "has a suffix if another field has the same name",
     { "a b": 1, a_b: 2, A_B: 3, C: 4, c: 5 },
     ["a_b", "a_b_2", "A_B_3", "C", "c_2"],
   ],
   [
-    "a suffix if the mirror adds a column with that name",
+    "has a suffix if the mirror adds a column with that name",
     { row_id: 1, Synced_at: 2 },
     ["row_id_2", "Synced_at_2"],
   ],
   [
-    "a suffix if SQLite treats the name as a literal",
+    "has a suffix if SQLite treats the name as a literal",
     { true: 1, False: 1, null: 1, current_date: 1, current_time: 1, current_timestamp: 1 },
     ["true_2", "False_2", "null_2", "current_date_2", "current_time_2", "current_timestamp_2"],
   ],
-  ["the names of up to two enclosing objects", { a: { b: { c: 1, d: { e: 1 } } } }, ["a_b_c"]],
-])("the name of a discovered column has %s", async (_, record, names) => {
+  ["includes the names of up to two enclosing objects", { a: { b: { c: 1, d: { e: 1 } } } }, ["a_b_c"]],
+])("the name of a discovered column %s", async (_, record, names) => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", ...record }]);
   expect(giftColumns(mirror)).toEqual(["id", ...names]);
@@ -55,20 +59,20 @@ test("each value is stored in the column of its own field, even if the fields fi
 });
 
 test.each([
-  ["null", { field: null }],
-  ["a list", { field: ["a"] }],
-  ["a name with a quotation mark", { 'fie"ld': 1 }],
-  ["a name with a backslash", { "fie\\ld": 1 }],
-  ["a name with a control character", { "fie\u001fld": 1 }],
-  ["a name with a lone surrogate", { "fie\ud800ld": 1 }],
-  ["an object with such a name", { a: { 'fie"ld': 1 } }],
-])("%s does not get a column", async (_, record) => {
+  ["whose value is null", { field: null }],
+  ["whose value is a list", { field: ["a"] }],
+  ["whose name contains a quotation mark", { 'fie"ld': 1 }],
+  ["whose name contains a backslash", { "fie\\ld": 1 }],
+  ["whose name contains a control character", { "fie\u001fld": 1 }],
+  ["whose name contains a lone surrogate", { "fie\ud800ld": 1 }],
+  ["in an object whose name contains a quotation mark", { a: { 'fie"ld': 1 } }],
+])("a field %s does not get a column", async (_, record) => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", ...record }]);
   expect(giftColumns(mirror)).toEqual(["id"]);
 });
 
-test("renamed columns are announced one by one, and fields without a column only once", async () => {
+test("each renamed column is announced separately, and fields without a column are announced only once", async () => {
   const mirror = await makeMirror();
   const deep = { a: { b: { c: { d: 1 } } } };
   expect(write(mirror, gifts, [{ id: 1, plain: 1, "x y": 1, "x-y": 2 }])).toEqual([
@@ -84,7 +88,7 @@ test("renamed columns are announced one by one, and fields without a column only
   expect(write(mirror, gifts, [{ id: 4, "x y": 3, ...deep }])).toEqual([]);
 });
 
-test("an object in place of a scalar has no column", async () => {
+test("a field that becomes nested too deeply for a column is announced, even if it had a column as a scalar", async () => {
   const mirror = await makeMirror();
   expect(write(mirror, gifts, [{ id: 1, a: { b: { c: true } } }])).toEqual([]);
   expect(write(mirror, gifts, [{ id: 2, a: { b: { c: { d: 1 } } } }])).toEqual([
@@ -93,15 +97,23 @@ test("an object in place of a scalar has no column", async () => {
 });
 
 test.each<[string, JsonObject, object]>([
-  ["has no second column for it", { survey_id: 17 }, { survey_id: "17" }],
-  ["has a column for the string `undefined`", { note: "undefined" }, { survey_id: "17", note: "undefined" }],
-  ["has a second column for a different value", { survey_id: "18" }, { survey_id: "17", survey_id_2: "18" }],
+  ["that repeats a request parameter gets no second column", { survey_id: 17 }, { survey_id: "17" }],
   [
-    "has a column for a field in an object of that name",
+    "with the string `undefined` gets a column",
+    { note: "undefined" },
+    { survey_id: "17", note: "undefined" },
+  ],
+  [
+    "that differs from the request parameter of the same name gets a second column",
+    { survey_id: "18" },
+    { survey_id: "17", survey_id_2: "18" },
+  ],
+  [
+    "in an object with the name of a request parameter gets a column",
     { survey_id: { id: "17" } },
     { survey_id: "17", survey_id_id: "17" },
   ],
-])("a record that repeats a request parameter %s", async (_, record, expected) => {
+])("a field %s", async (_, record, expected) => {
   const mirror = await makeMirror();
   write(mirror, surveyResults, [{ id: 1, ...record }], { context: { survey_id: "17" } });
   const select = "SELECT * FROM survey_results";
@@ -111,27 +123,24 @@ test.each<[string, JsonObject, object]>([
 });
 
 test.each([
-  ["only booleans", [true, false], "boolean"],
-  ["strings and numbers", ["a", 1], "text"],
-  ["booleans and numbers", [true, 1], "json"],
-  ["strings and later booleans", ["a", true, "b"], "json"],
-])(
-  "the type of a discovered column with %s is that of the first value, or else json",
-  async (_, values, type) => {
-    const mirror = await makeMirror();
-    write(
-      mirror,
-      gifts,
-      values.map((value, id) => ({ id, value, other: 1 })),
-    );
-    expect(
-      rows(mirror, "SELECT name, type FROM discovered_columns WHERE name <> 'id' ORDER BY position"),
-    ).toEqual([
-      { name: "value", type },
-      { name: "other", type: "number" },
-    ]);
-  },
-);
+  ["only booleans", "boolean", [true, false]],
+  ["strings and numbers", "text", ["a", 1]],
+  ["booleans and numbers", "json", [true, 1]],
+  ["strings and later booleans", "json", ["a", true, "b"]],
+])("a discovered column with %s has the type %s", async (_, type, values) => {
+  const mirror = await makeMirror();
+  write(
+    mirror,
+    gifts,
+    values.map((value, id) => ({ id, value, other: 1 })),
+  );
+  expect(
+    rows(mirror, "SELECT name, type FROM discovered_columns WHERE name <> 'id' ORDER BY position"),
+  ).toEqual([
+    { name: "value", type },
+    { name: "other", type: "number" },
+  ]);
+});
 
 test("a declared column keeps its type, even if a record contains a boolean", async () => {
   const mirror = await makeMirror();
@@ -150,7 +159,7 @@ test("a declared column keeps its type, even if a record contains a boolean", as
   ]);
 });
 
-test("a column that a user has added to a table is used for a field with that name", async () => {
+test("a field is stored in the column that a user has added to the table under the same name", async () => {
   const mirror = await makeMirror();
   mirror.db.exec("ALTER TABLE gifts ADD COLUMN Color; ALTER TABLE gifts ADD COLUMN size");
   write(mirror, gifts, [{ color: "red", Size: 4 }]);

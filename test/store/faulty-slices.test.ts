@@ -21,7 +21,7 @@ async function withUndatedOrder() {
   return { state, apply };
 }
 
-test("if a partially read slice replaces other slices, their undated records are assigned to the new slice", async () => {
+test("if a partial read replaces faulty date ranges, the undated records of those ranges are assigned to the new range", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, isComplete: false, faulty });
   expect(state.faultySlices()).toEqual([
@@ -30,14 +30,14 @@ test("if a partially read slice replaces other slices, their undated records are
   expect(state.missing.all()).toEqual([]);
 });
 
-test("an undated record is marked as missing if a complete slice without the record replaces its slice", async () => {
+test("an undated record is marked as missing if a complete read of its faulty date range does not return it", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, faulty });
   expect(state.faultyIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, date: null }]);
 });
 
-test("an undated record is not marked as missing if a complete slice contains it", async () => {
+test("an undated record is not marked as missing if a complete read of its faulty date range returns it", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, ids: [1], faulty });
   expect(state.missing.all()).toEqual([]);

@@ -50,13 +50,13 @@ test.each<[string, JsonObject]>([
   ["a record without a host", { host: null }],
   ["a host without an ID", { host: { username: "ada" } }],
   ["a host whose ID is not a string", { host: { id: 5, username: "ada" } }],
-])("no name is stored for %s", async (_, fields) => {
+])("no host name is stored for %s", async (_, fields) => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", fields)]);
   expect(namesOf(mirror)).toEqual([]);
 });
 
-test("display names are ignored if last names are omitted", async () => {
+test("a host's display name is not stored if last names are omitted", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => writeJsonInfo(mirror, "omit", ["last_name"]));
   write(mirror, content, [
@@ -65,7 +65,7 @@ test("display names are ignored if last names are omitted", async () => {
   expect(namesOf(mirror)).toEqual(["01 ada null"]);
 });
 
-test("a name is stored for each change, from the first record of a response, and is kept if a record lacks it", async () => {
+test("each change of a host's name is stored, from the first record of a response, but not if a record lacks the name", async () => {
   const mirror = await makeMirror();
   const send = (day: number, ...hosts: Json[]) =>
     write(
@@ -90,7 +90,7 @@ test("a name is stored for each change, from the first record of a response, and
   expect(namesOf(mirror)).toEqual([...expected, "08 ada Ada Next"]);
 });
 
-test("rebuilt names include those in earlier versions, sorted by the time at which they were read", async () => {
+test("rebuilt host names include those in earlier versions of records, sorted by the time at which they were read", async () => {
   const mirror = await makeMirror();
   const send = (day: number, key: string, last: string) =>
     writeRead(mirror, "orders", [order(key, { host: ada(last) })], { at: at(day) });
@@ -107,7 +107,7 @@ test("rebuilt names include those in earlier versions, sorted by the time at whi
   expect(namesOf(mirror)).toEqual(before);
 });
 
-test("opening a mirror rebuilds the names only if they were derived by different rules", async () => {
+test("opening a mirror rebuilds the host names only if they were derived by different rules", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { host: ada("Lace") })]);
   mirror.db.exec("UPDATE host_names SET name = 'wrong'");

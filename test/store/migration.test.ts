@@ -254,7 +254,7 @@ test("a mirror with schema version 4 keeps the contents of renamed tables and co
   expect((await brand.run("verify")).code).toBe(0);
 });
 
-test("a failed command that was recorded before the migration replaces the one in the older mirror", async () => {
+test("status reports the rejected key of a sync that failed before it could migrate an older mirror", async () => {
   const brand = makeBrand();
   await brand.run("sync");
   downgradeToVersion4(brand);

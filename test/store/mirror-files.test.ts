@@ -24,9 +24,9 @@ import { mirrorOfOrders } from "../support/mirror.js";
 import { Sqlite } from "../support/sqlite.js";
 
 test.each([
-  ["a folder with a mirror", ["notes.txt", "acme.sqlite"], /--db .*\/acme\.sqlite/],
-  ["a folder without a mirror", ["notes.txt"], /--db .*\/mirror\.sqlite/],
-])("the hint for %s suggests a file in it", (_, names, hint) => {
+  ["contains a mirror, the hint suggests that file", ["notes.txt", "acme.sqlite"], /--db .*\/acme\.sqlite/],
+  ["contains no mirror, the hint suggests mirror.sqlite in it", ["notes.txt"], /--db .*\/mirror\.sqlite/],
+])("if the path of a mirror is a folder that %s", (_, names, hint) => {
   const folder = makeHome();
   for (const name of names) writeFileSync(join(folder, name), "");
   expect(() => checkMirrorPath(folder)).toThrow(
@@ -34,12 +34,12 @@ test.each([
   );
 });
 
-test("the hint for a device asks for a file", () => {
+test("if the path of a mirror is a device, the hint asks for a file", () => {
   const hint = "choose a file with `--db`";
   expect(() => checkMirrorPath("/dev/null")).toThrow(expect.objectContaining({ hint }));
 });
 
-test("the log files of a mirror are moved, but not its lock", () => {
+test("moving the log files of a mirror leaves its lock file in place", () => {
   const path = join(makeHome(), "mirror.sqlite");
   for (const file of mirrorFiles(path)) writeFileSync(file, "");
   moveLogFiles(path, `${path}-old`);
@@ -48,7 +48,7 @@ test("the log files of a mirror are moved, but not its lock", () => {
   expect(mirrorFiles(`${path}-old`).filter((file) => existsSync(file))).toEqual(moved);
 });
 
-test("a mirror in memory is not replaced by a file that appears at its path", () => {
+test("a mirror in memory does not count as replaced if a file appears at its path, unlike a mirror in a different file", () => {
   const path = join(makeHome(), "mirror.sqlite");
   writeFileSync(path, "");
   expect(() => checkNotReplaced({ fileId: null, path })).not.toThrow();

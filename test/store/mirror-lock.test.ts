@@ -29,14 +29,14 @@ const progress: StoredProgress = {
   at: started_at,
 };
 
-test.each<[string, Partial<StoredProgress> | null, string]>([
-  ["of several resources", {}, "sync of orders, 2 of 3, 1 request, about 5 to go"],
-  ["of a single resource", { position: 1, of: 1 }, "sync of orders, 1 request, about 5 to go"],
-  ["without a resource", { resource: null, of: 1 }, "sync, 1 request, about 5 to go"],
-  ["that needs no more requests", { requests_left: 0 }, "sync of orders, 2 of 3, 1 request"],
-  ["of unknown length", { requests: 2, requests_left: null }, "sync of orders, 2 of 3, 2 requests"],
-  ["that has stored no progress", null, "nothing read yet"],
-])("a command %s is described with its progress", (_, fields, text) => {
+test.each<[string, string, Partial<StoredProgress> | null]>([
+  ["of several resources", "sync of orders, 2 of 3, 1 request, about 5 to go", {}],
+  ["of a single resource", "sync of orders, 1 request, about 5 to go", { position: 1, of: 1 }],
+  ["without a resource", "sync, 1 request, about 5 to go", { resource: null, of: 1 }],
+  ["that needs no more requests", "sync of orders, 2 of 3, 1 request", { requests_left: 0 }],
+  ["of unknown length", "sync of orders, 2 of 3, 2 requests", { requests: 2, requests_left: null }],
+  ["that has stored no progress", "nothing read yet", null],
+])("the progress of a running command %s is described as: %s", (_, text, fields) => {
   const command = { started_at, progress: fields && { ...progress, ...fields } };
   expect(describeRunningCommand(command, start + 120_000)).toBe(
     `since 2026-11-20 05:00 UTC, 2m ago (${text})`,
@@ -90,7 +90,7 @@ test("a folder in place of the lock file is reported, and is not a running comma
   expect(await findRunningCommand(path)).toBeNull();
 });
 
-test("a lock that is only being tested is reported without the run that holds it", async () => {
+test("if another process only tests the lock, the error says that another run uses the mirror, without naming the run", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   (await lockMirror(path, { wait: false, clock, signal })).release();
   const tester = new Sqlite(`${path}-lock`).exec("BEGIN; SELECT * FROM sqlite_master");

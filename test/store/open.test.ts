@@ -154,7 +154,7 @@ function empty(path: string, pragma: string) {
   db.close();
 }
 
-test("a mirror that does not exist is not created for reading, and is empty for a plan", async () => {
+test("opening a missing mirror for reading fails without creating it, and a dry run uses an empty mirror instead", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const openings = [openMirrorOrEmpty, openMirrorForPlan];
   await expect(openMirrorForReading(path)).rejects.toThrow("No mirror yet");
@@ -173,7 +173,7 @@ test("a mirror that does not exist is not created for reading, and is empty for 
   expect(mirrorExists(path)).toBe(true);
 });
 
-test("openMirrorForPlan rebuilds outdated tables only in a copy, and opens an up-to-date mirror directly", async () => {
+test("a dry run rebuilds outdated tables only in a copy of the mirror, and opens an up-to-date mirror directly", async () => {
   const { db, path } = await makeMirror();
   const current = await openMirrorForPlan(path);
   expect(current.hasFile).toBe(true);

@@ -20,17 +20,14 @@ test.each<[string, OwnerBrand | null, OwnerBrand | undefined]>([
   expect(() => checkOwner(owner, acme, expected)).not.toThrow();
 });
 
-test.each<[string, OwnerBrand | null, OwnerBrand | undefined]>([
-  ["mirror", other, undefined],
-  ["mirror", other, acme],
-  ["profile", null, other],
-])(
-  "a key is rejected if the %s belongs to another brand, even one with the same name",
-  (what, owner, expected) => {
-    const message = `The ${what} belongs to another brand, Acme (b), but the key belongs to Acme (a).`;
-    expect(() => checkOwner(owner, acme, expected)).toThrow(message);
-  },
-);
+test.each<[string, string, OwnerBrand | null, OwnerBrand | undefined]>([
+  ["the mirror belongs to another brand with the same name", "mirror", other, undefined],
+  ["the mirror belongs to another brand, and only the profile to the key's brand", "mirror", other, acme],
+  ["the mirror has no brand, and the profile belongs to another brand", "profile", null, other],
+])("a key is rejected if %s", (_, what, owner, expected) => {
+  const message = `The ${what} belongs to another brand, Acme (b), but the key belongs to Acme (a).`;
+  expect(() => checkOwner(owner, acme, expected)).toThrow(message);
+});
 
 test("a mirror's owner has the brand's ID as its name if no name is stored", async () => {
   const mirror = await makeMirror();

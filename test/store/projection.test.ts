@@ -95,7 +95,7 @@ test.each<[string, string, Resource, (value: Json, n: number) => Json, [Json, un
     ],
   ],
 ])(
-  "the column %s.%s contains values of its type, and others are reported",
+  "the column %s.%s stores values that fit its type, and others are reported as unexpected",
   async (table, column, resource, create, cases) => {
     const mirror = await makeMirror();
     write(
@@ -110,9 +110,10 @@ test.each<[string, string, Resource, (value: Json, n: number) => Json, [Json, un
   },
 );
 
-test.each<[string, Json, object[], string[]]>([
+test.each<[string, string, Json, object[], string[]]>([
   [
-    "list",
+    "a list of two objects",
+    "child rows with the positions 0 and 1",
     [{ sku: "a" }, { sku: "b" }],
     [
       { position: 0, sku: "a" },
@@ -121,7 +122,8 @@ test.each<[string, Json, object[], string[]]>([
     [],
   ],
   [
-    "list with other items",
+    "a list with a string, an object, null and an object",
+    "child rows with the positions 1 and 3",
     ["x", { sku: "a" }, null, { sku: "b" }],
     [
       { position: 1, sku: "a" },
@@ -129,24 +131,21 @@ test.each<[string, Json, object[], string[]]>([
     ],
     ["not an object"],
   ],
-  ["string in place of a list", "x", [], ["string"]],
-  ["number in place of a list", 0, [], ["number"]],
-  ["object in place of a list", { sku: "a" }, [], ["object"]],
-  ["null", null, [], []],
-])(
-  "the rows of a child table have the positions of the objects in a list: %s",
-  async (_, items, expected, found) => {
-    const mirror = await makeMirror();
-    write(mirror, orders, [order("o1", { line_items: items })]);
-    const select =
-      "SELECT position, sku, order_id, record_id FROM order_line_items JOIN orders ON id = order_id";
-    const added = { order_id: "o1", record_id: 1 };
-    expect(rows(mirror, select)).toEqual(expected.map((row) => ({ ...row, ...added })));
-    const rowIds = mirror.selectValues("SELECT row_id FROM order_line_items");
-    expect(rowIds).toEqual(expected.map((row) => 2 ** 20 + (row as { position: number }).position));
-    expect(readUnexpectedColumns(mirror, "orders").map((column) => column.found)).toEqual(found);
-  },
-);
+  ["a string in place of a list", "no child rows", "x", [], ["string"]],
+  ["a number in place of a list", "no child rows", 0, [], ["number"]],
+  ["an object in place of a list", "no child rows", { sku: "a" }, [], ["object"]],
+  ["null in place of a list", "no child rows", null, [], []],
+])("%s creates %s", async (_list, _rows, items, expected, found) => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1", { line_items: items })]);
+  const select =
+    "SELECT position, sku, order_id, record_id FROM order_line_items JOIN orders ON id = order_id";
+  const added = { order_id: "o1", record_id: 1 };
+  expect(rows(mirror, select)).toEqual(expected.map((row) => ({ ...row, ...added })));
+  const rowIds = mirror.selectValues("SELECT row_id FROM order_line_items");
+  expect(rowIds).toEqual(expected.map((row) => 2 ** 20 + (row as { position: number }).position));
+  expect(readUnexpectedColumns(mirror, "orders").map((column) => column.found)).toEqual(found);
+});
 
 test("a changed record replaces its child rows, even if it has fewer of them, and leaves those of other records", async () => {
   const mirror = await makeMirror();
@@ -171,13 +170,13 @@ test("request parameters fill the columns of a record and of its child rows", as
 });
 
 test.each([
-  ["2026-10-01T01:30:00+02:00", "2026-09-30", "2026-09", "2026-09-30 23:30:00"],
-  ["2026-10-01", "2026-10-01", "2026-10", "2026-10-01 00:00:00"],
-  ["soon", null, null, null],
-  [null, null, null, null],
+  ["`2026-09-30 23:30:00`", "2026-10-01T01:30:00+02:00", "2026-09-30", "2026-09", "2026-09-30 23:30:00"],
+  ["`2026-10-01 00:00:00`", "2026-10-01", "2026-10-01", "2026-10", "2026-10-01 00:00:00"],
+  ["null", "soon", null, null, null],
+  ["null", null, null, null, null],
 ])(
-  "the columns day, month and order_date_utc contain the UTC time of the date %s",
-  async (date, ...expected) => {
+  "the columns order_date_utc, day and month contain %s for the order date %j",
+  async (_, date, ...expected) => {
     const mirror = await makeMirror();
     write(mirror, orders, [order("o1", { order_date: date })]);
     const [row] = rows<object>(mirror, "SELECT day, month, order_date_utc FROM orders");

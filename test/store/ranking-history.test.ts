@@ -14,7 +14,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("for each day, the ranking history has a row for every host whose totals changed, with null totals for hosts that left the ranking", async () => {
+test("each day of the ranking history has a row for each host with changed totals, and null totals for hosts that left", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) =>
     mirror.transaction(() => saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking));
@@ -51,32 +51,39 @@ test("the ranking history converts totals that the API sends as strings to numbe
   ]);
 });
 
-test("without a history, an unchanged record gets the time of its newest read", async () => {
+test("an unchanged row of the host ranking gets the time of its newest read, because its versions are not stored", async () => {
   const mirror = await makeMirror();
   for (const day of ["2026-11-01", "2026-11-02"])
     write(mirror, analyticsHosts, [row("a", 5)], { readAt: Date.parse(day) });
   expect(mirror.selectValues("SELECT synced_at FROM analytics_hosts")).toEqual(["2026-11-02T00:00:00.000Z"]);
 });
 
-test.each<["forgotten" | "omit", string, (string | null)[]]>([
-  ["forgotten", "a", [null, "b!"]],
-  ["omit", "analytics-hosts:host.username", [null, null]],
-  ["omit", "roster:host.username", ["a!", "b!"]],
-])(
-  "the ranking history omits the names of forgotten hosts and omitted names: %s %s",
-  async (list, item, names) => {
-    const mirror = await makeMirror();
-    mirror.transaction(() => {
-      writeJsonInfo(mirror, list, [item]);
-      saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
-    });
-    const select = "SELECT host_id, host_username, clicks FROM analytics_hosts_snapshots ORDER BY host_id";
-    expect(rows(mirror, select)).toEqual([
-      { host_id: "a", host_username: names[0], clicks: 5 },
-      { host_id: "b", host_username: names[1], clicks: 4 },
-    ]);
-  },
-);
+test.each<[string, "forgotten" | "omit", string, (string | null)[]]>([
+  ["omits only the name of a forgotten host", "forgotten", "a", [null, "b!"]],
+  [
+    "omits all handles if the ranking's handles are omitted",
+    "omit",
+    "analytics-hosts:host.username",
+    [null, null],
+  ],
+  [
+    "keeps all handles if only the roster's handles are omitted",
+    "omit",
+    "roster:host.username",
+    ["a!", "b!"],
+  ],
+])("the ranking history %s", async (_, list, item, names) => {
+  const mirror = await makeMirror();
+  mirror.transaction(() => {
+    writeJsonInfo(mirror, list, [item]);
+    saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
+  });
+  const select = "SELECT host_id, host_username, clicks FROM analytics_hosts_snapshots ORDER BY host_id";
+  expect(rows(mirror, select)).toEqual([
+    { host_id: "a", host_username: names[0], clicks: 5 },
+    { host_id: "b", host_username: names[1], clicks: 4 },
+  ]);
+});
 
 test("a host without clicks is recorded when it enters and when it leaves the ranking, and rounding is not a change", async () => {
   const mirror = await makeMirror();

@@ -33,7 +33,7 @@ const dated = (id: string, order_date: string | null, total_amount = 10) =>
 const date = "2026-10-01T10:00:00.500Z";
 const earlier = "2026-10-01T09:59:59Z";
 
-test("a response's new, changed and unchanged records are written, and copies are skipped and returned", async () => {
+test("the records of a response are written, and further copies of a record are skipped and returned", async () => {
   const { counts, mirror, write } = await writing(orders);
   const ids = (names: readonly string[]) => names.map((name) => dated(name, date));
   expect(write(ids(["o1", "o2", "o3"]))).toEqual({
@@ -53,21 +53,19 @@ test("a response's new, changed and unchanged records are written, and copies ar
   expect(mirror.selectValues("SELECT total_amount FROM orders ORDER BY id")).toEqual([7, 10, 10, 10]);
 });
 
-test.each<[string, string | null, string | null, boolean]>([
-  ["an earlier date", date, earlier, false],
-  ["an earlier date in the same second", date, "2026-10-01T10:00:00.100Z", true],
-  ["a later date", date, "2026-10-02T00:00:00Z", true],
-  ["an unreadable date", date, "soon", true],
-  ["a date if its mirrored date is unreadable", null, earlier, true],
-])(
-  "a mirrored record that is returned with %s is replaced only if the new date is not older",
-  async (_, before, after, isReplaced) => {
-    const { mirror, write } = await writing(orders);
-    write([dated("o1", before)]);
-    expect(write([dated("o1", after)]).copies).toHaveLength(isReplaced ? 0 : 1);
-    expect(mirror.selectValue("SELECT order_date FROM orders")).toBe(isReplaced ? after : before);
-  },
-);
+test.each<["kept" | "replaced", string, string | null, string | null]>([
+  ["kept", "returns it with an earlier date", date, earlier],
+  ["replaced", "returns it with an earlier date in the same second", date, "2026-10-01T10:00:00.100Z"],
+  ["replaced", "returns it with a later date", date, "2026-10-02T00:00:00Z"],
+  ["replaced", "returns it with an unreadable date", date, "soon"],
+  ["replaced", "returns a date for a record without one", null, earlier],
+])("a mirrored record is %s if the API %s", async (expected, _, before, after) => {
+  const isReplaced = expected === "replaced";
+  const { mirror, write } = await writing(orders);
+  write([dated("o1", before)]);
+  expect(write([dated("o1", after)]).copies).toHaveLength(isReplaced ? 0 : 1);
+  expect(mirror.selectValue("SELECT order_date FROM orders")).toBe(isReplaced ? after : before);
+});
 
 test("a record is removed once, and becomes current again even if its date is older", async () => {
   const { counts, mirror, write, writer } = await writing(orders);
@@ -86,7 +84,7 @@ test("a record is removed once, and becomes current again even if its date is ol
   expect(mirror.selectValues("SELECT id FROM orders_removed")).toEqual([]);
 });
 
-test("replace overwrites a mirrored record with an older date, and ignores records that are not in the mirror", async () => {
+test("RecordWriter.replace overwrites a mirrored record even with an older date, and ignores records not in the mirror", async () => {
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date)]);
   mirror.transaction(() => {
@@ -111,7 +109,7 @@ test("a record that is read with different request parameters counts as changed"
   expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
 });
 
-test("a record without an ID has its position in the complete list as its key, after the prefix", async () => {
+test("the key of a record without an ID consists of a prefix and its position in the complete list", async () => {
   const { mirror, write } = await writing(gifts);
   write([{ color: "red" }, { color: "blue" }, { id: 7 }], { position: 5, keyPrefix: "list/" });
   expect(mirror.selectValues("SELECT key FROM records ORDER BY record_id")).toEqual([

@@ -60,9 +60,9 @@ const cases: [string, Json, Json, object[]][] = [
       ["a longer list", [{ sku: "a" }], [{ sku: "a" }, { sku: "b" }]],
       ["a list item with a different null field", [{ sku: null }], [{ title: null }]],
       ["a string instead of a list of items with IDs", [{ id: "a" }], "a"],
-      ["a list that contains an ID twice", [{ id: "a" }, { id: "a", n: 1 }], [{ id: "a" }]],
-      ["a list that contains a numeric ID", [{ id: 1 }], [{ id: 2 }]],
-      ["a list that contains null", [null], [{ id: "a" }]],
+      ["a change in a list that contains an ID twice", [{ id: "a" }, { id: "a", n: 1 }], [{ id: "a" }]],
+      ["a change in a list with numeric IDs", [{ id: 1 }], [{ id: 2 }]],
+      ["a change in a list that contains null", [null], [{ id: "a" }]],
     ] as [string, Json, Json][]
   ).map(([what, old, now]): [string, Json, Json, object[]] => [
     `${what} is one difference`,
@@ -340,18 +340,15 @@ test("if a record's date changes, the change interval starts at the last read th
 });
 
 test.each([
-  [false, [{ kind: "added", field: null, since: at(2), seen: at(3) }]],
-  [true, []],
-])(
-  "a new record with a covered date is logged unless it is faulty (faulty: %s)",
-  async (isFaulty, logged) => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [], { at: at(2), whole: true });
-    const store = new RecordWriter(mirror, orders, unrecordedRun(2));
-    mirror.transaction(() => store.write([order("o1")], { readAt: Date.parse(at(3)), isFaulty }));
-    expect(changes(mirror)).toEqual(logged);
-  },
-);
+  ["is logged as a change", false, [{ kind: "added", field: null, since: at(2), seen: at(3) }]],
+  ["is not logged if it is faulty", true, []],
+])("a new record whose date has been read before %s", async (_, isFaulty, logged) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [], { at: at(2), whole: true });
+  const store = new RecordWriter(mirror, orders, unrecordedRun(2));
+  mirror.transaction(() => store.write([order("o1")], { readAt: Date.parse(at(3)), isFaulty }));
+  expect(changes(mirror)).toEqual(logged);
+});
 
 test("records that were removed in the same run have separate change intervals once the API returns them again", async () => {
   const mirror = await makeMirror();
@@ -369,7 +366,7 @@ test("records that were removed in the same run have separate change intervals o
   ]);
 });
 
-test("a write reports a damaged mirror if a mirrored record is not valid JSON", async () => {
+test("writing a record reports a damaged mirror if a mirrored record is not valid JSON", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   mirror.db.exec("UPDATE records SET json = 'not json'");

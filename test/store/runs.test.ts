@@ -68,7 +68,7 @@ test("the next run marks a killed run as stopped, and keeps its row count and ea
   expect(readRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
 });
 
-test("the rows of several responses add up, and the request counts of the last response replace earlier ones", async () => {
+test("a run's row counts add up over its responses, and the request counts of the last response replace earlier ones", async () => {
   const mirror = await makeMirror();
   expect(findNewestRunId(mirror)).toBe(0);
   const [runId, other] = [beginRun(mirror, "orders", at(1)), beginRun(mirror, "roster", at(1))];
@@ -106,20 +106,24 @@ test("findLastRun returns a verify without differences if it is the only run", a
   expect(isCompletedVerify({ outcome: "done" })).toBe(false);
 });
 
-test.each<[string, "is" | "is not", Parameters<typeof run>[2]]>([
-  ["a sync of a resource without dates", "is", { outcome: "done" }],
-  ["a sync up to its start time", "is", { outcome: "done", until: at(4) }],
-  ["a sync up to the second before it started", "is", { outcome: "done", until: "2026-11-20T03:59:59.000Z" }],
-  ["a sync up to an earlier time", "is not", { outcome: "done", until: "2026-11-20T03:59:58.999Z" }],
-  ["an incomplete sync", "is not", { outcome: "incomplete", until: at(4) }],
-  ["a verify", "is not", { outcome: "verified", until: at(4) }],
-])("%s %s up to date", async (_, expected, fields) => {
+test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
+  ["a sync of a resource without dates", "counts", { outcome: "done" }],
+  ["a sync up to its start time", "counts", { outcome: "done", until: at(4) }],
+  [
+    "a sync up to the second before it started",
+    "counts",
+    { outcome: "done", until: "2026-11-20T03:59:59.000Z" },
+  ],
+  ["a sync up to an earlier time", "does not count", { outcome: "done", until: "2026-11-20T03:59:58.999Z" }],
+  ["an incomplete sync", "does not count", { outcome: "incomplete", until: at(4) }],
+  ["a verify run", "does not count", { outcome: "verified", until: at(4) }],
+])("%s %s as an up-to-date sync", async (_, expected, fields) => {
   const mirror = await makeMirror();
   run(mirror, 4, fields);
-  expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "is");
+  expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("a finished run has compared counts, and the rows of later runs count as interrupted", async () => {
+test("the last finished run is the last one that compared counts, and rows that later runs read count as interrupted", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });
@@ -136,7 +140,7 @@ test("a finished run has compared counts, and the rows of later runs count as in
   expect(readFinishedUntil(mirror, "orders")).toBe(Date.parse(at(7)));
 });
 
-test("the first read is the earliest run that read any records, and ends with its process if it was killed", async () => {
+test("the first read of a mirror is the earliest run that read records, and a killed run counts as ended at its start", async () => {
   const mirror = await makeMirror();
   expect([readFirstReadAt(mirror), readFirstReadEnd(mirror, null)]).toEqual([null, null]);
   run(mirror, 1, { outcome: "done", rows_read: 0 });
@@ -157,21 +161,31 @@ const insertCoverage = (resource: string) => `INSERT INTO coverage VALUES ('${re
 test.each([
   [
     "a stored record",
-    "has been read in part",
+    "counts as read in part",
     orders,
     "INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '')",
   ],
-  ["covered dates", "has been read in part", orders, insertCoverage("orders")],
-  ["a completed sync", "has been synced completely", orders, insertRun("orders", "done")],
-  ["a failed sync", "has not been read", orders, insertRun("orders", "failed")],
-  ["a completed sync of another resource", "has not been read", orders, insertRun("roster", "done")],
-  ["covered dates of its list", "has been read in part", surveyResults, insertCoverage("surveys")],
-  ["a completed sync of its list", "has been synced completely", surveyResults, insertRun("surveys", "done")],
+  ["covered dates", "counts as read in part", orders, insertCoverage("orders")],
+  ["a completed sync", "counts as synced completely", orders, insertRun("orders", "done")],
+  ["only a failed sync", "counts as unread", orders, insertRun("orders", "failed")],
+  ["only a completed sync of another resource", "counts as unread", orders, insertRun("roster", "done")],
+  [
+    "covered dates of the list it belongs to",
+    "counts as read in part",
+    surveyResults,
+    insertCoverage("surveys"),
+  ],
+  [
+    "a completed sync of the list it belongs to",
+    "counts as synced completely",
+    surveyResults,
+    insertRun("surveys", "done"),
+  ],
 ])("a resource with %s %s", async (_, expected, resource, sql) => {
   const mirror = await makeMirror();
   mirror.db.exec(sql);
-  expect(hasBeenRead(mirror, resource)).toBe(expected !== "has not been read");
-  expect(hasCompletedSync(mirror, resource)).toBe(expected === "has been synced completely");
+  expect(hasBeenRead(mirror, resource)).toBe(expected !== "counts as unread");
+  expect(hasCompletedSync(mirror, resource)).toBe(expected === "counts as synced completely");
 });
 
 test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {
@@ -192,7 +206,7 @@ test("a difference that verify found stays unresolved until a later run verifies
   expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
 });
 
-test("a finding applies only to the verify run for which it was stored", async () => {
+test("a stored finding, such as unread records, applies only to the verify run that found it", async () => {
   const mirror = await makeMirror();
   const write = (runId: number | null) =>
     mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", runId));

@@ -39,7 +39,7 @@ test("a new attribute is announced as a note, and a renamed column as a warning"
   ]);
 });
 
-test("a notice is recorded once per subject", async () => {
+test("a notice about the same subject is recorded only once", async () => {
   const mirror = await makeMirror();
   const add = (subject: string) => mirror.transaction(() => addNotice(mirror, subject, "2026"));
   expect([add("a"), add("b"), add("a")]).toEqual([true, true, false]);
@@ -124,12 +124,12 @@ test.each([
   ["array", "2 lists"],
   ["not an object", "2 non-object items"],
   ["object", "2 objects"],
-])("a value of the type %s is described as in %s", (found, text) => {
+])("two unexpected values of the type `%s` are described as: %s", (found, text) => {
   const column = { table: "orders", column: "id", found, records: 2 };
   expect(describeUnexpectedColumn(column)).toBe(`${text} in orders.id (null in the column)`);
 });
 
-test("the same column can contain values of several unexpected types, which a rebuild finds again", async () => {
+test("a column's values of several unexpected types are counted by type, and a rebuild finds them again", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [
     order("o1", { currency: 5 }),

@@ -5,21 +5,21 @@ import { explainOpenError, explainSqlite, sqliteProblemKind } from "../../src/st
 const failure = (code: string, message = "reason") => Object.assign(new Error(message), { code });
 
 test.each([
-  ["SQLITE_BUSY", "busy", "close the program"],
-  ["SQLITE_BUSY_SNAPSHOT", "busy", "close the program"],
-  ["SQLITE_LOCKED", "busy", "close the program"],
-  ["SQLITE_PROTOCOL", "busy", "close the program"],
-  ["SQLITE_NOTADB", "no-database", "backup --restore"],
-  ["SQLITE_CORRUPT_VTAB", "damaged", "backup --restore"],
-  ["SQLITE_READONLY_DBMOVED", "read-only", "permissions"],
-  ["SQLITE_CANTOPEN", "no-access", "permissions"],
-  ["SQLITE_PERM", "no-access", "permissions"],
-  ["SQLITE_AUTH", "no-access", "permissions"],
-  ["SQLITE_FULL", "full", "free some space"],
-  ["SQLITE_IOERR_WRITE", "disk", "check the disk"],
-  ["SQLITE_TOOBIG", "large", "fewer rows"],
-  ["SQLITE_NOMEM", "large", "fewer rows"],
-])("%s is explained as a problem of the kind %s", (code, kind, hint) => {
+  ["SQLITE_BUSY", "close the program", "busy"],
+  ["SQLITE_BUSY_SNAPSHOT", "close the program", "busy"],
+  ["SQLITE_LOCKED", "close the program", "busy"],
+  ["SQLITE_PROTOCOL", "close the program", "busy"],
+  ["SQLITE_NOTADB", "backup --restore", "no-database"],
+  ["SQLITE_CORRUPT_VTAB", "backup --restore", "damaged"],
+  ["SQLITE_READONLY_DBMOVED", "permissions", "read-only"],
+  ["SQLITE_CANTOPEN", "permissions", "no-access"],
+  ["SQLITE_PERM", "permissions", "no-access"],
+  ["SQLITE_AUTH", "permissions", "no-access"],
+  ["SQLITE_FULL", "free some space", "full"],
+  ["SQLITE_IOERR_WRITE", "check the disk", "disk"],
+  ["SQLITE_TOOBIG", "fewer rows", "large"],
+  ["SQLITE_NOMEM", "fewer rows", "large"],
+])("the error for %s names the mirror, and its hint contains %j", (code, hint, kind) => {
   expect(sqliteProblemKind(failure(code))).toBe(kind);
   const explained = explainSqlite(failure(code), "/data/acme.sqlite");
   expect(explained).toBeInstanceOf(kind === "busy" ? MirrorBusy : MirrorUnusable);
@@ -29,13 +29,13 @@ test.each([
 });
 
 test.each(["malformed JSON", "unsupported file format"])(
-  "the message `%s` means that the mirror is invalid",
+  "the SQLite error `%s` is classified as an invalid mirror",
   (message) => {
     expect(sqliteProblemKind(failure("SQLITE_ERROR", message))).toBe("invalid");
   },
 );
 
-test("other errors are not explained", () => {
+test("an error for which there is no explanation is returned unchanged", () => {
   for (const error of [failure("SQLITE_ERROR", "no such table: x"), failure("ENOENT"), "reason"]) {
     expect([sqliteProblemKind(error), explainSqlite(error)]).toEqual([undefined, undefined]);
     expect(explainOpenError(error, "/data/acme.sqlite")).toBe(error);

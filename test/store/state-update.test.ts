@@ -39,25 +39,25 @@ test.each<
   [title: string, before: SyncedDates, reading: Partial<RangeReading>, expected: Partial<StateUpdate>]
 >([
   [
-    "after a complete read, the records of its range that it did not return are missing, and their totals are outdated",
+    "a record that a complete read did not return is missing, and the stored totals of the range are outdated",
     unread,
     { ids: [1, 2], changed },
     { returned: [1, 2], missing: [3], otherMissing: [], outdatedTotals: [changed, firstDay] },
   ],
   [
-    "a complete read without missing records makes only the totals of changed records outdated",
+    "if a complete read returned all records, only the stored totals of changed records are outdated",
     unread,
     { ids: [1, 2, 3], changed },
     { missing: [], outdatedTotals: [changed] },
   ],
   [
-    "an incomplete read finds records, and changes neither the coverage nor which other records are missing",
+    "an incomplete read marks no records as missing, and does not change which dates are covered",
     covered,
     { isComplete: false, ids: [1], changed },
     { dates: null, returned: [1], missing: [], otherMissing: [], outdatedTotals: [changed] },
   ],
   [
-    "a complete read replaces a faulty slice, and its undated records are missing unless they were returned",
+    "a complete read replaces a faulty range, and the range's undated records that it did not return are missing",
     faulty,
     { ids: [1, 2, 3] },
     { dates: { coverage: [read], faultySlices: [] }, otherMissing: [9] },
@@ -69,7 +69,7 @@ test.each<
     { returned: [1, 2, 3, 9], otherMissing: [] },
   ],
   [
-    "faulty records make the range a faulty slice in which no record is missing",
+    "faulty records make the range a faulty range, in which no record is marked as missing",
     unread,
     { ids: [1], faulty: { ...fault, ids: [9] } },
     {
@@ -80,7 +80,7 @@ test.each<
     },
   ],
   [
-    "a new record that was returned for another date is missing if its own date is covered",
+    "a new record that the API returned for a different date is missing if its own date was read before",
     covered,
     { faulty: { ...fault, ids: [3, 4], added: [3, 4] } },
     { returned: [], otherMissing: [4] },
@@ -92,7 +92,7 @@ test.each<
     { returned: [9], otherMissing: [] },
   ],
   [
-    "an incomplete read keeps the undated records of the faulty slices that it replaces",
+    "an incomplete read keeps the undated records of the faulty ranges that it replaces",
     faulty,
     { isComplete: false, faulty: { ...fault, ids: [1] } },
     {
@@ -101,7 +101,7 @@ test.each<
     },
   ],
   [
-    "an incomplete read does not keep the undated records of other faulty slices, and lists each record once",
+    "an incomplete read does not take over the undated records of other faulty ranges",
     { ...faulty, faultySlices: [...faulty.faultySlices, nextSlice] },
     { isComplete: false, faulty: { ...fault, ids: [1, 9] } },
     {
@@ -112,7 +112,7 @@ test.each<
     },
   ],
   [
-    "undated records of an earlier faulty slice are missing if a complete read of its dates does not return them, even if it returns other faulty records",
+    "undated records that a complete read did not return are missing, even if it returned other faulty records",
     faulty,
     { faulty: { ...fault, ids: [1] } },
     {
@@ -120,6 +120,6 @@ test.each<
       otherMissing: [9],
     },
   ],
-])("decideUpdate: %s", (_, before, reading, expected) => {
+])("the stored state after a date range was read: %s", (_, before, reading, expected) => {
   expect(update(before, reading)).toMatchObject(expected);
 });

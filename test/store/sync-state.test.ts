@@ -8,7 +8,7 @@ import { order, unrecordedRun, write } from "./record-mirror.js";
 
 const options = { windowMs: 5, auditRequests: 0 };
 
-test("before the first run, SyncState has no floor, cursor, options or ignored filters, and only the floor can be set", async () => {
+test("before the first run, the stored sync state is empty, and only the oldest date to read can be set", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   expect([state.floor(), state.cursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
@@ -20,7 +20,7 @@ test("before the first run, SyncState has no floor, cursor, options or ignored f
   expect(() => mirror.transaction(() => state.setLastOptions(options))).toThrow("must set the floor");
 });
 
-test("SyncState stores the floor, the cursor, the options and the ignored filters", async () => {
+test("the sync state stores the oldest date to read, the position of the audit, the options and the ignored filters", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => state.setFloor(Number.NEGATIVE_INFINITY));
@@ -94,7 +94,7 @@ test("a record is missing since the last read that returned it, until a read ret
   expect(missing()).toEqual([]);
 });
 
-test("a complete list covers all dates up to its request, and every record that is not in it is missing", async () => {
+test("a complete list covers all dates up to its request, and marks every record that is not in it as missing", async () => {
   const { mirror, state } = await withOrders(-day, 5 * day, null, 0);
   mirror.transaction(() => state.applyList({ ...reading, requestedAt: day, ids: [4] }));
   expect(state.coverage()).toMatchObject([{ from: Number.NEGATIVE_INFINITY, to: day }]);

@@ -250,7 +250,7 @@ test.each([
   [{ missing: 25, changed: 3, extra: 1 }, "25 rows missing, 3 changed, 1 extra"],
   [{ missing: 0, changed: 1, extra: 2 }, "1 row changed, 2 extra"],
   [{ missing: 0, changed: 0, extra: 1 }, "1 row extra"],
-])("the difference %j is described", (counts, text) => {
+])("the table check describes %j as: %s", (counts, text) => {
   expect(describeDifference({ table: "orders", ...counts })).toBe(text);
 });
 

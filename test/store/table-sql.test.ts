@@ -35,20 +35,35 @@ test("columns have the SQLite type of their values, so that they compare and sor
   expect(types("opportunities", "deadline", "category")).toEqual(["deadline TEXT", "category TEXT"]);
 });
 
-test.each<[string, Resource, RecordState, string[]]>([
-  ["orders", orders, "current", ["day", "month", "order_date_utc", "synced_at", "record_id"]],
-  ["orders", orders, "removed", ["day", "month", "order_date_utc", "synced_at", "removed_at", "record_id"]],
-  ["order_line_items", orders, "current", ["synced_at", "row_id"]],
-  ["analytics_clicks_periods", analyticsClicks, "current", ["synced_at", "record_id"]],
-  ["opportunity_assignments", opportunities, "removed", ["synced_at", "removed_at", "row_id"]],
-])(
-  "besides its resource's fields, a table has columns for times and row IDs (%s)",
-  (name, resource, state, expected) => {
-    expect(columnNames(shapeOf(resource, name), [], state)).toEqual(expected);
-  },
-);
+test.each<[string, string, Resource, string, RecordState]>([
+  ["orders", "day, month, order_date_utc, synced_at, record_id", orders, "orders", "current"],
+  [
+    "orders_removed",
+    "day, month, order_date_utc, synced_at, removed_at, record_id",
+    orders,
+    "orders",
+    "removed",
+  ],
+  ["order_line_items", "synced_at, row_id", orders, "order_line_items", "current"],
+  [
+    "analytics_clicks_periods",
+    "synced_at, record_id",
+    analyticsClicks,
+    "analytics_clicks_periods",
+    "current",
+  ],
+  [
+    "opportunity_assignments_removed",
+    "synced_at, removed_at, row_id",
+    opportunities,
+    "opportunity_assignments",
+    "removed",
+  ],
+])("in addition to the API's fields, `%s` has the columns %s", (_, expected, resource, name, state) => {
+  expect(columnNames(shapeOf(resource, name), [], state)).toEqual(expected.split(", "));
+});
 
-test("the columns with UTC times are derived from the resource's date column, even if it is not the first timestamp", () => {
+test("the column with the UTC time is derived from the resource's date column, even if it is not the first timestamp", () => {
   const resource = { ...opportunities, dateColumn: "updated_at" };
   expect(columnNames({ ...shapeOf(opportunities, "opportunities"), resource }, [], "current")).toContain(
     "updated_at_utc",
@@ -71,6 +86,6 @@ test("the ID of a child row contains the ID of its record", async () => {
   expect([recordIdSql(main, "record_id"), rowIdRange(main, 5)]).toEqual(["record_id", [5, 5]]);
 });
 
-test("quote doubles all quotation marks in a name", () => {
+test("quotation marks in the name of a table or column are doubled in SQL", () => {
   expect(quote('a"b"c')).toBe('"a""b""c"');
 });
