@@ -4,7 +4,7 @@ import { BrandapiError, Forbidden, Unauthorized, UnexpectedResponse, UnsafeRespo
 import { rejectOnAbort } from "../util/reject-on-abort.js";
 import { formatDuration } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
-import { readDateHeader, readServerLimit, type ServerLimit } from "./headers.js";
+import { parseDateHeader, parseServerLimit, type ServerLimit } from "./headers.js";
 import { RateLimiter } from "./rate-limit.js";
 import {
   classifyError,
@@ -12,12 +12,12 @@ import {
   createFailureError,
   createRejectionError,
   type KeyScopes,
+  parseScopes,
   type RejectedRequest,
   type RequestFailure,
   RequestTimeout,
-  readScopes,
 } from "./request-errors.js";
-import { type ApiResponse, chooseMaxItems, readEnvelope, responseLimits } from "./response.js";
+import { type ApiResponse, chooseMaxItems, parseEnvelope, responseLimits } from "./response.js";
 import { OutageTimer, retryDelay } from "./retry.js";
 
 export interface ApiSettings {
@@ -41,7 +41,7 @@ export interface ApiEvents {
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   onSend?(event: { host: string }): void;
   /** Called after each attempt. The status is 0 if no response arrived. */
-  onRequest?(event: { path: string; status: number; ms: number }): void;
+  onAttemptEnd?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;
 }
 
@@ -121,7 +121,7 @@ export class ApiClient {
         throw createFailureError(failure, path, clock.now(), {
           attempts: attempt,
           elapsedMs: clock.monotonic() - firstSentAt,
-          affectsOtherEndpoints: this.#outage.affectsSeveralEndpoints,
+          affectsOtherEndpoints: this.#outage.affectsAllRequests,
         });
       this.stats.retries += 1;
       this.events.onRetry?.({ path, reason: failure.reason, waitMs, attempt });
@@ -157,11 +157,11 @@ export class ApiClient {
       return await withTimeout(Math.max(minTimeoutMs, timeoutMs), url.host, this.deps, async (until) => {
         const response = await rejectOnAbort(fetch(url, { headers: this.#headers, signal: until }), until);
         status = response.status;
-        serverLimit = readServerLimit(response.headers, clock.now());
+        serverLimit = parseServerLimit(response.headers, clock.now());
         if (status !== 200) return { failure: classifyStatus(response, clock.now()) };
         const text = await rejectOnAbort(readBody(response, path), until);
-        const envelope = readEnvelope(text, { path, maxItems, key });
-        return { ...envelope, requestedAt, serverTime: readDateHeader(response.headers) };
+        const envelope = parseEnvelope(text, { path, maxItems, key });
+        return { ...envelope, requestedAt, serverTime: parseDateHeader(response.headers) };
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -171,8 +171,8 @@ export class ApiClient {
       // headers.
       return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
     } finally {
-      this.#limiter.recordResponse(permit, serverLimit);
-      this.events.onRequest?.({ path, status, ms: clock.monotonic() - startedAt });
+      this.#limiter.endRequest(permit, serverLimit);
+      this.events.onAttemptEnd?.({ path, status, ms: clock.monotonic() - startedAt });
     }
   }
 
@@ -183,7 +183,7 @@ export class ApiClient {
   async #readKeyScopes(deniedPath: string): Promise<KeyScopes> {
     if (deniedPath === "/me") return "forbidden";
     this.#keyScopes ??= this.get("/me").then(
-      ({ data }) => readScopes(data),
+      ({ data }) => parseScopes(data),
       (error: unknown) => {
         this.#keyScopes = null;
         if (error instanceof Forbidden) return "forbidden";

@@ -3,7 +3,7 @@ import { BadRequest, NotFound, type UnexpectedResponse } from "../errors.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { ApiClient } from "./client.js";
-import { type ApiResponse, type Pagination, unexpectedResponse } from "./response.js";
+import { type ApiResponse, createUnexpectedResponseError, type Pagination } from "./response.js";
 
 export interface Page {
   page: number;
@@ -89,5 +89,5 @@ function toPage(path: string, { items, pagination, requestedAt }: ApiResponse): 
 
 function createPaginationError(path: string, problem: string): UnexpectedResponse {
   const hint = "run the command again; if it fails again, the API does not paginate as documented";
-  return unexpectedResponse(path, problem, hint);
+  return createUnexpectedResponseError(path, problem, hint);
 }

@@ -79,7 +79,7 @@ export class RateLimiter {
    * Restarts a request's window. Must be called when the request has succeeded or failed.
    * @param server the limit in the response's headers
    */
-  recordResponse(permit: number, server: ServerLimit | null): void {
+  endRequest(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit);
     // The server may allow fewer requests than the local count suggests, because another machine uses the same key, or

@@ -12,7 +12,7 @@ import {
 } from "../errors.js";
 import { isObject, type Json } from "../util/json-value.js";
 import { dayMs, formatDuration, formatMinute } from "../util/timestamps.js";
-import { readRetryAfter } from "./headers.js";
+import { parseRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
 /** A response whose status is not retried. */
@@ -64,7 +64,7 @@ export function classifyStatus(
   }
   const name = STATUS_CODES[status];
   const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
-  return { kind: "unavailable", status, reason, retryAfterMs: readRetryAfter(headers, now) };
+  return { kind: "unavailable", status, reason, retryAfterMs: parseRetryAfter(headers, now) };
 }
 
 const errorTexts: Record<string, string> = {
@@ -245,7 +245,7 @@ function createForbiddenError(
   });
 }
 
-export function readScopes(data: Json): readonly string[] | null {
+export function parseScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;

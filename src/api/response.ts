@@ -40,7 +40,11 @@ export class InvalidBody extends Error {}
 const baseUrlHint = "check that the base URL points to the brand API and ends in /api/brand/v1";
 
 /** Error messages never quote a response, because it may contain the key. */
-export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
+export function createUnexpectedResponseError(
+  path: string,
+  problem: string,
+  hint = baseUrlHint,
+): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { hint });
 }
 
@@ -50,41 +54,45 @@ export function unexpectedResponse(path: string, problem: string, hint = baseUrl
  * @throws UnexpectedResponse if the envelope has an undocumented shape
  * @throws UnsafeResponse if the envelope exceeds a limit or contains the key
  */
-export function readEnvelope(
+export function parseEnvelope(
   text: string,
   { path, maxItems, key }: { path: string; maxItems: number; key: string },
 ): Pick<ApiResponse, "data" | "items" | "pagination"> {
   const envelope = parseBody(text);
   if (isTooDeep(envelope))
-    throw createUnsafeResponse(path, `is nested more than ${responseLimits.depth} levels deep`, baseUrlHint);
+    throw createUnsafeResponseError(
+      path,
+      `is nested more than ${responseLimits.depth} levels deep`,
+      baseUrlHint,
+    );
   if (containsKey(text, envelope, key))
-    throw createUnsafeResponse(
+    throw createUnsafeResponseError(
       path,
       "contains the API key",
       "check the base URL, report this to the platform, and replace the key, because others may have seen it",
     );
-  if (!isObject(envelope)) throw unexpectedResponse(path, "is not an object");
-  if (envelope.success !== true) throw unexpectedResponse(path, "does not have `success: true`");
+  if (!isObject(envelope)) throw createUnexpectedResponseError(path, "is not an object");
+  if (envelope.success !== true) throw createUnexpectedResponseError(path, "does not have `success: true`");
   const { data } = envelope;
   if (hasInexactId(data))
-    throw unexpectedResponse(
+    throw createUnexpectedResponseError(
       path,
       "has a numeric ID with too many digits",
       "the API must send IDs with more than 15 digits as strings: report this to the platform",
     );
   if (typeof data !== "object" || data === null)
-    throw unexpectedResponse(path, "has no object or array as `data`");
+    throw createUnexpectedResponseError(path, "has no object or array as `data`");
   const items = Array.isArray(data) ? data : null;
   if (items && items.length > maxItems)
-    throw createUnsafeResponse(
+    throw createUnsafeResponseError(
       path,
       `contains more than the ${pluralize(maxItems, "item")} requested`,
       baseUrlHint,
     );
-  return { data, items, pagination: readPagination(envelope.pagination, path) };
+  return { data, items, pagination: parsePagination(envelope.pagination, path) };
 }
 
-function createUnsafeResponse(path: string, problem: string, hint: string): UnsafeResponse {
+function createUnsafeResponseError(path: string, problem: string, hint: string): UnsafeResponse {
   return new UnsafeResponse(`The API's response to ${path} ${problem}; it was rejected.`, { hint });
 }
 
@@ -125,34 +133,34 @@ function containsKey(text: string, envelope: Json, key: string): boolean {
 
 const maxTotalItems = 1e9;
 
-function readPagination(value: Json | undefined, path: string): Pagination | null {
+function parsePagination(value: Json | undefined, path: string): Pagination | null {
   if (value === undefined || value === null) return null;
-  if (!isObject(value)) throw unexpectedResponse(path, "has a `pagination` that is not an object");
+  if (!isObject(value)) throw createUnexpectedResponseError(path, "has a `pagination` that is not an object");
   const pagination: Pagination = {
-    page: readInteger(value, "page", 1, path),
-    per_page: readInteger(value, "per_page", 1, path),
-    total_items: readInteger(value, "total_items", 0, path),
-    total_pages: readInteger(value, "total_pages", 0, path),
-    has_next: readBoolean(value, "has_next", path),
+    page: parseInteger(value, "page", 1, path),
+    per_page: parseInteger(value, "per_page", 1, path),
+    total_items: parseInteger(value, "total_items", 0, path),
+    total_pages: parseInteger(value, "total_pages", 0, path),
+    has_next: parseBoolean(value, "has_next", path),
   };
   const { total_items, total_pages, per_page } = pagination;
   if (total_items > maxTotalItems || Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
     const claim = `${pluralize(total_pages, "page")} for ${pluralize(total_items, "item")} at ${per_page} per page`;
-    throw unexpectedResponse(path, `has an inconsistent \`pagination\`: ${claim}`);
+    throw createUnexpectedResponseError(path, `has an inconsistent \`pagination\`: ${claim}`);
   }
   return pagination;
 }
 
-function readInteger(pagination: JsonObject, member: string, min: number, path: string): number {
+function parseInteger(pagination: JsonObject, member: string, min: number, path: string): number {
   const value = pagination[member];
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return value;
-  throw unexpectedResponse(path, `has no valid integer \`${member}\` in its \`pagination\``);
+  throw createUnexpectedResponseError(path, `has no valid integer \`${member}\` in its \`pagination\``);
 }
 
-function readBoolean(pagination: JsonObject, member: string, path: string): boolean {
+function parseBoolean(pagination: JsonObject, member: string, path: string): boolean {
   const value = pagination[member];
   if (typeof value === "boolean") return value;
-  throw unexpectedResponse(path, `has no boolean \`${member}\` in its \`pagination\``);
+  throw createUnexpectedResponseError(path, `has no boolean \`${member}\` in its \`pagination\``);
 }
 
 /**

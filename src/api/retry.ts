@@ -16,7 +16,7 @@ export class OutageTimer {
     private readonly maxWaitMs: number,
   ) {}
 
-  get affectsSeveralEndpoints(): boolean {
+  get affectsAllRequests(): boolean {
     return this.#failedEndpoints.size > 1;
   }
 

@@ -48,7 +48,7 @@ export async function openApi(
       reporter.detail(`waiting ${Math.round(ms)} ms: ${waitReasons[reason]}`);
     },
     onSend: ({ host }) => reporter.startRequest(host),
-    onRequest({ path, status, ms }) {
+    onAttemptEnd({ path, status, ms }) {
       reporter.endRequest();
       reporter.detail(`GET ${path}: ${status || "no response"}, ${Math.round(ms)} ms`);
     },

@@ -1,7 +1,7 @@
 import nock from "nock";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ApiSettings } from "../../src/api/client.js";
-import { readScopes } from "../../src/api/request-errors.js";
+import { parseScopes } from "../../src/api/request-errors.js";
 import type { Fetch } from "../../src/deps.js";
 import { key, rejection, testApi } from "./support.js";
 
@@ -170,7 +170,7 @@ it.each([
 it.each([[[]], [{}], [{ key: null }], [{ key: { scopes: null } }]])(
   "the scopes of a key are unknown if the API returns %j as the data of /me",
   (data) => {
-    expect(readScopes(data)).toBeNull();
+    expect(parseScopes(data)).toBeNull();
   },
 );
 

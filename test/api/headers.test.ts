@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readDateHeader, readRetryAfter, readServerLimit } from "../../src/api/headers.js";
+import { parseDateHeader, parseRetryAfter, parseServerLimit } from "../../src/api/headers.js";
 import { visible } from "../support/visible.js";
 
 const now = Date.parse("2026-10-20T12:00:00Z");
@@ -19,7 +19,7 @@ it.each([
   "at 2026-10-20T12:00:00Z, the headers `%sRemaining: %s` and `Reset: %s` allow %i more requests for %i ms",
   (prefix, value, reset, remaining, resetMs) => {
     const headers = new Headers({ [`${prefix}Remaining`]: value, [`${prefix}Reset`]: reset });
-    expect(readServerLimit(headers, now)).toEqual({ remaining, resetMs });
+    expect(parseServerLimit(headers, now)).toEqual({ remaining, resetMs });
   },
 );
 
@@ -38,7 +38,7 @@ it.each(unusable.map(([prefix, remaining, reset]) => [prefix, remaining, visible
   "at 2026-10-20T12:00:00Z, the header `%sRemaining: %s` is ignored if Reset is %s",
   (prefix, remaining, _, reset) => {
     const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
-    expect(readServerLimit(headers, now)).toBeNull();
+    expect(parseServerLimit(headers, now)).toBeNull();
   },
 );
 
@@ -48,11 +48,11 @@ it.each([
   ["limit=60, remaining=0, reset=30", 0, 30_000],
   ["limit=60;remaining=4;reset=30", 4, 30_000],
 ])("the header `RateLimit: %s` allows %i more requests for %i ms", (text, remaining, resetMs) => {
-  expect(readServerLimit(new Headers({ RateLimit: text }), now)).toEqual({ remaining, resetMs });
+  expect(parseServerLimit(new Headers({ RateLimit: text }), now)).toEqual({ remaining, resetMs });
 });
 
 it("a RateLimit header in an unknown format is ignored", () => {
-  expect(readServerLimit(new Headers({ RateLimit: "what?" }), now)).toBeNull();
+  expect(parseServerLimit(new Headers({ RateLimit: "what?" }), now)).toBeNull();
 });
 
 it("the time until the rate limit resets is measured from the server's Date header", () => {
@@ -61,7 +61,7 @@ it("the time until the rate limit resets is measured from the server's Date head
     "x-ratelimit-remaining": "0",
     "x-ratelimit-reset": "2026-10-20T15:00:09Z",
   });
-  expect(readServerLimit(headers, now)?.resetMs).toBe(9_000);
+  expect(parseServerLimit(headers, now)?.resetMs).toBe(9_000);
 });
 
 it.each([
@@ -73,7 +73,7 @@ it.each([
   ["Wednesday, 21-Oct-26 12:00:00 GMT", 86_400_000],
   ["2026-10-20T12:00:45Z", 45_000],
 ])("at 2026-10-20T12:00:00Z, the header Retry-After: %j requests a delay of %i ms", (value, expected) => {
-  expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBe(expected);
+  expect(parseRetryAfter(new Headers({ "retry-after": value }), now)).toBe(expected);
 });
 
 it("the delay until a date in a Retry-After header is measured from the server's Date header", () => {
@@ -81,7 +81,7 @@ it("the delay until a date in a Retry-After header is measured from the server's
     date: "Tue, 20 Oct 2026 15:00:00 GMT",
     "retry-after": "Tue, 20 Oct 2026 15:00:09 GMT",
   });
-  expect(readRetryAfter(headers, now)).toBe(9_000);
+  expect(parseRetryAfter(headers, now)).toBe(9_000);
 });
 
 it.each(
@@ -103,13 +103,13 @@ it.each(
     "1e9",
   ].map((value) => [visible(value), value]),
 )("at 2026-10-20T12:00:00Z, a Retry-After header is ignored if its value is %s", (_, value = "") => {
-  expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBeNull();
+  expect(parseRetryAfter(new Headers({ "retry-after": value }), now)).toBeNull();
 });
 
 it.each(["Mon, 19 Oct 2026 12:00:07 GMT", "Monday, 19-Oct-26 12:00:07 GMT", "2026-10-19T12:00:07Z"])(
   "the header Date: %j is read as a time",
   (date) => {
-    expect(readDateHeader(new Headers({ date }))).toBe(Date.parse("2026-10-19T12:00:07Z"));
+    expect(parseDateHeader(new Headers({ date }))).toBe(Date.parse("2026-10-19T12:00:07Z"));
   },
 );
 
@@ -122,5 +122,5 @@ it.each(
     "",
   ].map((date) => [visible(date), date]),
 )("a Date header is ignored if its value is %s", (_, date = "") => {
-  expect(readDateHeader(new Headers({ date }))).toBeNull();
+  expect(parseDateHeader(new Headers({ date }))).toBeNull();
 });

@@ -131,5 +131,5 @@ it.each([
     if (path === "a response") outage.recordResponse();
     else outage.recordFailure(path, clock.mono);
   }
-  expect(outage.affectsSeveralEndpoints).toBe(affected === "several endpoints");
+  expect(outage.affectsAllRequests).toBe(affected === "several endpoints");
 });

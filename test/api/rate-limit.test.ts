@@ -22,7 +22,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
       const permit = await limiter.acquire(never);
       times.push(clock.mono);
       clock.pass(ms);
-      limiter.recordResponse(permit, null);
+      limiter.endRequest(permit, null);
     }
     return times;
   };
@@ -143,7 +143,7 @@ it("if the rate-limit file is deleted during a request, the limit for all keys i
   const { file, limiter, statePath } = openLimiter(clock, {}, { onWait });
   const permit = await limiter.acquire(stop.signal);
   rmSync(file);
-  limiter.recordResponse(permit, null);
+  limiter.endRequest(permit, null);
   await expect(limiter.acquire(stop.signal)).rejects.toThrow("stop now");
   expect(statSync(file).isFile()).toBe(true);
   expect(await openLimiter(clock, { statePath, key: "other key" }).waited()).toBe(60_050);
@@ -192,7 +192,7 @@ it.each([
     ] as const) {
       const clock = new FakeClock();
       const { limiter, waited } = openLimiter(clock, { rateLimit });
-      limiter.recordResponse(await limiter.acquire(never), { remaining: 0, resetMs });
+      limiter.endRequest(await limiter.acquire(never), { remaining: 0, resetMs });
       expect(await waited()).toBe(expected);
     }
   },
@@ -204,8 +204,8 @@ it("rate-limit headers are ignored unless they allow fewer requests than the con
   // These requests have expired, so they no longer reduce the configured limit.
   await send(60);
   clock.pass(61_000);
-  limiter.recordResponse(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
-  limiter.recordResponse(await limiter.acquire(never), { remaining: 3, resetMs: 20_000 });
+  limiter.endRequest(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
+  limiter.endRequest(await limiter.acquire(never), { remaining: 3, resetMs: 20_000 });
   const start = clock.mono;
   expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
 });
@@ -219,7 +219,7 @@ it("rate-limit headers that agree with the configured limit do not delay request
     const permit = await limiter.acquire(never);
     times.push(clock.mono - start);
     clock.pass(1_000);
-    limiter.recordResponse(permit, { remaining, resetMs: 60_000 });
+    limiter.endRequest(permit, { remaining, resetMs: 60_000 });
   }
   expect(times).toEqual([0, 1_000, 2_000, 61_050]);
 });
@@ -228,7 +228,7 @@ it("rate-limit headers do not affect other processes", async () => {
   const clock = new FakeClock();
   const { limiter, statePath } = openLimiter(clock);
   limiter.pause(120_000);
-  limiter.recordResponse(await openLimiter(clock, { statePath }).limiter.acquire(never), {
+  limiter.endRequest(await openLimiter(clock, { statePath }).limiter.acquire(never), {
     remaining: 0,
     resetMs: 30_000,
   });

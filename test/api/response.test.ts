@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { readEnvelope } from "../../src/api/response.js";
+import { parseEnvelope } from "../../src/api/response.js";
 import { UnexpectedResponse, UnsafeResponse } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
 const key = "bk_live_5ecret/Key-0123";
 const request = { path: "/orders", maxItems: 2, key };
-const read = (text: string) => readEnvelope(text, request);
+const read = (text: string) => parseEnvelope(text, request);
 const list = (given: object) =>
   JSON.stringify({ success: true, data: [], pagination: { ...pagination(1, 100, 250), ...given } });
 const nested = (levels: number) =>
@@ -143,6 +143,6 @@ it.each([
 
 it("a response is searched for the API key only if the key has at least eight characters", () => {
   const text = '{"success":true,"data":[{"id":"orders_1"}]}';
-  expect(readEnvelope(text, { ...request, key: "orders_" }).items).toHaveLength(1);
-  expect(() => readEnvelope(text, { ...request, key: "orders_1" })).toThrow(UnsafeResponse);
+  expect(parseEnvelope(text, { ...request, key: "orders_" }).items).toHaveLength(1);
+  expect(() => parseEnvelope(text, { ...request, key: "orders_1" })).toThrow(UnsafeResponse);
 });
