@@ -97,7 +97,7 @@ const names = [
 ] as const;
 
 test.each(names.map(([filename, expected]) => [visible(filename), expected, filename] as const))(
-  "the name %s of a file in the library becomes %j on disk",
+  "the name %s of a library file becomes %j on disk",
   (_, expected, filename) => {
     expect(nameFor({ filename })).toBe(prefix + expected);
   },

@@ -303,13 +303,13 @@ test("a download follows up to three redirects to https URLs without sending the
 });
 
 test.each([
-  ["http://cdn.test/x?signature=stolen", "is not https"],
-  ["http://127.0.0.1/x?signature=stolen", "is not https"],
-  ["https://user:secret@cdn.test/x", "contains a user name or password"],
-  ["ftp://cdn.test/x", "is not https"],
-  ["https://[", "is invalid"],
-  ["", "is missing"],
-])("the file host's redirect to '%s' is not followed, because the URL %s", async (location, problem) => {
+  ["to http://cdn.test/x?signature=stolen", "is not https", "http://cdn.test/x?signature=stolen"],
+  ["to http://127.0.0.1/x?signature=stolen", "is not https", "http://127.0.0.1/x?signature=stolen"],
+  ["to https://user:secret@cdn.test/x", "contains a user name or password", "https://user:secret@cdn.test/x"],
+  ["to ftp://cdn.test/x", "is not https", "ftp://cdn.test/x"],
+  ["to https://[", "is invalid", "https://["],
+  ["with an empty Location", "is missing", ""],
+])("a redirect from the file host %s is not followed, because the URL %s", async (_, problem, location) => {
   const brand = await brandWithFiles({ a: {} });
   const requests = failFileRequests(brand, () => ({ status: 302, headers: { location } }));
   const run = await download(brand);
@@ -319,9 +319,9 @@ test.each([
 });
 
 test.each([
-  ["0.5 and 2.5 seconds, at least", 0, [500, 2_500]],
-  ["1 and 5 seconds, on average", 0.5, [1_000, 5_000]],
-  ["1.5 and 7.5 seconds, at most", 1, [1_500, 7_500]],
+  ["at least 0.5 and 2.5 seconds", 0, [500, 2_500]],
+  ["on average 1 and 5 seconds", 0.5, [1_000, 5_000]],
+  ["at most 1.5 and 7.5 seconds", 1, [1_500, 7_500]],
 ])(
   "before the two retries, a download waits %s, and requests a new signed URL",
   async (_, number, expected) => {

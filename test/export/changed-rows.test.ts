@@ -30,7 +30,7 @@ function removedItemsIn(mirror: Mirror, after: Bookmark) {
 
 const items = (...titles: string[]): JsonObject => ({ line_items: titles.map((title) => ({ title })) });
 
-test("a bookmark belongs to the mirror that contains its run, even if the run was still in progress", async () => {
+test("a Singer bookmark is valid only for the mirror that contains its run, even if the run was still in progress", async () => {
   const mirror = await makeMirror();
   expect(readBookmark(mirror)).toEqual({ run: null, record_id: 0, version_id: 0 });
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
@@ -46,7 +46,7 @@ test("a bookmark belongs to the mirror that contains its run, even if the run wa
     expect(isBookmarkOf(mirror, { ...bookmark, run: other })).toBe(false);
 });
 
-test("without a bookmark, all rows are read, with their position and the time of their removal", async () => {
+test("without a bookmark, a Singer export reads all rows, including removed rows with the time of their removal", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, items("a", "b")), anOrder(2, items("c"))], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2), remove: ["order-1"] });
@@ -61,7 +61,7 @@ test("without a bookmark, all rows are read, with their position and the time of
   ]);
 });
 
-test("after a bookmark, only new, changed and removed rows are read", async () => {
+test("with a bookmark, a Singer export reads only rows that were added, changed or removed after it", async () => {
   const mirror = await makeMirror();
   writeRead(
     mirror,
@@ -83,7 +83,7 @@ test("after a bookmark, only new, changed and removed rows are read", async () =
   ]);
 });
 
-test("after a redaction, all rows are read until a newer bookmark exists", async () => {
+test("after personal data has been redacted, a Singer export reads all rows until it has a newer bookmark", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
   const bookmark = readBookmark(mirror);
@@ -94,7 +94,7 @@ test("after a redaction, all rows are read until a newer bookmark exists", async
   expect(changesIn(mirror, "orders", "id", readBookmark(mirror))).toEqual([]);
 });
 
-test("removed list items are those at the bookmark that are beyond the end of the current list", async () => {
+test("a Singer export reads list items that existed at the bookmark and have been removed since", async () => {
   const mirror = await makeMirror();
   const read = (day: number, ...orders: JsonObject[]) => writeRead(mirror, "orders", orders, { at: at(day) });
   read(1, anOrder(1, items("a", "b")), anOrder(2, items("c", "d", "e")), anOrder(3, items("f")));
@@ -117,7 +117,7 @@ test("removed list items are those at the bookmark that are beyond the end of th
   ]);
 });
 
-test("a list that was an object at the bookmark has no removed items, and neither has a table without lists", async () => {
+test("a Singer export finds no removed list items in a value that was not a list or in a table without lists", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { line_items: { a: 1 } })], { at: at(1) });
   const bookmark = readBookmark(mirror);

@@ -134,7 +134,7 @@ test.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_
   },
 );
 
-test("a CSV export leaves formulas unchanged, and reports how many there are in a single warning", async () => {
+test("a CSV export leaves formulas unchanged, and prints a single warning with their number", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [
     anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
@@ -157,7 +157,7 @@ test("a CSV export leaves formulas unchanged, and reports how many there are in 
   expect(run.err).toContain("3 cells would run as a formula");
 });
 
-test("--excel neutralizes a formula in an undocumented column that otherwise contains only numbers", async () => {
+test("--excel turns a formula into text even in an undocumented column that otherwise contains only numbers", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
   mirror.db.close();
@@ -183,7 +183,7 @@ const formulas: readonly [text: string, safe: string][] = [
 ];
 
 test.each(formulas.map(([text, safe]) => [visible(text), text, safe]))(
-  "--excel neutralizes the formula in %s, even for spreadsheets that use a different delimiter",
+  "--excel turns the formula in %s into text, even for spreadsheets that use a different delimiter",
   (_, text, safe) => {
     expect(neutralizeFormulas(text)).toBe(safe);
   },
@@ -208,10 +208,18 @@ test.each(
 });
 
 test.each([
-  ["=1", ["1 cell would run as a formula in a spreadsheet; add `--excel` to export plain text"]],
-  ["a;=1", ["1 cell would run as a formula in a spreadsheet; add `--excel` to export plain text"]],
-  ["-1", []],
-])("a CSV export of the text %j prints the warnings %j", (text, warnings) => {
+  [
+    "=1",
+    "warns about a formula",
+    ["1 cell would run as a formula in a spreadsheet; add `--excel` to export plain text"],
+  ],
+  [
+    "a;=1",
+    "warns about a formula",
+    ["1 cell would run as a formula in a spreadsheet; add `--excel` to export plain text"],
+  ],
+  ["-1", "prints no warning", []],
+])("a CSV export of the text %j %s", (text, _, warnings) => {
   const printed: string[] = [];
   const source = {
     name: "t",
@@ -229,27 +237,38 @@ function cellOf(value: RowValue, type: ReadableColumn["type"], options: Partial<
   const source = { name: "t", columns, batches: () => [[[value, null]]] };
   const csv = { excel: false, decimalComma: false, delimiter: ",", ...options };
   const chunks = [...write([source], { csv, warn: () => {} })];
-  return String(chunks[1]?.data).replace(/,\r?\n$/, "");
+  return String(chunks[1]?.data).replace(/[,;]\r?\n$/, "");
 }
 
-test.each([
-  [1, "boolean", {}, "true"],
-  [0, "boolean", {}, "false"],
-  [1, "integer", {}, "1"],
-  [null, "boolean", {}, ""],
-  ["1.5", "text", { decimalComma: true }, "1.5"],
-  [1.5, "any", { decimalComma: true, delimiter: ";" }, "1,5;"],
-  ["2026-10-01T00:00:00.999Z", "timestamp", { excel: true }, "2026-10-01 00:00:00"],
-  ["2026-10-01T02:00:00+02:00", "timestamp", { excel: true }, "2026-10-01 00:00:00"],
-  ["2026-10-01T00:00:00Z", "any", { excel: true }, "2026-10-01 00:00:00"],
-  ["2026-10-01", "any", { excel: true }, "2026-10-01"],
-  ["2026-10-01", "date", { excel: true }, "2026-10-01"],
-  ["2026-10-01T00:00:00Z", "text", { excel: true }, "2026-10-01T00:00:00Z"],
-  ["=soon", "timestamp", { excel: true }, "'=soon"],
-] as const)(
-  "CSV writes %j from a column of type %s with the options %j as %j",
-  (value, type, options, text) => {
-    expect(cellOf(value, type, options).trimEnd()).toBe(text);
+const cellOptions = {
+  "without options": {},
+  "with --decimal-comma": { decimalComma: true, delimiter: ";" },
+  "with --excel": { excel: true },
+};
+const cells = [
+  ["without options", 1, "boolean", "true"],
+  ["without options", 0, "boolean", "false"],
+  ["without options", 1, "integer", "1"],
+  ["without options", null, "boolean", ""],
+  ["with --decimal-comma", "1.5", "text", "1.5"],
+  ["with --decimal-comma", 1.5, "any", "1,5"],
+  ["with --excel", "2026-10-01T00:00:00.999Z", "timestamp", "2026-10-01 00:00:00"],
+  ["with --excel", "2026-10-01T02:00:00+02:00", "timestamp", "2026-10-01 00:00:00"],
+  ["with --excel", "2026-10-01T00:00:00Z", "any", "2026-10-01 00:00:00"],
+  ["with --excel", "2026-10-01", "any", "2026-10-01"],
+  ["with --excel", "2026-10-01", "date", "2026-10-01"],
+  ["with --excel", "2026-10-01T00:00:00Z", "text", "2026-10-01T00:00:00Z"],
+  ["with --excel", "=soon", "timestamp", "'=soon"],
+] as const;
+
+test.each(
+  cells.map(
+    ([options, value, type, text]) => [options, visible(value), type, visible(text), value, text] as const,
+  ),
+)(
+  "a CSV export %s writes %s from a column of the type %s as %s",
+  (options, _value, type, _text, value, text) => {
+    expect(cellOf(value, type, cellOptions[options])).toBe(text);
   },
 );
 

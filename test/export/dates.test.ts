@@ -182,7 +182,7 @@ test("--until 9999-12-31 includes all orders", async () => {
 test.each([
   ...Object.entries(readable).map(([text, instant]) => [text, instant.slice(0, 10)] as const),
   ...unreadable.map((text) => [text, "undated"] as const),
-])("the name of a downloaded file with the date %j starts with %s", (createdAt, start) => {
+])("the name of a downloaded file with the date %j starts with '%s'", (createdAt, start) => {
   const file = { source: "upload", id: "f1", filename: "a.jpg", mimeType: null, createdAt };
   expect(fileName(file, new Set())).toMatch(new RegExp(`^${start}_`));
 });

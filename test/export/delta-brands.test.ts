@@ -148,7 +148,7 @@ test("concurrent Delta exports of different brands succeed, even if the table do
   ]);
 });
 
-test("one of two concurrent exports of the same brand to a multi-brand table fails with exit code 9", async () => {
+test("if two exports of the same brand to a multi-brand Delta table run concurrently, one of them fails with exit code 9", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   const runs = await Promise.all(
     [0.1, 0.2].map((n) => run("export orders --all-profiles", { random: () => n })),
@@ -160,7 +160,7 @@ test("one of two concurrent exports of the same brand to a multi-brand table fai
   ]);
 });
 
-test("a Delta export does not add a version with a new schema if another brand's export has added a version first", async () => {
+test("a Delta export does not add a version with a new schema if another brand has been exported in the meantime", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const log = await readDeltaLog(table);

@@ -45,7 +45,7 @@ function addVersion(folder: string, version: number, ...actions: readonly (Actio
   writeFileSync(join(folder, "_delta_log", versionName(version)), `${lines.join("\n")}\n`);
 }
 
-test("a log contains the current and removed files of its newest version, and the state of each brand", async () => {
+test("reading a Delta log returns the current files, the removed files and the newest version of each brand", async () => {
   const folder = makeTable(
     [commit("fern"), schema("brand_id", "month"), add("a", { brand_id: "fern", month: "2026-10" })],
     [
@@ -82,7 +82,7 @@ test("a log contains the current and removed files of its newest version, and th
   ]);
 });
 
-test("a table without a log has no version, and a single-brand table contains all files for any brand", async () => {
+test("a Delta table without a log has no version, and all files of a single-brand table belong to its brand", async () => {
   const none = await readDeltaLog(makeHome());
   expect(none).toMatchObject({ version: -1, checkpointVersion: -1, metaData: undefined });
   expect(hasManyBrands(none)).toBe(false);
@@ -97,47 +97,39 @@ const needs = (minReaderVersion: number, minWriterVersion: number) => ({
 
 test.each([
   ["is missing the first version", 2, [commit("fern")], "missing version"],
-  [
-    "contains a version without the state of a mirror",
-    1,
-    [{ commitInfo: { timestamp: 1 } }],
-    "another program",
-  ],
+  ["contains a version from another program", 1, [{ commitInfo: { timestamp: 1 } }], "another program"],
   ["contains a damaged line", 1, [commit("fern"), "{"], "damaged version"],
-  ["requires a newer reader", 1, [commit("fern"), needs(2, 2)], "requires a newer protocol"],
-  ["requires a newer writer", 1, [commit("fern"), needs(1, 3)], "requires a newer protocol"],
-] as const)("a log that %s is rejected", async (_, version, actions, reason) => {
+  ["requires a newer protocol for reading", 1, [commit("fern"), needs(2, 2)], "requires a newer protocol"],
+  ["requires a newer protocol for writing", 1, [commit("fern"), needs(1, 3)], "requires a newer protocol"],
+] as const)("a Delta log that %s is rejected", async (_, version, actions, reason) => {
   const folder = makeTable([commit("fern")]);
   addVersion(folder, version, ...actions);
   const message = expect.stringContaining(reason);
   await expect(readDeltaLog(folder)).rejects.toMatchObject({ exitCode: 3, message });
 });
 
-test("a log that requires the supported protocol is accepted", async () => {
+test("a Delta log that requires the newest supported protocol is accepted", async () => {
   const folder = makeTable([commit("fern")]);
   addVersion(folder, 1, commit("fern"), needs(1, 2));
   expect((await readDeltaLog(folder)).version).toBe(1);
 });
 
 test.each([
-  ["a different brand", "moss", [], true, 2],
-  ["a different brand that has changed the schema", "moss", [schema("brand_id")], true, undefined],
-  ["the same brand", "fern", [], true, "busy"],
-  ["a different brand, in a single-brand table", "moss", [], false, "busy"],
-] as const)(
-  "after an export of %s has added a version first, an export continues, starts over or fails",
-  async (...row) => {
-    const [, brand, actions, manyBrands, result] = row;
-    const folder = makeTable([commit("fern"), schema("brand_id")]);
-    const log = await readDeltaLog(folder);
-    addVersion(folder, 1, commit(brand), ...actions);
-    const adding = commitVersion(log, [commit("fern", 1)], { brand: "fern", manyBrands }, testDeps());
-    if (result === "busy") await expect(adding).rejects.toMatchObject({ exitCode: 9 });
-    else expect(await adding).toBe(result);
-    const versions = readdirSync(join(folder, "_delta_log"));
-    expect(versions).toHaveLength(result === 2 ? 3 : 2);
-  },
-);
+  ["a different brand", "adds the next version", "moss", [], true, 2],
+  ["a different brand with a new schema", "starts over", "moss", [schema("brand_id")], true, undefined],
+  ["the same brand", "fails with exit code 9", "fern", [], true, "busy"],
+  ["a different brand to a single-brand table", "fails with exit code 9", "moss", [], false, "busy"],
+] as const)("if an export of %s has added a Delta version in the meantime, an export %s", async (...row) => {
+  const [, , brand, actions, manyBrands, result] = row;
+  const folder = makeTable([commit("fern"), schema("brand_id")]);
+  const log = await readDeltaLog(folder);
+  addVersion(folder, 1, commit(brand), ...actions);
+  const adding = commitVersion(log, [commit("fern", 1)], { brand: "fern", manyBrands }, testDeps());
+  if (result === "busy") await expect(adding).rejects.toMatchObject({ exitCode: 9 });
+  else expect(await adding).toBe(result);
+  const versions = readdirSync(join(folder, "_delta_log"));
+  expect(versions).toHaveLength(result === 2 ? 3 : 2);
+});
 
 const part = (folder = "") => `${folder}part-${randomUUID()}.parquet`;
 
@@ -150,7 +142,7 @@ function createFiles(folder: string, days: number, ...paths: readonly string[]):
   }
 }
 
-test("the cleanup deletes unused files of this program that are older than the retention period", async () => {
+test("the cleanup of a Delta table deletes the program's unused files that are older than the retention period", async () => {
   const [current, removed, recent] = [part("month=2026-10/"), part("month=2026-10/"), part("month=2026-10/")];
   const folder = makeTable(
     [commit(null), schema("month"), add(current), add(removed), add(recent)],
@@ -178,7 +170,7 @@ test("the cleanup deletes unused files of this program that are older than the r
   expect([current, recent, young, ...foreign].filter((path) => !exists(path))).toEqual([]);
 });
 
-test("in a multi-brand table, the cleanup deletes only the brand's own files and temporary files of the log", async () => {
+test("the cleanup of a multi-brand Delta table deletes only files of the exported brand and temporary files of the log", async () => {
   const folder = makeTable([commit("fern"), schema("brand_id", "month")]);
   const own = [part("brand_id=fern/month=2026-10/"), part("brand_id=fern/"), "_delta_log/.x.json.part"];
   const others = [part("brand_id=moss/month=2026-10/"), part("month=2026-10/"), part()];
@@ -189,18 +181,21 @@ test("in a multi-brand table, the cleanup deletes only the brand's own files and
 });
 
 test.each([
-  [49, 0],
-  [50, 1],
-])("the cleanup writes a checkpoint %i versions after the previous one: %i", async (versions, count) => {
-  const folder = makeTable([commit(null), schema("month")]);
-  await writeCheckpoint(await readDeltaLog(folder), 0, testDeps());
-  for (let version = 1; version <= versions; version += 1) addVersion(folder, version, commit(null));
-  await cleanUpTable(folder, { brand: null, since: start - day }, testDeps());
-  const checkpoints = readdirSync(join(folder, "_delta_log")).filter((name) => name.endsWith(".parquet"));
-  expect(checkpoints).toHaveLength(1 + count);
-});
+  ["no checkpoint", 49, 0],
+  ["a checkpoint", 50, 1],
+])(
+  "the cleanup of a Delta table writes %s %i versions after the previous checkpoint",
+  async (_, versions, count) => {
+    const folder = makeTable([commit(null), schema("month")]);
+    await writeCheckpoint(await readDeltaLog(folder), 0, testDeps());
+    for (let version = 1; version <= versions; version += 1) addVersion(folder, version, commit(null));
+    await cleanUpTable(folder, { brand: null, since: start - day }, testDeps());
+    const checkpoints = readdirSync(join(folder, "_delta_log")).filter((name) => name.endsWith(".parquet"));
+    expect(checkpoints).toHaveLength(1 + count);
+  },
+);
 
-test("a checkpoint contains files that were removed during the retention period, and the newest one is read", async () => {
+test("a Delta checkpoint contains the files removed during the retention period, and the newest checkpoint is read", async () => {
   const folder = makeTable([
     commit("fern"),
     schema("month"),
@@ -227,7 +222,7 @@ test("a checkpoint contains files that were removed during the retention period,
   expect([...(await readDeltaLog(folder)).files.keys()]).toEqual(["c", "d"]);
 });
 
-test("a checkpoint is complete before `_last_checkpoint` refers to it", async () => {
+test("the file `_last_checkpoint` refers to a Delta checkpoint only after the checkpoint has been written completely", async () => {
   const folder = makeTable([commit("fern"), schema("month")]);
   const names: string[] = [];
   const runGracefully = async <T>(work: () => Promise<T>): Promise<T> => {

@@ -18,7 +18,7 @@ const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const open = (mirror: Mirror, name: string, manyBrands?: boolean) =>
   openMonthlyRows(mirror, describeTable(mirror, name), manyBrands === undefined ? {} : { manyBrands });
 
-test("rows are read by their month in UTC, and rows without a readable date have no month", async () => {
+test("a Delta export groups rows by their month in UTC, and rows without a readable date have no month", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T00:00:00+02:00", "2026-10-31T23:59:59.999Z", "soon"];
   writeRead(
@@ -42,27 +42,27 @@ test("rows are read by their month in UTC, and rows without a readable date have
 });
 
 test.each([
-  ["orders", false, ["month"], ["id"], ["month", "day", "record_id"]],
-  ["orders", true, ["brand_id", "month"], ["id"], ["month"]],
-  ["sales_by_month", false, ["month"], ["currency"], ["month"]],
-  ["recommendations", false, [], ["host_id"], []],
-  ["recommendations", true, ["brand_id"], ["host_id"], []],
-  ["surveys", false, [], ["id", "Brand_ID", "month"], []],
-  ["surveys", true, ["brand_id"], ["id", "month"], ["Brand_ID"]],
+  ["single-brand", "orders", "month", ["id"], ["month", "day", "record_id"]],
+  ["multi-brand", "orders", "brand_id and month", ["id"], ["month"]],
+  ["single-brand", "sales_by_month", "month", ["currency"], ["month"]],
+  ["single-brand", "recommendations", "no columns", ["host_id"], []],
+  ["multi-brand", "recommendations", "brand_id", ["host_id"], []],
+  ["single-brand", "surveys", "no columns", ["id", "Brand_ID", "month"], []],
+  ["multi-brand", "surveys", "brand_id", ["id", "month"], ["Brand_ID"]],
 ] as const)(
-  "a table for `%s` (with several brands: %s) is partitioned by the columns %j",
-  async (name, manyBrands, partitions, included, excluded) => {
+  "the %s Delta table for `%s` is partitioned by %s",
+  async (layout, name, partitions, included, excluded) => {
     const mirror = await makeMirror();
     writeRead(mirror, "surveys", [{ id: "s", Brand_ID: 1, month: "2026-10" }]);
-    const { columns, partitionColumns } = open(mirror, name, manyBrands);
-    expect(partitionColumns).toEqual(partitions);
+    const { columns, partitionColumns } = open(mirror, name, layout === "multi-brand");
+    expect(partitionColumns.join(" and ") || "no columns").toBe(partitions);
     const names = columns.map((column) => column.name);
     expect(names).toEqual(expect.arrayContaining([...included]));
     expect(names.filter((name) => excluded.some((other) => other === name))).toEqual([]);
   },
 );
 
-test("the state of the mirror is verified if the last runs of all resources were, and reaches as far as the oldest of them", async () => {
+test("a Delta version of a view counts as verified, up to the oldest sync, only if all resources in the view are verified", async () => {
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });
@@ -108,7 +108,7 @@ const compareWith = async (folder: string, source: MonthlyRows) =>
 const typesIn = ({ fields }: { fields: readonly { name: string; type: string }[] }) =>
   fields.map(({ name, type }) => `${name} ${type}`);
 
-test("a month differs if any of its rows has changed, moved, or is missing, and if a column has a new type", async () => {
+test("a Delta export rewrites a month if any of its rows has changed, moved or disappeared, or if a column has a new type", async () => {
   const folder = makeHome();
   const columns = { id: "text", n: "integer" } as const;
   const rows: Row[] = [
@@ -133,7 +133,7 @@ test("a month differs if any of its rows has changed, moved, or is missing, and 
   expect(await exportTo(folder, tableOf(columns, [b, c]))).toBe("version 1, 2 rows, months written: 2");
 });
 
-test("the columns of several brands are merged by name, and keep or widen their types", async () => {
+test("a multi-brand Delta table merges the columns of the brands by name, and keeps or widens their types", async () => {
   const folder = makeHome();
   const fern = tableOf({ id: "text", Size: "integer", rate: "number" }, [["a", 1, 1.5, "2026-10"]]);
   await exportTo(folder, fern);
@@ -175,7 +175,7 @@ test("the columns of several brands are merged by name, and keep or widen their 
     expect([modificationTime, size > 100, stats]).toEqual([5, true, '{"numRecords":1}']);
 });
 
-test("of other brands' files, only those with a retyped column are replaced, by files with the same values", async () => {
+test("a Delta export that changes a column's type converts only those files of other brands that contain the column", async () => {
   const folder = makeHome();
   await exportTo(folder, tableOf({ id: "text" }, [["a", "2026-10"]]));
   const rowsOfReed: Row[] = [
@@ -194,7 +194,7 @@ test("of other brands' files, only those with a retyped column are replaced, by 
   expect(await compareRows(reed, "2026-10", comparison, path)).toBe(2);
 });
 
-test("a missing file of another brand prevents a change of a column's type, but not a new column", async () => {
+test("if a file of another brand is missing, a Delta export can add a column but cannot change a column's type", async () => {
   const folder = makeHome();
   await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["a", 1, "2026-10"]]));
   const [path = ""] = (await readDeltaLog(folder)).files.keys();
@@ -208,6 +208,7 @@ test("a missing file of another brand prevents a change of a column's type, but 
 test.each([
   [
     "the same rows",
+    "no difference",
     [
       ["a", 1, "m"],
       ["b", null, "m"],
@@ -217,6 +218,7 @@ test.each([
   ],
   [
     "a changed value",
+    "the changed row",
     [
       ["a", 1, "m"],
       ["b", 2, "m"],
@@ -225,6 +227,7 @@ test.each([
   ],
   [
     "a missing value",
+    "the row with that value",
     [
       ["a", null, "m"],
       ["b", null, "m"],
@@ -233,6 +236,7 @@ test.each([
   ],
   [
     "an additional row",
+    "the additional row",
     [
       ["a", 1, "m"],
       ["b", null, "m"],
@@ -240,30 +244,33 @@ test.each([
     ],
     "row 3 is missing",
   ],
-  ["a missing row", [["a", 1, "m"]], "has more than 1 rows"],
-  ["no rows", [], "has more than 0 rows"],
-] as const)("a file is compared with %s in the mirror", async (_, rows, result) => {
-  const folder = makeHome();
-  const columns = { id: "text", n: "integer" } as const;
-  await exportTo(
-    folder,
-    tableOf(columns, [
-      ["a", 1, "m"],
-      ["b", null, "m"],
-    ]),
-  );
-  const comparison = await compareWith(
-    folder,
-    tableOf(columns, [
-      ["a", 1, "m"],
-      ["b", null, "m"],
-    ]),
-  );
-  const path = join(folder, comparison.files.get("m")?.path ?? "");
-  expect(await compareRows(tableOf(columns, rows), "m", comparison, path)).toBe(result);
-});
+  ["one row less", "an excess row in the file", [["a", 1, "m"]], "has more than 1 rows"],
+  ["no rows", "an excess row in the file", [], "has more than 0 rows"],
+] as const)(
+  "comparing a Delta file with a mirror that has %s finds %s",
+  async (_difference, _finding, rows, result) => {
+    const folder = makeHome();
+    const columns = { id: "text", n: "integer" } as const;
+    await exportTo(
+      folder,
+      tableOf(columns, [
+        ["a", 1, "m"],
+        ["b", null, "m"],
+      ]),
+    );
+    const comparison = await compareWith(
+      folder,
+      tableOf(columns, [
+        ["a", 1, "m"],
+        ["b", null, "m"],
+      ]),
+    );
+    const path = join(folder, comparison.files.get("m")?.path ?? "");
+    expect(await compareRows(tableOf(columns, rows), "m", comparison, path)).toBe(result);
+  },
+);
 
-test("the values of every type are compared in their stored form", async () => {
+test("a Delta file contains the same values of every type as the mirror, to the microsecond", async () => {
   const folder = makeHome();
   const columns = {
     at: "timestamp",
@@ -285,7 +292,7 @@ test("the values of every type are compared in their stored form", async () => {
   expect(await compareRows(changed, "m", comparison, path)).toBe("row 1 has a different `at`");
 });
 
-test("a file with more rows than fit into one group is compared completely", async () => {
+test("a Delta file with several row groups is compared with the mirror up to the last row", async () => {
   const folder = makeHome();
   const rows = Array.from({ length: 20_001 }, (_, n): Row => [n, "m"]);
   await exportTo(folder, tableOf({ n: "integer" }, rows));
@@ -296,7 +303,7 @@ test("a file with more rows than fit into one group is compared completely", asy
   expect(await compareRows(changed, "m", comparison, path)).toBe("row 20001 has a different `n`");
 });
 
-test("a version contains the time, the state of the mirror, and the removed and added files", async () => {
+test("a version in a Delta log contains the time, the state of the mirror, and the removed and added files", async () => {
   const folder = makeHome();
   await exportTo(folder, tableOf({ id: "text" }, [["a", "2026-10"]]));
   await exportTo(
@@ -322,7 +329,7 @@ test("a version contains the time, the state of the mirror, and the removed and 
   ]);
 });
 
-test("the order of the columns in a file may differ from their order in the mirror", async () => {
+test("a Delta file is considered equal to the mirror even if its columns are in a different order", async () => {
   const folder = makeHome();
   await exportTo(folder, tableOf({ id: "text", n: "integer" }, [["a", 1, "m"]]));
   const reversed = tableOf({ n: "integer", id: "text" }, [[1, "a", "m"]]);
@@ -341,7 +348,7 @@ test("an export of an empty table creates a Delta table, and an export of a new 
   expect(metaData).toMatchObject({ id, schemaString: expect.stringContaining('"n","type":"long"') });
 });
 
-test("an export to a multi-brand table requires a known brand, and the layout of a table cannot change", async () => {
+test("an export to a multi-brand Delta table requires a known brand, and cannot add brands to a single-brand table", async () => {
   const folder = makeHome();
   const rows: Row[] = [["a", "2026-10"]];
   await expect(exportTo(folder, tableOf({ id: "text" }, rows, null))).rejects.toThrow("brand is unknown");

@@ -190,7 +190,7 @@ test("a Delta export rejects a log from another program, brand or protocol versi
   await refused("has a missing version");
 });
 
-test("one of two concurrent Delta exports of the same brand fails with exit code 9", async () => {
+test("if two Delta exports of the same brand run concurrently, one of them fails with exit code 9", async () => {
   const { table, run } = await makeDeltaFolder();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: () => n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
@@ -256,7 +256,7 @@ test("verify --delta prints the months that differ from the mirror", async () =>
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
-test("tables --delta describes the state of the mirror at the time of the newest version", async () => {
+test("tables --delta describes the state of the mirror when the newest version of each table was written", async () => {
   const { run } = await makeDeltaFolder();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");

@@ -41,7 +41,7 @@ test("Delta exports can add versions on a file system that does not support hard
   close();
 });
 
-test("only one of two concurrent exports succeeds on a file system that does not support hard links", async () => {
+test("only one of two concurrent Delta exports of the same brand succeeds on a file system that does not support hard links", async () => {
   const { close, run, versions } = await makeTable();
   const runs = await Promise.all([run(0.1), run(0.2)]);
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
@@ -64,7 +64,7 @@ test("a Delta export replaces the lock file left behind by an export that was ki
   close();
 });
 
-test("concurrent exports of different brands all succeed on a file system that does not support hard links", async () => {
+test("concurrent Delta exports of different brands all succeed on a file system that does not support hard links", async () => {
   const folder = makeHome();
   mkdirSync(join(folder, "_delta_log"));
   const commit = async (brand: string, random: number) => {
@@ -107,22 +107,22 @@ async function commitWithLock(ageMs: number, stop?: Error) {
   };
 }
 
-test("an export waits 5 seconds for another process that is adding a version, unless its lock file is older than a minute", async () => {
+test("a Delta export waits 5 seconds for another export's lock file, but ignores a lock file older than a minute", async () => {
   expect(await commitWithLock(60_000)).toMatchObject({ result: 9, waitedMs: 5_000 });
   expect(await commitWithLock(60_001)).toEqual({ result: 0, waitedMs: 0, names: [version(0)] });
 });
 
-test("a signal ends the wait for another process that is adding a version", async () => {
+test("a stop signal ends the wait of a Delta export for another export's lock file", async () => {
   expect(await commitWithLock(0, new Error("stopped"))).toMatchObject({ result: "stopped" });
 });
 
 test.each([
-  ["EPERM", 0],
-  ["ENOTSUP", 0],
-  ["EOPNOTSUPP", 0],
-  ["ENOSYS", 0],
-  ["ENOSPC", 3],
-])("if creating a link fails with %s, adding a version ends with %i", async (reported, result) => {
+  ["EPERM", "succeeds without links", 0],
+  ["ENOTSUP", "succeeds without links", 0],
+  ["EOPNOTSUPP", "succeeds without links", 0],
+  ["ENOSYS", "succeeds without links", 0],
+  ["ENOSPC", "fails with exit code 3", 3],
+])("if creating a hard link fails with %s, a Delta export %s", async (reported, _, result) => {
   code = reported;
   expect(await commitWithLock(60_001)).toMatchObject({ result });
   code = "EPERM";

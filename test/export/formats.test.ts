@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
 
-test("each format has its extensions, and only text can be printed to a terminal or compressed", () => {
+test("each export format has certain file extensions, is text or binary, and contains one table or several tables", () => {
   const facts = formats.map(({ name, extensions, alsoExtensions = [], isText, isMultiTable }) => [
     [name, ...extensions].join(" "),
     alsoExtensions.join(" "),
@@ -25,7 +25,7 @@ test.each([
   ["xlsx", /^PK/],
   ["parquet", /^PAR1[\s\S]*PAR1$/],
 ] as const)(
-  "the format %s reports the number of rows with each chunk of its output",
+  "an export in the format %s reports the number of rows with each chunk of its output",
   async (name, output) => {
     const { write } = (await tableFormats.find((format) => format.name === name)?.load()) ?? {};
     const columns = [{ name: "x", type: "integer", about: "" } as const];

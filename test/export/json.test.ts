@@ -91,7 +91,7 @@ test("a JSON export preserves the types of undocumented columns", async () => {
   );
 });
 
-test.each([
+const values = [
   [1, "boolean", "true"],
   [0, "boolean", "false"],
   [2, "boolean", "true"],
@@ -102,11 +102,16 @@ test.each([
   ["[1]", "text", '"[1]"'],
   [9_007_199_254_740_993n, "any", "9007199254740993"],
   [1.5, "number", "1.5"],
-] as const)("JSON contains %s from a column of type %s as %s", (value, type, json) => {
-  const columns = [{ name: 'a"b', type, about: "" }];
-  const source = { name: "t", columns, batches: () => [[[value]]] };
-  expect([...readJsonObjects(source)]).toEqual([[`{"a\\"b":${json}}`]]);
-});
+] as const;
+
+test.each(values.map(([value, type, json]) => [String(value), type, json, value] as const))(
+  "a JSON export writes the stored value %s of a column of the type %s as %s",
+  (_, type, json, value) => {
+    const columns = [{ name: 'a"b', type, about: "" }];
+    const source = { name: "t", columns, batches: () => [[[value]]] };
+    expect([...readJsonObjects(source)]).toEqual([[`{"a\\"b":${json}}`]]);
+  },
+);
 
 test("a JSON export contains one object per row for child tables and monthly clicks, and complete records for survey results", async () => {
   const mirror = await makeMirror();

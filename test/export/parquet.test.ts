@@ -8,6 +8,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { visible } from "../support/visible.js";
 import { askDuckDb } from "./duckdb.js";
 
 async function parquet(db: string, table: string, ...flags: string[]): Promise<string> {
@@ -145,7 +146,7 @@ test("a query result in Parquet preserves the types of table columns, and derive
   ]);
 });
 
-test("Parquet row groups are limited by row count and text size, and an empty table is exported with its columns", async () => {
+test("a Parquet export limits the rows and the text in each row group, and writes the columns of an empty table", async () => {
   const db = await mirrorOfOrders([anOrder(1)]);
   /** Exports a query result with the given number of rows. Returns the number of rows in each row group. */
   const groupsOf = async (rows: number, column: string) => {
@@ -179,7 +180,7 @@ test("Parquet exports of the same mirror are identical, and are never printed to
   });
 });
 
-test.each([
+const columns = [
   ["text", ["1"], "string"],
   ["json", ["[1]"], "string"],
   ["timestamp", ["2026-10-01T00:00:00Z", "2026-10-01"], "timestamp"],
@@ -214,11 +215,17 @@ test.each([
   ["any", ["2026-10-01", 1], "string"],
   ["any", [9_007_199_254_740_993n, 1.5], "double"],
   ["integer", [10_000_000_000_000, 1.5], "double"],
-] as const)("a Parquet column of type %s with the values %o is stored as %s", (type, values, stored) => {
-  expect(storedType(type, values).delta).toBe(stored);
-});
+] as const;
+const listOf = (values: readonly RowValue[]) => values.map(visible).join(", ");
 
-test.each([
+test.each(columns.map(([type, values, stored]) => [type, listOf(values), stored, values] as const))(
+  "a Parquet export stores a column of the type %s with the values %s as the type %s",
+  (type, _, stored, values) => {
+    expect(storedType(type, values).delta).toBe(stored);
+  },
+);
+
+const changes = [
   ["long", "integer", [1, 1.5], "double"],
   ["long", "integer", [1], "long"],
   ["double", "integer", [1], "double"],
@@ -229,9 +236,16 @@ test.each([
   ["long", "number", [1], "double"],
   ["long", "text", ["a"], "string"],
   ["struct", "integer", [1], "string"],
-] as const)(
-  "a Delta column of type %s that receives %s values such as %s changes to %s, and is never narrowed",
-  (current, type, values, stored) => {
+] as const;
+
+test.each(
+  changes.map(([current, type, values, stored]) => {
+    const change = stored === current ? `stays ${stored}` : `becomes ${stored}`;
+    return [current, change, listOf(values), type, values, stored] as const;
+  }),
+)(
+  "a Delta column of the type %s %s if an export adds %s from a column of the type %s",
+  (current, _change, _values, type, values, stored) => {
     expect(storedType(type, values, current).delta).toBe(stored);
   },
 );
@@ -244,7 +258,7 @@ function storedType(type: ReadableColumn["type"], values: readonly RowValue[], c
   return finder.types()[0] as ColumnType;
 }
 
-test.each([
+const storedValues = [
   ["timestamp", "2026-10-01T02:00:00.5+02:00", 1_790_812_800_500_000n, "2026-10-01 00:00:00.5"],
   ["timestamp", "1969-12-31T23:59:59.999999Z", -1n, "1969-12-31 23:59:59.999999"],
   ["timestamp", "2026-10-01T00:00:00.000001Z", 1_790_812_800_000_001n, "2026-10-01 00:00:00.000001"],
@@ -257,9 +271,15 @@ test.each([
   ["double", 1.5, 1.5, 1.5],
   ["double", 2n, 2, 2],
   ["string", 1.5, "1.5", "1.5"],
-] as const)(
-  "in a column of the Parquet type %s, %s is stored as %s, and converted to %s if the column later contains text",
-  (name, value, stored, text) => {
+] as const;
+
+test.each(
+  storedValues.map(([name, value, stored, text]) => {
+    return [visible(value), name, visible(stored), visible(text), value, stored, text] as const;
+  }),
+)(
+  "Parquet stores %s in a %s column as %s, and as %s if the column later contains text",
+  (_value, name, _stored, _text, value, stored, text) => {
     const type = typeOfDelta(name);
     expect(type.convert(value)).toBe(stored);
     expect(type.revert(stored)).toBe(text);

@@ -119,7 +119,7 @@ test("rows are exported in the order in which they were first read, and repeated
   expect(ids.slice(0, 5)).toEqual(["order-0", "order-1", "order-2", "order-3", "order-4"]);
 });
 
-test("--limit applies to every format", async () => {
+test("export --limit limits the number of rows in every format", async () => {
   const mirror = await makeMirror();
   writeRead(
     mirror,
@@ -159,7 +159,7 @@ test("--where accepts any SQL condition, including subqueries on other tables", 
   expect(await where("id <> ')' AND id <> ';' AND \"currency\" = 'EUR' /* ) ; */")).toEqual(["order-3"]);
 });
 
-test.each([
+const invalidConditions = [
   ["1; DROP TABLE orders", "syntax error"],
   ["1) OR (1", "syntax error"],
   ["1) UNION SELECT * FROM records WHERE (1", "do not have the same number"],
@@ -172,7 +172,13 @@ test.each([
   ["id = :x", "parameters"],
   ["", "syntax error"],
   ["1 ORDER BY id", "syntax error"],
-])("export rejects the --where condition %j", async (condition, why) => {
+] as const;
+
+test.each(
+  invalidConditions.map(([condition, why]) => {
+    return [condition === "" ? "an empty text" : `\`${condition}\``, condition, why] as const;
+  }),
+)("export rejects %s as a --where condition", async (_, condition, why) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();
@@ -289,7 +295,7 @@ test("--as-of exports an earlier state of the records in every format", async ()
   ).toHaveLength(3);
 });
 
-test("--as-of rejects tables without a history, and warns about a view that selects from a table first read later", async () => {
+test("--as-of rejects tables without a history, and warns about a view that uses a table first read after the given time", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }], {

@@ -187,11 +187,14 @@ test.each([
   ["text", "string"],
   ["json", "string"],
   ["any", "string"],
-] as const)("a Singer schema declares a column of type %s as %s", (type, jsonType, format?) => {
-  const more = format ? { format } : {};
-  expect(singerSchema(type, false)).toEqual({ type: ["null", jsonType], ...more });
-  expect(singerSchema(type, true)).toEqual({ type: [jsonType], ...more });
-});
+] as const)(
+  "a Singer schema declares a column of the type %s as the JSON type %s",
+  (type, jsonType, format?) => {
+    const more = format ? { format } : {};
+    expect(singerSchema(type, false)).toEqual({ type: ["null", jsonType], ...more });
+    expect(singerSchema(type, true)).toEqual({ type: [jsonType], ...more });
+  },
+);
 
 test.each([
   ["boolean", 0, false],
@@ -208,7 +211,7 @@ test.each([
   ["number", 0, 0],
   ["any", 7, "7"],
   ["json", "[7]", "[7]"],
-] as const)("a Singer export of a column of type %s sends %j as %j", (type, value, sent) => {
+] as const)("a Singer export of a column of the type %s sends %j as %j", (type, value, sent) => {
   expect(singerValue(value, type)).toBe(sent);
 });
 
@@ -221,9 +224,12 @@ test.each([
   ["number", Number.POSITIVE_INFINITY],
   ["date", "2026-02-30"],
   ["timestamp", "soon"],
-] as const)("a Singer export of a column of type %s does not send the invalid value %o", (type, value) => {
-  expect(singerValue(value, type)).toBeUndefined();
-});
+] as const)(
+  "a Singer export of a column of the type %s does not send the invalid value %o",
+  (type, value) => {
+    expect(singerValue(value, type)).toBeUndefined();
+  },
+);
 
 test("a Singer export sends an unreadable timestamp as null and prints a warning", async () => {
   const mirror = await makeMirror();
@@ -296,38 +302,41 @@ const bookmark = { run: "1 2026", record_id: 1, version_id: 1, columns: "abc" };
 const state = (orders: unknown) => JSON.stringify({ bookmarks: { orders } });
 
 test.each([
-  ["{}", {}],
-  [' {"bookmarks": {}}\n', {}],
-  ['{"type": "STATE", "value": {}}', {}],
-  [state(bookmark), { orders: bookmark }],
-  [state({ ...bookmark, more: 1 }), { orders: { ...bookmark, more: 1 } }],
-])("the state file %s is accepted", (text, bookmarks) => {
+  ["an empty object", "{}", {}],
+  ["no bookmarks, between a space and a newline", ' {"bookmarks": {}}\n', {}],
+  ["a STATE message", '{"type": "STATE", "value": {}}', {}],
+  ["a bookmark", state(bookmark), { orders: bookmark }],
+  ["a bookmark with an unknown field", state({ ...bookmark, more: 1 }), { orders: { ...bookmark, more: 1 } }],
+])("a Singer export accepts a state file with %s", (_, text, bookmarks) => {
   const path = join(makeHome(), "state.json");
   writeFileSync(path, text);
   expect(readSingerState(path)).toEqual(bookmarks);
 });
 
 test.each([
-  "[]",
-  "1",
-  "{",
-  '{"type": "RECORD", "value": {}}',
-  '{"type": "STATE", "value": 5}',
-  '{"start_date": "2026"}',
-  '{"bookmarks": []}',
-  '{"bookmarks": {"orders": 5}}',
-  state({ ...bookmark, run: 1 }),
-  state({ ...bookmark, columns: null }),
-  state({ ...bookmark, record_id: "1" }),
-  state({ ...bookmark, version_id: 1.5 }),
-  JSON.stringify({ bookmarks: { roster: bookmark, orders: {} } }),
-])("the state file %s is rejected, because it does not come from a Singer export", (text) => {
+  ["a list", "[]"],
+  ["a number", "1"],
+  ["truncated JSON", "{"],
+  ["a RECORD message", '{"type": "RECORD", "value": {}}'],
+  ["a STATE message with a number as its value", '{"type": "STATE", "value": 5}'],
+  ["a start date instead of bookmarks", '{"start_date": "2026"}'],
+  ["a list of bookmarks", '{"bookmarks": []}'],
+  ["a number as a bookmark", '{"bookmarks": {"orders": 5}}'],
+  ["a bookmark with a number as its `run`", state({ ...bookmark, run: 1 })],
+  ["a bookmark with null as its `columns`", state({ ...bookmark, columns: null })],
+  ["a bookmark with a text as its `record_id`", state({ ...bookmark, record_id: "1" })],
+  ["a bookmark with a fraction as its `version_id`", state({ ...bookmark, version_id: 1.5 })],
+  [
+    "an empty bookmark after a valid bookmark",
+    JSON.stringify({ bookmarks: { roster: bookmark, orders: {} } }),
+  ],
+])("a Singer export rejects a state file with %s", (_, text) => {
   const path = join(makeHome(), "state.json");
   writeFileSync(path, text);
   expect(() => readSingerState(path)).toThrow("does not contain a state");
 });
 
-test("a Singer export accepts a complete STATE message as the content of the state file", async () => {
+test("a Singer export resumes from a state file that contains the last STATE message of the previous export", async () => {
   const home = makeHome();
   const db = await mirrorOfOrders(2);
   const words = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
@@ -339,14 +348,14 @@ test("a Singer export accepts a complete STATE message as the content of the sta
 
 test.each([
   ["orders", "id"],
-  ["order_line_items", "order_id position"],
+  ["order_line_items", "order_id and position"],
   ["recommendations", "host_id"],
-  ["recommendation_products", "host_id position"],
-  ["content", "source id"],
+  ["recommendation_products", "host_id and position"],
+  ["content", "source and id"],
   ["gifts", "record_key"],
   ["analytics_hosts", "record_key"],
-  ["analytics_clicks", "record_key position"],
-])("the key properties of `%s` in a Singer export are: %s", async (name, keys) => {
+  ["analytics_clicks", "record_key and position"],
+])("a Singer export identifies the rows of `%s` by %s", async (name, keys) => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [{ id: 1, record_key: "not the key" }], { whole: true });
   for (const resource of ["orders", "recommendations", "content", "analytics-hosts", "analytics-clicks"])
@@ -354,12 +363,12 @@ test.each([
   mirror.db.close();
   const { out } = await brandapi(["export", name, "--singer", "--db", mirror.path]);
   const [schema] = out.split("\n");
-  expect(JSON.parse(schema ?? "").key_properties.join(" ")).toBe(keys);
+  expect(JSON.parse(schema ?? "").key_properties.join(" and ")).toBe(keys);
   const [record] = target().take(out);
   if (name === "gifts") expect(record?.record.record_key).toBe("1");
 });
 
-test("a Singer export sends the key of each record, even if the profile omits the ID", async () => {
+test("a Singer export sends the ID of each host, even if the profile omits the field `host`", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => writeInfo(mirror, "omit", '["host"]'));
   writeRead(mirror, "recommendations", [{ host: { id: "h" }, products: [] }]);
@@ -413,23 +422,23 @@ test.each([
   ["orders --singer --since 7d", 2, "cannot be used with option `--since <time>`"],
   ["orders --singer --as-of 7d", 2, "cannot be used with option `--as-of <time>`"],
   ["orders --csv --state s", 2, "`--state <file>` cannot be used with option `--csv`"],
-  ["sales_by_month --singer", 2, "not `sales_by_month`"],
-  ["changes --singer", 2, "not `changes`"],
-  ["orders-removed --singer", 2, "not `orders_removed`"],
+  ["sales_by_month --singer", 2, "only tables built from API records, not `sales_by_month`"],
+  ["changes --singer", 2, "only tables built from API records, not `changes`"],
+  ["orders-removed --singer", 2, "only tables built from API records, not `orders_removed`"],
   [
     "orders --singer --state json-list.json",
     3,
-    "The file does not contain a state written by `brandapi export --singer`",
+    "does not contain a state written by `brandapi export --singer`",
   ],
   [
     "orders --singer --state bookmark-of-another-program.json",
     3,
-    "The file does not contain a state written by `brandapi export --singer`",
+    "does not contain a state written by `brandapi export --singer`",
   ],
   [
     "orders --singer --state object-without-bookmarks.json",
     3,
-    "The file does not contain a state written by `brandapi export --singer`",
+    "does not contain a state written by `brandapi export --singer`",
   ],
   ["orders --singer --state empty.json", 3, "The state file is empty"],
   ["orders --singer --state nonexistent.json", 3, "The state file does not exist"],

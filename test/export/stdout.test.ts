@@ -10,7 +10,7 @@ import { mirrorOfOrders } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 
 test.each(["--csv", "--json", "--ndjson"])(
-  "an export ends quietly with exit code 0 if the reader closes the pipe: %s",
+  "`export orders %s` ends without an error if the reader of its stdout closes the pipe",
   async (format) => {
     const path = await mirrorOfOrders(4_000);
     const program = spawnBrandapi(["export", "orders", format, "--db", path]);

@@ -20,35 +20,35 @@ const chunks = [
 ];
 const text = "header ü\n1\n2\n3\n4\n";
 
-test("writeChunks counts the bytes, and the rows of each table", async () => {
+test("writing an export counts the bytes, and the rows of each table", async () => {
   const { output, ...counts } = await collect(chunks);
   expect(output.toString()).toBe(text);
   expect(counts).toEqual({ bytes: 18, rows: { a: 3, b: 1, c: 0 }, isCutShort: false });
 });
 
-test("writeChunks compresses the data if requested, and counts the compressed bytes", async () => {
+test("writing a compressed export counts the compressed bytes", async () => {
   const { output, bytes, rows } = await collect(chunks, true);
   expect(gunzipSync(output).toString()).toBe(text);
   expect([bytes, rows]).toEqual([output.length, { a: 3, b: 1, c: 0 }]);
 });
 
-test.each([false, true])(
-  "writeChunks fails if generating or writing the data fails, compressed: %s",
-  async (isCompressed) => {
-    function* failing(): Iterable<Chunk> {
-      yield { data: "a" };
-      throw new Error("no more rows");
-    }
-    await expect(writeChunks(failing(), async () => {}, { isCompressed })).rejects.toThrow("no more rows");
-    const write = async () => Promise.reject(new Error("disk full"));
-    await expect(writeChunks(chunks, write, { isCompressed })).rejects.toThrow("disk full");
-  },
-);
+test.each([
+  ["an uncompressed", false],
+  ["a compressed", true],
+])("writing %s export fails if reading the rows or writing the data fails", async (_, isCompressed) => {
+  function* failing(): Iterable<Chunk> {
+    yield { data: "a" };
+    throw new Error("no more rows");
+  }
+  await expect(writeChunks(failing(), async () => {}, { isCompressed })).rejects.toThrow("no more rows");
+  const write = async () => Promise.reject(new Error("disk full"));
+  await expect(writeChunks(chunks, write, { isCompressed })).rejects.toThrow("disk full");
+});
 
 test.each([
-  [true, "\\u001b[31m\n\u0007"],
-  [false, "\u001b[31m\n\u0007"],
-])("stdout receives text with escaped control characters if it is a terminal: %s", async (tty, written) => {
+  ["a terminal escapes control characters", true, "\\u001b[31m\n\u0007"],
+  ["a pipe leaves control characters unchanged", false, "\u001b[31m\n\u0007"],
+])("an export to %s in text", async (_, tty, written) => {
   const { stdout } = testDeps({ tty });
   await writeToStdout([{ data: "\u001b[31m\n" }, { data: Buffer.from("\u0007") }], stdout);
   expect(stdout.text).toBe(written);

@@ -172,7 +172,7 @@ test.runIf(existsSync("/dev/full"))("an export reports in one line that the disk
   expect(run.err).toMatch(/^brandapi: Cannot write \/dev\/full: the disk is full\n {2}hint: .*\n$/);
 });
 
-test("a file of several megabytes is written completely, compressed if requested", async () => {
+test("an export of several megabytes writes the complete file, compressed if requested", async () => {
   const home = makeHome();
   const data = randomBytes(2_500_000);
   const path = join(home, "data");
@@ -190,7 +190,7 @@ test("a file of several megabytes is written completely, compressed if requested
   expect(compressed.bytes).toBe(statSync(path).size);
 });
 
-test("a file is flushed to disk before it gets its name, and its folder is flushed after that", async () => {
+test("an exported file is flushed to disk before it gets its name, and its folder is flushed after that", async () => {
   const home = makeHome();
   flushed.length = 0;
   await writeToFile([{ data: "new" }], join(home, "data"), testDeps());
@@ -208,7 +208,7 @@ test("a stopped export keeps the previous file and its permissions", async () =>
   expect(readdirSync(home)).toEqual(["data"]);
 });
 
-test("if the complete file cannot be moved to its path, the export fails and removes it", async () => {
+test("if the complete file cannot be moved to its path, the export fails and removes the file", async () => {
   const home = makeHome();
   const failing = (cause: Error) =>
     writeToFile([{ data: "new" }], join(home, "data"), testDeps(), { publish: () => Promise.reject(cause) });
@@ -227,7 +227,7 @@ test("if the complete file cannot be moved to its path, the export fails and rem
 });
 
 test.runIf(existsSync("/dev/fd"))(
-  "an export to a pipe that its reader closes is cut short without an error",
+  "an export to a pipe ends early and without an error if the reader closes the pipe",
   async () => {
     const path = join(makeHome(), "pipe");
     execFileSync("mkfifo", [path]);

@@ -40,7 +40,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   describe.each(brandNames)("the report page for %s", (name) => {
     test.each(widths)(
-      "the page fits between its margins at a width of %i pixels, loads no external resources and logs no errors",
+      "at a width of %i pixels, the content fits between the margins, and the page loads nothing external",
       async (width) => {
         await browser.open(fileOf(name), { width });
         const size = await browser.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
@@ -146,7 +146,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     });
 
     test.skipIf(!hasPdftotext).each(paper === "A4" ? brandNames : ["a busy brand"])(
-      "no printed page has only a title or ends with a heading: %s",
+      "for %s, no printed page contains only a few lines or ends with a heading",
       async (name) => {
         await browser.open(fileOf(name));
         const headings = await textsOf("h1, h2, h3");

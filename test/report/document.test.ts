@@ -115,7 +115,7 @@ test("the report lists the months from the view restatements and the orders from
     expect(all).toContainEqual({ name: order, difference });
 });
 
-test("the report lists the hosts with the highest net amounts according to order_figures", () => {
+test("the report lists the hosts with the highest net amounts in the view order_figures", () => {
   for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
     const view = brand.sql<Row>(
       `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
@@ -235,7 +235,7 @@ const slow = () => {
   return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
 };
 
-test("the report excludes an unfinished day from amounts, charts and comparisons", async () => {
+test("the report excludes the current, unfinished day from amounts, charts and comparisons", async () => {
   const one = slow();
   one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
   await one.run("sync orders");
@@ -271,7 +271,7 @@ test.each([
   },
 );
 
-test("the report stays proven if `verify` finds only orders that are newer than the last sync", async () => {
+test("the report still describes its orders as proven if `verify` finds only orders newer than the last sync", async () => {
   const one = slow();
   await one.run("sync orders --since 2026-10-15");
   one.pass(2 * hour);
@@ -301,7 +301,7 @@ test("the report states that no day is complete if the mirror contains only part
   );
 });
 
-test("the report has no comparison for a month without a complete day", async () => {
+test("the report does not compare a month that has no complete day", async () => {
   const one = slow();
   one.pass(7 * day);
   await one.run("sync orders");

@@ -24,7 +24,7 @@ test.each([
   [1, "AEUR", "1.00"],
   [-0, "EUR", "0.00"],
   [-0.004, null, "\u22120.00"],
-])("formatAmount formats %s with the currency %s as %s", (value, currency, text) => {
+])("the report formats the amount %s with the currency %s as %s", (value, currency, text) => {
   expect(formatAmount(value, currency)).toEqual({ value, text });
 });
 
@@ -33,7 +33,7 @@ test.each([
   [-12.3, "\u221212.30"],
   [0, "0.00"],
   [-0, "0.00"],
-])("formatDifference formats %s with a sign unless it is zero", (value, text) => {
+])("the report formats a difference of %s as %s", (value, text) => {
   expect(formatDifference(value, "EUR").text).toBe(text);
 });
 
@@ -43,14 +43,17 @@ test.each([
   [100, 100, "0.0%"],
   [0, 100, "\u2212100.0%"],
   [-50, 100, "\u2212150.0%"],
-  [1, 0, ""],
-  [1, -1, ""],
-  [null, 100, ""],
-  [100, null, ""],
-])("formatChange formats the change to %s from %s as %j", (now, before, text) => {
-  const change = formatChange(now, before);
-  expect(change.text).toBe(text);
-  expect(change.value).toBe(text === "" ? null : (Number(now) - Number(before)) / Number(before));
+])("the report formats the change to %d from %d as %s", (now, before, text) => {
+  expect(formatChange(now, before)).toMatchObject({ value: (now - before) / before, text });
+});
+
+test.each([
+  ["1", "zero", 1, 0],
+  ["1", "a negative amount", 1, -1],
+  ["no amount", "100", null, 100],
+  ["100", "no amount", 100, null],
+])("the report states no percentage for a change to %s from %s", (_now, _before, now, before) => {
+  expect(formatChange(now, before)).toMatchObject({ value: null, text: "" });
 });
 
 test("the report formats months, days, times, shares, counts and currencies", () => {

@@ -28,34 +28,34 @@ test.each([
   ["2026-03", "2026-03-31T12:00:00Z", "2026-03-30", "2026-02-01", "2026-02-28"],
   ["2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01", "2026-01-31"],
 ])(
-  "the month %s, with orders read up to %s, ends on %s and is compared with %s to %s",
+  "a report on %s, with orders read up to %s, ends on %s and is compared with %s to %s",
   (name, reached, through, since, until) => {
     expect(month(name, reached)).toMatchObject({ through, before: { since, until } });
   },
 );
 
-test("a month is partial until its last day has been read completely", () => {
+test("a report on a month is partial until the last day of the month has been read completely", () => {
   expect(month("2026-11", "2026-11-30T23:59:59.998Z").is_partial).toBe(true);
   expect(month("2026-11", "2026-11-30T23:59:59.999Z").is_partial).toBe(false);
   expect(month("2026-11", "2026-12-05T12:00:00Z").is_partial).toBe(false);
 });
 
-test("a month has no comparison on its first day", () => {
+test("a report on a month contains no comparison on the first day of the month", () => {
   expect(month("2026-12", "2026-12-01T05:00:00Z")).toMatchObject({ through: "2026-12-01", before: null });
 });
 
-test("the default period is the month of the last complete day", () => {
+test("the default period of a report is the month of the last complete day", () => {
   expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
   expect(period(undefined, undefined, "2026-12-01T23:59:59.998Z").name).toBe("November 2026");
   expect(period(undefined, undefined, "2026-12-01T23:59:59.999Z").name).toBe("December 2026");
 });
 
-test("without `--since`, the period starts with the month of `--until`; without `--until`, it ends on the last day with data", () => {
+test("without `--since`, a report starts with the month of `--until`; without `--until`, it ends on the last day with data", () => {
   expect(period(undefined, "2026-11-10")).toMatchObject({ since: "2026-11-01", until: "2026-11-10" });
   expect(period("2026-09-15")).toMatchObject({ since: "2026-09-15", until: "2026-11-22" });
 });
 
-test("a month is compared with the same days of the previous year, and 29 February with 28 February", () => {
+test("a report compares a month with the same days of the previous year, and 29 February with 28 February", () => {
   expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
@@ -67,7 +67,7 @@ test("a month is compared with the same days of the previous year, and 29 Februa
   });
 });
 
-test("a period other than a month is compared with the same number of preceding days", () => {
+test("a report compares a period other than a month with the same number of preceding days", () => {
   expect(period("2026-10-05", "2026-10-11")).toMatchObject({
     name: "5–11 Oct 2026",
     slug: "2026-10-05-to-2026-10-11",
@@ -87,13 +87,13 @@ test("a period other than a month is compared with the same number of preceding 
 
 const since = (from: string): DateRange[] => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
-test("a period has no comparison if the mirror contains only part of the preceding days", () => {
+test("a report contains no comparison if the mirror contains only part of the preceding days", () => {
   const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
   expect(comparison("2026-10-01T00:00:00.000Z")).not.toBeNull();
   expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
 });
 
-test("a period has no comparison if the first order was placed after the preceding days", () => {
+test("a report contains no comparison if the first order was placed after the preceding days", () => {
   const reached = Date.parse("2026-11-22T17:00:00Z");
   const comparison = (first: string) =>
     choosePeriod(
@@ -105,12 +105,12 @@ test("a period has no comparison if the first order was placed after the precedi
   expect([comparison("2026-10-21") !== null, comparison("2026-10-22")]).toEqual([true, null]);
 });
 
-test("a month has no comparison if the mirror does not contain the start of that month", () => {
+test("a report on a month contains no comparison if the mirror does not contain the start of that month", () => {
   const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
   expect(one.before).toBeNull();
 });
 
-test("a month that has only partly been read is compared through the last day that was read", () => {
+test("a report on a month that was only partly read is compared through the last day that was read", () => {
   const read = [
     { from: null, to: "2026-02-15T11:00:00.000Z" },
     { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

@@ -17,32 +17,50 @@ const verified = {
 } as const;
 const proven: Proof = { verified, unread_found_at: null, error: null, oldest_read_at: null, gaps: [] };
 
-test.each<[Partial<Proof>, string]>([
+test.each<[string, string, Partial<Proof>, string]>([
   [
+    "orders through the day of a verified sync",
+    "proven",
     {},
     "Orders through 24 Nov 2026 are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],
   [
+    "orders between two days that `verify` has compared with the API",
+    "proven for those days",
     { verified: { ...verified, by: "verify", from: "2026-10-15T00:00:00.000Z" } },
     "Orders from 15 Oct 2026 through 24 Nov 2026 are proven: their counts matched the API in `verify` of 24 Nov 2026, 08:00 UTC.",
   ],
   [
+    "orders between two times that a sync has compared with the API",
+    "proven for those times",
     { verified: { ...verified, from: "2026-10-15T00:00:01.000Z" } },
     "Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],
   [
+    "orders before a `verify` that found unread dates",
+    "proven, and mentions the unread dates",
     { unread_found_at: "2026-11-24T10:00:00.000Z" },
     "Orders through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC. In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders with dates that have not been read yet.",
   ],
-  [{ error: "the last run was stopped" }, "Not proven: the last run was stopped"],
-  [{ verified: null }, "Not proven: the orders have never been compared with the API's counts."],
-])("the report describes the verification state %j", (fields, sentence) => {
+  [
+    "orders after a stopped run",
+    "not proven",
+    { error: "the last run was stopped" },
+    "Not proven: the last run was stopped",
+  ],
+  [
+    "orders that have never been compared with the API",
+    "not proven",
+    { verified: null },
+    "Not proven: the orders have never been compared with the API's counts.",
+  ],
+])("the report describes %s as %s", (_orders, _description, fields, sentence) => {
   const proof = { ...proven, ...fields };
   expect(describeProof(proof)).toBe(sentence);
   expect(isProven(proof)).toBe(!sentence.startsWith("Not proven"));
 });
 
-test("the proof section states how far orders have been read, the age of the oldest check, and gaps", () => {
+test("the report's section on proof states the time up to which orders have been read, the oldest check and gaps", () => {
   const readUntil = "2026-11-24T07:59:59.999Z";
   const ageOf = (oldest: string | null, gaps: Proof["gaps"] = []) => {
     const section = createProofSection({ ...proven, oldest_read_at: oldest, gaps }, readUntil, readUntil);
@@ -81,34 +99,42 @@ async function syncedMirror(): Promise<Mirror> {
   return mirror;
 }
 
-test.each<[RunOutcome, { error?: string }, string | null]>([
-  ["failed", { error: "The API is away." }, "The API is away."],
-  ["incomplete", { error: "A page is missing." }, "A page is missing."],
-  ["incomplete", {}, "the last run was incomplete"],
-  ["stopped", { error: "killed" }, "the last run was stopped"],
-  ["running", {}, "the last run was stopped"],
-  ["skipped", {}, null],
-  ["done", {}, null],
-  ["verified", {}, null],
-  ["verified", { error: "2 orders differ" }, "2 orders differ"],
-])(
-  "after a run with the outcome %s and %j, the error of the proof is %j",
-  async (outcome, columns, error) => {
+const outcomes: [outcome: RunOutcome, error: string | undefined, reported: string | null][] = [
+  ["failed", "The API is away.", "The API is away."],
+  ["incomplete", "A page is missing.", "A page is missing."],
+  ["incomplete", undefined, "the last run was incomplete"],
+  ["stopped", "killed", "the last run was stopped"],
+  ["running", undefined, "the last run was stopped"],
+  ["skipped", undefined, null],
+  ["done", undefined, null],
+  ["verified", undefined, null],
+  ["verified", "2 orders differ", "2 orders differ"],
+];
+
+test.each(
+  outcomes.map(([outcome, error, reported]) => {
+    const reason = error === undefined ? "no error" : `the error "${error}"`;
+    const state = reported === error ? "not proven because of it" : `not proven: ${reported}`;
+    return [outcome, reason, reported === null ? "proven" : state, error, reported] as const;
+  }),
+)(
+  "after a run with the outcome `%s` and %s, the report describes orders as %s",
+  async (outcome, _error, _description, error, reported) => {
     const mirror = await syncedMirror();
-    addRun(mirror, outcome, columns);
-    expect(readProof(mirror, null).error).toBe(error);
+    addRun(mirror, outcome, error === undefined ? {} : { error });
+    expect(readProof(mirror, null).error).toBe(reported);
     addRun(mirror, "verified", { verified: true });
     expect(readProof(mirror, null).error).toBeNull();
   },
 );
 
-test("a run in progress does not count as an error", async () => {
+test("a sync that is still running does not make the report's orders unproven", async () => {
   const mirror = await syncedMirror();
   addRun(mirror, "running");
   expect(readProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
 });
 
-test("the proof covers the contiguous range that the last verified run had read", async () => {
+test("the report's proof covers the continuous range of dates that the last verified run had read", async () => {
   const mirror = await makeMirror();
   expect(readProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
@@ -144,7 +170,7 @@ test("the proof covers the contiguous range that the last verified run had read"
   });
 });
 
-test("the proof covers all dates if the last verified run had read all of them", async () => {
+test("the report's proof covers all dates if the last verified run had read all of them", async () => {
   const through = "2026-11-02T06:00:00.000Z";
   expect(readProof(await syncedMirror(), null).verified).toEqual({
     at: through,
@@ -154,7 +180,7 @@ test("the proof covers all dates if the last verified run had read all of them",
   });
 });
 
-test("orders that `verify` found outside the dates that were read count as an error only if no run has been verified", async () => {
+test("unread orders that `verify` found make the report unproven only if no run has been verified", async () => {
   const findUnread = (mirror: Mirror) => {
     const run = addRun(mirror, "verified", { error: "1 order has not been read" });
     mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", run));

@@ -152,10 +152,10 @@ test("the report page marks the first cell of each row as its header, and hides 
 });
 
 test.each([
-  [4, 14, "half keep"],
-  [5, 14, "full keep"],
-  [4, 15, "half"],
-])("on the report page, a table with %i columns and %i rows has the classes %j", (columns, rows, classes) => {
+  [4, 14, "half of the width and cannot be split across printed pages", "half keep"],
+  [5, 14, "the full width and cannot be split across printed pages", "full keep"],
+  [4, 15, "half of the width and can be split across printed pages", "half"],
+])("on the report page, a table with %i columns and %i rows takes up %s", (columns, rows, _, classes) => {
   expect(pageSection(tableOf(rows, columns))).toContain(`<div class="${classes}">`);
 });
 
@@ -184,9 +184,12 @@ test.each([
     [null, 0],
     ["0", "1", "2", "3", "4"],
   ],
-])("the axis of a chart with net amounts %j and refunds %j is labeled %j", (net, refunds, labels) => {
-  expect(axisOf(chartOf(net, refunds))).toEqual(labels);
-});
+])(
+  "the axis of a chart with the net amounts %j and the refunds %j has the labels %j",
+  (net, refunds, labels) => {
+    expect(axisOf(chartOf(net, refunds))).toEqual(labels);
+  },
+);
 
 /** Returns the given attributes of each matching element in a chart. */
 const shapesOf = (chart: Chart, element: RegExp, names: readonly string[]) =>
@@ -194,7 +197,7 @@ const shapesOf = (chart: Chart, element: RegExp, names: readonly string[]) =>
     names.map((name) => new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1]),
   );
 
-test("the bars of a chart stack refunds on net amounts, and are at most a seventh of the chart wide", () => {
+test("a chart stacks the bars of refunds on those of net amounts, and no bar is wider than 10% of the chart", () => {
   const bars = /<rect class="bar\d" .*?>/g;
   expect(
     shapesOf(chartOf([20, null, -10], [10, 5, 0]), bars, ["class", "x", "y", "width", "height"]),
@@ -209,11 +212,11 @@ test("the bars of a chart stack refunds on net amounts, and are at most a sevent
   expect(shapesOf(chartOf(Array(14).fill(1)), bars, ["width"])[0]).toEqual(["5%"]);
 });
 
-test("the key of a chart has the colors of its bars", () => {
+test("the legend of a chart has the same colors as its bars", () => {
   expect(shapesOf(chartOf([20]), /<svg class="bar.*?>/g, ["class"])).toEqual([["bar0"], ["bar1"]]);
 });
 
-test("a chart has at most seven labels, of which a phone shows every second one", () => {
+test("a chart on the report page has at most seven labels, and every second label is hidden on a phone", () => {
   const labels = /<text [^>]*dy="1.7em".*?>/g;
   const labelsOf = (count: number) =>
     shapesOf(chartOf(Array(count).fill(1)), labels, ["class", "x", "text-anchor"]);

@@ -38,7 +38,7 @@ const read = (mirror: Mirror, at: string, orders: object[]) =>
 const texts = ({ rows }: ReportTable, ...keys: string[]) =>
   rows.map((row) => keys.map((key) => row[key]?.text ?? ""));
 
-test("the key figures compare each amount, but not missing refunds and cancellations, with the month before and a year ago", async () => {
+test("the report's key figures compare amounts, except missing refunds and cancellations, with last month and last year", async () => {
   const mirror = await makeMirror();
   read(mirror, "2026-12-15T00:00:00.000Z", [
     order("a", "2026-11-02", 120, { refund_amount: 0 }),
@@ -70,7 +70,7 @@ test("the key figures compare each amount, but not missing refunds and cancellat
   );
 });
 
-test("the summary lists a decrease, an unchanged net and an increase, and omits currencies without an earlier net", async () => {
+test("the report's summary lists decreases, increases and unchanged net amounts, except in currencies new in the period", async () => {
   const mirror = await makeMirror();
   const both = (currency: string, before: number, now: number) =>
     [1, 2].flatMap((n) => [
@@ -88,7 +88,7 @@ test("the summary lists a decrease, an unchanged net and an increase, and omits 
   );
 });
 
-test("currencies with several orders in either period are sorted by gross amount, and those with one order get one line", async () => {
+test("the report sorts currencies by gross amount, and shows currencies with a single order on one line each", async () => {
   const mirror = await makeMirror();
   const orders = (currency: string | null, day: string, totals: number[], fields = {}) =>
     totals.map((total, n) => order(`${currency} ${day} ${n}`, day, total, { currency, ...fields }));
@@ -114,7 +114,7 @@ test("currencies with several orders in either period are sorted by gross amount
   expect(blocksOf(report, "days", "chart").map(({ title }) => title.slice(-3))).toEqual(["EUR", "AUD"]);
 });
 
-test("if no currency has several orders, the one with the largest amount gets its own key figures", async () => {
+test("if every currency has a single order, the report shows key figures for the currency with the largest amount", async () => {
   const mirror = await makeMirror();
   read(mirror, "2026-12-15T00:00:00.000Z", [
     order("a", "2026-11-02", 50, { currency: "SEK" }),
@@ -127,7 +127,7 @@ test("if no currency has several orders, the one with the largest amount gets it
   ]);
 });
 
-test("amounts in a currency without decimal places have none in any section", async () => {
+test("every section of the report omits decimal places for currencies that have none", async () => {
   const mirror = await makeMirror();
   const orders = ["2026-09-01", "2026-10-01", "2026-11-01", "2026-11-02"].map((day, n) =>
     order(`o${n}`, day, 500, { currency: "JPY" }),
@@ -153,7 +153,7 @@ test("amounts in a currency without decimal places have none in any section", as
   expect(amounts.map(({ text }) => text)).toContain("\u221220");
 });
 
-test("the daily charts contain zeros for days without orders, and the hosts are the eight with the highest net", async () => {
+test("the report's daily charts contain zeros for days without orders, and its hosts are the eight with the highest net", async () => {
   const mirror = await makeMirror();
   const hosts = Array.from({ length: 9 }, (_, n) => order(`h${n}`, "2026-11-02", 10 + n));
   read(mirror, "2026-12-15T00:00:00.000Z", [
@@ -187,7 +187,7 @@ test("the daily charts contain zeros for days without orders, and the hosts are 
   expect(oneDay.sections.map(({ id }) => id)).toEqual(["sales", "months", "restated", "hosts", "proof"]);
 });
 
-test("the monthly table has at most 13 months, and compares complete months with the month before and a year ago", async () => {
+test("the report's monthly table has at most 13 months, and compares complete months with last month and last year", async () => {
   const mirror = await makeMirror();
   const months = Array.from({ length: 16 }, (_, n) =>
     new Date(Date.UTC(2025, 8 + n)).toISOString().slice(0, 7),
@@ -221,7 +221,7 @@ test("the monthly table has at most 13 months, and compares complete months with
   expect(blocksOf(long, "months", "table")[0]?.rows).toHaveLength(13);
 });
 
-test("a month is not compared with a month a year earlier of which only part has been read", async () => {
+test("the report does not compare a month with the same month of the previous year if that was only partly read", async () => {
   const mirror = await makeMirror();
   const range = { from: Date.parse("2025-11-02"), to: Date.parse("2026-12-15"), readAt: 0, runId: 1 };
   mirror.transaction(() => writeCoverage(mirror, "orders", [range]));
@@ -231,7 +231,7 @@ test("a month is not compared with a month a year earlier of which only part has
   expect(table && texts(table, "month", "change_in_year")[0]).toEqual(["Nov 2026", ""]);
 });
 
-test("the monthly chart leaves a gap for a month without orders, and is omitted for a single month", async () => {
+test("the report's monthly chart leaves a gap for a month without orders, and is omitted for a single month", async () => {
   const mirror = await makeMirror();
   read(mirror, "2026-12-15T00:00:00.000Z", [order("a", "2026-09-05", 100), order("b", "2026-11-05", 100)]);
   const [chart] = blocksOf(reportOf(mirror, "2026-11-01", "2026-11-30"), "months", "chart");
@@ -242,7 +242,7 @@ test("the monthly chart leaves a gap for a month without orders, and is omitted 
   ]);
 });
 
-test("the report lists months and orders that changed after they were reported, up to 12 months before its end", async () => {
+test("the report lists months and orders of its last 12 months that changed after they had been reported", async () => {
   const mirror = await makeMirror();
   const orders = [
     order("old", "2025-10-05", 100),
@@ -277,7 +277,7 @@ test("the report lists months and orders that changed after they were reported, 
   ]);
 });
 
-test("the report states refund losses for its currencies, only from months that were read within a month of their end", async () => {
+test("the report states refund losses per currency, based only on months that were read within a month of their end", async () => {
   const mirror = await makeMirror();
   const pair = (currency: string, day: string) =>
     [1, 2].map((n) => order(`${currency} ${day} ${n}`, day, 50, { currency }));
@@ -337,22 +337,24 @@ test("the report lists the largest changes per currency, and fewer of them if th
 });
 
 test.each([
-  ["2026-11-21", "2026-11-21", null],
-  ["2026-11-22", "2026-11-22", "starts after 2026-11-21"],
-  ["2026-10-01", "2026-10-05", null],
-  ["2026-10-01", "2026-10-04", "ends before 2026-10-05"],
-])(
-  "a report from %s to %s fails only if it has no day in common with the mirror",
-  async (since, until, error) => {
-    const mirror = await makeMirror();
-    read(mirror, "2026-11-21T06:00:00.000Z", [order("a", "2026-10-05", 100)]);
-    const create = () => reportOf(mirror, since, until).period.since;
-    if (error === null) expect(create()).toBe(since);
-    else expect(create).toThrow(error);
-  },
-);
+  ["on the last day with data succeeds", "2026-11-21", "2026-11-21", null],
+  ["on the day after the last day with data fails", "2026-11-22", "2026-11-22", "starts after 2026-11-21"],
+  ["until the first day with data succeeds", "2026-10-01", "2026-10-05", null],
+  [
+    "until the day before the first day with data fails",
+    "2026-10-01",
+    "2026-10-04",
+    "ends before 2026-10-05",
+  ],
+])("a report %s", async (_, since, until, error) => {
+  const mirror = await makeMirror();
+  read(mirror, "2026-11-21T06:00:00.000Z", [order("a", "2026-10-05", 100)]);
+  const create = () => reportOf(mirror, since, until).period.since;
+  if (error === null) expect(create()).toBe(since);
+  else expect(create).toThrow(error);
+});
 
-test("if no date range has been read completely, the report reaches the day of the newest order", async () => {
+test("if no date range has been read completely, the report covers the time up to the newest order", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("a", "2026-10-05", 100), order("b", "2026-11-05", 100)]);
   const report = reportOf(mirror);

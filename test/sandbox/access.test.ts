@@ -7,7 +7,7 @@ import { ask, history, paths } from "./support.js";
 
 const secret = history.keys[0]?.secret ?? "";
 
-test("every endpoint returns the response envelope for a key with all scopes", () => {
+test("every sandbox endpoint returns `success` and `data` for a key with all scopes", () => {
   for (const [path] of paths) {
     const { status, headers, text } = ask(path);
     expect([path, status]).toEqual([path, 200]);
@@ -20,7 +20,7 @@ test("every endpoint returns the response envelope for a key with all scopes", (
   }
 });
 
-test("a HEAD request gets the same status as a GET request", () => {
+test("the sandbox returns the same status for a HEAD request as for a GET request", () => {
   const request = { method: "HEAD", headers: { authorization: `Bearer ${secret}` } };
   expect(ask("/orders", { request }).status).toBe(200);
   expect(ask("/orders?foo=1", { request }).status).toBe(400);
@@ -45,7 +45,7 @@ test("the Analytics endpoints, and no others, respond with 402 if the plan does 
   expect(refused).toEqual(["/analytics/clicks", "/analytics/hosts", "/orders"]);
 });
 
-test("a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Authenticate", () => {
+test("a request with a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Authenticate", () => {
   const headers = ["", secret, `Basic ${secret}`, `Bearer ${secret} x`, "Bearer", "Bearer brk_sandbox_other"];
   const replies = [
     ask("/me", { key: null }),
@@ -57,7 +57,7 @@ test("a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Au
     expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
 });
 
-test("the Authorization header can contain extra spaces and a lower-case scheme", () => {
+test("the sandbox accepts extra spaces and a lower-case `bearer` in the Authorization header", () => {
   const headers = { authorization: `bearer  ${secret} ` };
   expect(ask("/me", { request: { headers } }).status).toBe(200);
 });
@@ -94,7 +94,7 @@ test("a key in the URL or in x-api-key gets 400 even if the Authorization header
       expect([query, ask(`/orders?${query}`, { key }).status]).toEqual([query, 400]);
 });
 
-test("unknown paths get 404, retired feeds get 410 without a key, and unsupported methods get 405 with Allow", () => {
+test("requests for unknown paths get 404, for retired feeds 410 (even without a key), and with unsupported methods 405", () => {
   for (const path of ["/", "/order", "/orders/", "/orders/1", "/Orders", "/api/orders", "/api/brand/v2/me"])
     expect([path, ask(path).status]).toEqual([path, 404]);
   for (const feed of ["/api/public/brands/7/recommendations", "/api/brands/shop.example/recommendations"])
@@ -108,7 +108,7 @@ test("unknown paths get 404, retired feeds get 410 without a key, and unsupporte
   }
 });
 
-test("requests are checked in this order: path, method, misplaced key, key, address, scope, plan, parameters, ID", () => {
+test("the sandbox checks requests in this order: path, method, misplaced key, key, address, scope, plan, parameters, ID", () => {
   const post = { request: { method: "POST", headers: {} } };
   const statuses = [
     ask("/api/brands/shop.example/recommendations?key=1", post).status,
@@ -125,7 +125,7 @@ test("requests are checked in this order: path, method, misplaced key, key, addr
   expect(statuses).toEqual([410, 404, 405, 400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("unknown IDs and sources, and IDs from another brand, get 404, and IDs in paths ignore case", () => {
+test("requests for unknown IDs or IDs of another brand get 404, and the case of IDs in paths is ignored", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";
@@ -146,7 +146,7 @@ test("unknown IDs and sources, and IDs from another brand, get 404, and IDs in p
   expect(JSON.parse(api.handle(request).body).data).toEqual(other.orders);
 });
 
-test("an error response contains a code, a message and the status", () => {
+test("an error response from the sandbox contains a code, a message and the status", () => {
   expect(JSON.parse(ask("/orders?per_page=101").text)).toEqual({
     success: false,
     error: {
@@ -157,7 +157,7 @@ test("an error response contains a code, a message and the status", () => {
   });
 });
 
-test("brands with different seeds have different IDs", () => {
+test("sandbox brands with different seeds have different IDs", () => {
   const ids = [1, 2, 3].map((seed) => createBrand({ seed, orders: 0, now: noon }).id);
   expect(new Set(ids).size).toBe(3);
 });

@@ -19,7 +19,7 @@ function clicks(query = "", options: RequestOptions = {}): Clicks {
   return ask(`/analytics/clicks${query}`, options).one as unknown as Clicks;
 }
 
-test("click analytics match the orders in total, by day, by host and within a range", () => {
+test("the sandbox's click analytics match its orders in total, by day, by host and within a date range", () => {
   const counted = history.orders.filter((one) => !one.is_cancelled);
   const net = counted.reduce((total, one) => total + cents(one.total_amount) - cents(one.refund_amount), 0);
   const { summary, timeseries } = clicks();
@@ -37,7 +37,7 @@ test("click analytics match the orders in total, by day, by host and within a ra
   expect(clicks(`?start_date=${date}`).summary.orders).toBe(later.length);
 });
 
-test("click analytics contain a point for each day, and the daily, weekly and monthly points add up to the same totals", () => {
+test("the daily, weekly and monthly points of the sandbox's click analytics add up to the same totals", () => {
   const days = clicks().timeseries;
   expect(days.at(-1)?.date).toBe("2026-11-21");
   const dates = days.map(({ date }) => Date.parse(String(date)) / day);
@@ -53,7 +53,7 @@ test("click analytics contain a point for each day, and the daily, weekly and mo
   }
 });
 
-test("click analytics are plausible: ratios are between 0 and 1, and unique counts are less than the sums of the daily counts", () => {
+test("the sandbox's click analytics have ratios between 0 and 1, and unique counts below the sums of the daily counts", () => {
   const { summary, timeseries, top_hosts, top_products } = clicks();
   for (const row of [summary, ...timeseries, ...top_hosts]) {
     expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);
@@ -73,7 +73,7 @@ test("clicks for the current day increase over time, and future days have no cli
   expect(clicks("?start_date=2027-01-01")).toMatchObject({ timeseries: [], top_products: [] });
 });
 
-test("refunding an old order changes the analytics for the day of that order and for no other day", () => {
+test("refunding an old order changes the sandbox's click analytics only for the day of that order", () => {
   const brand = { ...history };
   const before = clicks().timeseries;
   const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
@@ -96,7 +96,7 @@ test.each([
   ["an API that omits old days", 1, 6, { dailyTotals: "recent" }],
   ["an API that returns outdated totals", 1, 40, { dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }],
 ] as const)(
-  "given a recent order of 10 with a refund of 4, a cancelled order of 20 and an old order of 40, the daily totals of %s have an order count of %i and a revenue of %i",
+  "for orders of 10 (4 refunded), 20 (cancelled) and 40 (old), %s reports %i orders with a revenue of %i",
   (_, count, revenue, variants) => {
     const { timeseries } = clicks("", { brand, variants });
     expect(sum(timeseries, "orders")).toBe(count * 100);
@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test("API variants can omit the daily totals, omit empty days or return a revenue that changes with each hour", () => {
+test("sandbox options can omit the daily totals, omit empty days or return a revenue that changes every hour", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
   expect(clicks("", { brand, variants: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
   const drift = (now: number) =>
@@ -112,7 +112,7 @@ test("API variants can omit the daily totals, omit empty days or return a revenu
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("orders by the same host on the same day are added up, and each tracked order has three buy-now clicks", () => {
+test("click analytics add up a host's orders on the same day, and each tracked order has three buy-now clicks", () => {
   const pair = [orderAt("a", noon - day), orderAt("b", noon - day - hour, { attribution: "manual" })];
   const { summary, top_hosts } = clicks("", { brand: { ...brand, orders: pair } });
   const sums = { orders: 2, revenue: 20, subtotal_revenue: 16, buy_now_clicks: 3, total_clicks: 6 };
@@ -125,7 +125,7 @@ test("the click analytics of a brand without orders contain a point with zeros f
   expect(timeseries).toMatchObject([{ date: "2026-11-21", orders: 0, total_clicks: 0, conversion_rate: 0 }]);
 });
 
-test("the host ranking includes a row without a host and can be sorted by each column in both directions", () => {
+test("the sandbox's host ranking includes a row without a host, and can be sorted by each column in both directions", () => {
   const columns = {
     clicks: "clicks",
     buy_now_clicks: "buy_now_clicks",

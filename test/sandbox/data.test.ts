@@ -11,7 +11,7 @@ function digest(value: unknown): string {
 }
 
 /** The documentation contains examples for some seeds. Update a digest only if its data is changed on purpose. */
-test("a seed creates the same records, totals and events in every version", () => {
+test("a sandbox seed creates the same records, totals and events in every version of the program", () => {
   const brand = createBrand({ seed: 1, orders: 500, now: noon });
   const digests: Record<string, string> = { keys: digest(brand.keys), results: digest(brand.results) };
   for (const list of listNames) digests[list] = digest(brand[list]);

@@ -35,7 +35,7 @@ test("a download request returns a signed URL that points to the file host and i
   expect(get(signed(), {}, { now: noon + 300_000 }).status).toBe(403);
 });
 
-test("a file has the size stated in its record, and its bytes never change", () => {
+test("a file from the sandbox has the size stated in its record, and its bytes never change", () => {
   const { status, headers, body } = get(signed());
   expect([status, body.length, headers["content-type"]]).toEqual([200, size, item?.mime_type]);
   expect(get(signed()).body.equals(body)).toBe(true);

@@ -40,7 +40,7 @@ test("an order can be refunded several times up to its full amount, and each ref
   expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
 });
 
-test("cancelling an order removes its commission, and events can change its rate or remove its host", () => {
+test("cancelling a sandbox order removes its commission, and events can change its commission rate or remove its host", () => {
   expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
   expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
   expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
@@ -71,7 +71,7 @@ test("new orders have the current date, and manually attributed orders have an e
   expect(ask(`/orders?end_date=${at(noon - 100 * day)}&per_page=1`, { brand }).data[0]?.id).toBe(late);
 });
 
-test("hosts can leave and join the roster", () => {
+test("sandbox events can remove hosts from the roster and add hosts to it", () => {
   const { brand, leave, join } = changing();
   leave(history.roster[5]?.host.id ?? "");
   expect(brand.roster).toHaveLength(history.roster.length - 1);
@@ -98,7 +98,7 @@ test("a new rate for a host applies to the roster and to the host's new orders, 
   expect(brand.orders.slice(6)).toEqual(history.orders);
 });
 
-test("each list has a key that identifies its records, and removing several records returns them", () => {
+test("each list in the sandbox identifies its records by a key, and an event that removes records returns them", () => {
   const { brand, change, remove } = changing();
   for (const list of listNames) {
     const [first, second] = history[list];
@@ -113,7 +113,7 @@ test("each list has a key that identifies its records, and removing several reco
   }
 });
 
-test("events can add files, gifts and codes", () => {
+test("sandbox events can add files, gifts and codes", () => {
   const { brand, addContent, addGift, addCode } = changing();
   addContent();
   addGift();
@@ -121,7 +121,7 @@ test("events can add files, gifts and codes", () => {
   expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([401, 65, 48]);
 });
 
-test("a brand without hosts, products and campaigns can get orders and files", () => {
+test("sandbox events can add orders and files to a brand without hosts, products and campaigns", () => {
   const brand = emptyBrand();
   const { addContent, order } = createBrandEvents(brand, () => noon);
   for (let n = 0; n < 50; n += 1) {
@@ -132,7 +132,7 @@ test("a brand without hosts, products and campaigns can get orders and files", (
   for (const { host, opportunity } of brand.content) expect([host, opportunity]).toEqual([null, null]);
 });
 
-test("events leave earlier snapshots of the brand unchanged and throw an error for an unknown ID", () => {
+test("sandbox events do not change earlier snapshots of the brand, and fail for an unknown ID", () => {
   const { brand, refund, leave } = changing();
   const snapshot = { ...brand };
   refund(id);
@@ -142,12 +142,12 @@ test("events leave earlier snapshots of the brand unchanged and throw an error f
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("a brand gets a third more orders per hour than on average over the two years of its history", () => {
+test("a simulated brand gets a third more orders per hour than the average of its two-year history", () => {
   expect(naturalPace(3 * 730 * 24)).toEqual({ ordersPerHour: 4, speed: 1 });
   expect(naturalPace(3 * 730 * 24, 2)).toEqual({ ordersPerHour: 8, speed: 2 });
 });
 
-test("simulating a period in one step has the same result as simulating it hour by hour, and includes all kinds of events", () => {
+test("simulating a period in one step has the same result as simulating it hour by hour", () => {
   const pace = naturalPace(300, 20);
   const create = () => createBrand({ seed: 1, orders: 300, now: noon });
   const [atOnce, hourly, inTwoSteps] = [create(), create(), create()];

@@ -41,12 +41,12 @@ test("a key that sends more requests in 60 seconds than its limit allows gets 42
   expect(ask().headers["retry-after"]).toBe("60");
 });
 
-test("responses have no rate-limit headers if the limit is disabled", () => {
+test("sandbox responses have no rate-limit headers if the rate limit is disabled", () => {
   const { status, headers } = limited(null).ask();
   expect([status, Object.keys(headers).sort()]).toEqual([200, ["content-type", "date"]]);
 });
 
-test("all keys used from the same IP address share a limit that is twice the limit per key, and requests from other addresses do not count", () => {
+test("all keys used from the same IP address share a limit of twice the limit per key", () => {
   const { ask } = limited(2);
   expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 429,
@@ -55,7 +55,7 @@ test("all keys used from the same IP address share a limit that is twice the lim
   expect(ask(7, "127.0.0.2").status).toBe(200);
 });
 
-test("rejected requests count toward the limit, which is checked first", () => {
+test("requests that the sandbox rejects count toward the rate limit, which is checked first", () => {
   const { ask } = limited(2);
   expect(
     [ask(0, "", "/none"), ask(0, "", "/orders?foo=1"), ask(0, "", "/none")].map(({ status }) => status),

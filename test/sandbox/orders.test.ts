@@ -8,20 +8,20 @@ const keys = history.keys;
 const ids = (path: string, options: Parameters<typeof ask>[1] = {}) =>
   askAll(path, options).map(({ id }) => id);
 
-test("orders are listed newest first, each exactly once and unchanged", () => {
+test("the sandbox lists orders newest first, each exactly once and unchanged", () => {
   expect(askAll("/orders")).toEqual(history.orders);
   const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
   expect(dates).toEqual(dates.toSorted((a, b) => b - a));
   expect(new Set(history.orders.map(({ id }) => id)).size).toBe(300);
 });
 
-test("among orders with the same date, the most recently attributed order is listed first", () => {
+test("the sandbox lists the most recently attributed order first among orders with the same date", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
   createBrandEvents(brand, () => noon).add("orders", orderAt("b", noon));
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
-test("both ends of a date range are inclusive to the microsecond, and a date without a time means the entire day", () => {
+test("date ranges of the sandbox include both ends to the microsecond, and a date without a time means the entire day", () => {
   const texts = [
     "2026-11-02T00:00:00Z",
     "2026-11-01T23:59:59.999999Z",
@@ -59,7 +59,7 @@ test("active orders are neither cancelled nor fully refunded, and an order can b
   expect(ask("/orders?status=cancelled&per_page=1", { brand }).pagination.total_items).toBe(cancelled.length);
 });
 
-test("the same seed and time create the same brand, and a different seed creates a different brand", () => {
+test("the same sandbox seed and time create the same brand, and a different seed creates a different brand", () => {
   const options = { seed: 4, orders: 50, now: noon };
   expect(createBrand(options)).toEqual(createBrand(options));
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
@@ -91,17 +91,13 @@ test("the sandbox's orders have several currencies, and include orders without a
 const hours = { ...emptyBrand(keys), orders: ordersBefore(noon + 90_400, 6, 61_000, 2) };
 
 test.each([
-  ["equal dates in reverse order", "o1,o0,o3,o2,o5,o4", { ties: "reversed" }],
-  ["sorting by ID", "o0,o1,o2,o3,o4,o5", { order: "id" }],
-  ["sorting by attribution", "o0,o1,o2,o3,o4,o5", { order: "attribution" }],
+  ["the order of equal dates reversed", "o1,o0,o3,o2,o5,o4", { ties: "reversed" }],
+  ["orders sorted by ID", "o0,o1,o2,o3,o4,o5", { order: "id" }],
+  ["orders sorted by attribution time", "o0,o1,o2,o3,o4,o5", { order: "attribution" }],
   ["two orders per page", "o0,o1,o2,o3,o4,o5", { maxPerPage: 2 }],
-  [
-    "two orders per page and `total_items` limited to 3 (two pages)",
-    "o0,o1,o2,o3",
-    { maxTotal: 3, maxPerPage: 2 },
-  ],
+  ["two orders per page and `total_items` limited to 3", "o0,o1,o2,o3", { maxTotal: 3, maxPerPage: 2 }],
 ] as const)(
-  "the API variant with %s lists three pairs of orders with equal dates (o0 to o5) as %s",
+  "with %s, the sandbox lists o0 to o5 (three pairs of orders with equal dates) as %s",
   (_, order, variants) => {
     expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
   },
@@ -114,7 +110,7 @@ test.each([
   ["midnight", "2026-11-21T00:00:00Z"],
   ["days", "2026-11-21"],
 ] as const)(
-  "the API variant with the date precision `%s` still filters by exact dates",
+  "with the date precision `%s`, the sandbox returns imprecise dates but filters by the exact dates",
   (datePrecision, date) => {
     const [newest] = ask("/orders", { brand: hours, variants: { datePrecision } }).data;
     expect(newest?.order_date).toBe(date);
@@ -124,7 +120,7 @@ test.each([
   },
 );
 
-test("records without a date are listed only if no range is requested, unless an API variant lists them in every range", () => {
+test("the sandbox lists records without a date only if no date range is requested, or by an option in every range", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -132,7 +128,7 @@ test("records without a date are listed only if no range is requested, unless an
   expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
-test("API variants can list a record from before the range or return outdated totals", () => {
+test("sandbox options can list a record from before the date range or return outdated totals", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
   expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
     "o0",
@@ -142,7 +138,7 @@ test("API variants can list a record from before the range or return outdated to
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("the endpoints for gifts, codes and surveys accept no parameters in the unpaginated API variant", () => {
+test("if the sandbox is set to return complete lists, /gifts, /codes and /surveys accept no parameters", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);

@@ -105,7 +105,7 @@ const rules: Record<string, ParameterRules> = Object.fromEntries(
 );
 
 test.each(Object.entries(rules).filter(([path]) => path !== "/me"))(
-  "%s accepts valid parameter values and rejects all others",
+  "the sandbox endpoint %s accepts valid parameter values and rejects all others",
   (path, parameters) => {
     const statusOf = (query: string) => [query, ask(`${path}?${query}`).status];
     for (const [name, { good, bad }] of Object.entries(parameters)) {
@@ -119,7 +119,7 @@ test.each(Object.entries(rules).filter(([path]) => path !== "/me"))(
   },
 );
 
-test("every endpoint rejects unknown parameters, including those from other endpoints", () => {
+test("every sandbox endpoint rejects unknown parameters, including those of other endpoints", () => {
   const values: Record<string, string> = { foo: "1", constructor: "1", ["__proto__"]: "1", brand_id: uuid };
   for (const parameters of Object.values(rules))
     for (const [name, { good }] of Object.entries(parameters)) values[name] = good[0] ?? "";
@@ -129,7 +129,7 @@ test("every endpoint rejects unknown parameters, including those from other endp
         expect([path, name, ask(`${path}?${name}=${value}`).status]).toEqual([path, name, 400]);
 });
 
-test("the page size is 25 by default, any page size returns the same records in total, and pages past the end are empty", () => {
+test("the sandbox returns 25 records per page by default, the same records for any page size, and empty pages past the end", () => {
   for (const path of ["/orders", "/content", "/roster", "/gifts", "/analytics/hosts", "/opportunities"]) {
     const { data, pagination } = ask(path);
     const total = pagination.total_items;
@@ -151,7 +151,7 @@ test("the page size is 25 by default, any page size returns the same records in 
   }
 });
 
-test("content filters can be combined and are exact at their boundaries", () => {
+test("filters for /content in the sandbox can be combined and are exact at their boundaries", () => {
   const all = askAll("/content");
   expect(all).toHaveLength(400);
   const at = String(all[150]?.created_at);
@@ -171,7 +171,7 @@ test("content filters can be combined and are exact at their boundaries", () => 
   expect(found.length).toBeGreaterThan(0);
 });
 
-test("opportunities are listed newest first without details, and the state filter ignores case", () => {
+test("the sandbox lists opportunities newest first without details, and its state filter ignores case", () => {
   const all = askAll("/opportunities");
   expect(new Set(all.map(({ status }) => status)).size).toBe(7);
   const dates = all.map(({ created_at }) => String(created_at));

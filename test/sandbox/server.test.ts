@@ -15,7 +15,7 @@ async function serve(beforeResponse?: () => Promise<void> | void, port = 0) {
   return { api, baseUrl, close };
 }
 
-test("the API and the file host listen on different loopback ports, and signed URLs point to the file host", async () => {
+test("the sandbox's API and file host listen on different loopback ports, and signed URLs point to the file host", async () => {
   const { api, baseUrl } = await serve();
   const file = history.content.find(({ file_size_bytes }) => file_size_bytes !== null);
   const response = await fetch(baseUrl + file?.download_path, { headers });
@@ -28,7 +28,7 @@ test("the API and the file host listen on different loopback ports, and signed U
   expect((await (await fetch(data.url)).arrayBuffer()).byteLength).toBe(file?.file_size_bytes);
 });
 
-test("a HEAD request gets the headers of a GET request without the body, and error statuses are passed on", async () => {
+test("the sandbox answers a HEAD request with the headers of a GET request, without the body", async () => {
   const { baseUrl } = await serve();
   const [get, head] = await Promise.all(
     ["GET", "HEAD"].map((method) => fetch(`${baseUrl}/me`, { method, headers })),
@@ -40,7 +40,7 @@ test("a HEAD request gets the headers of a GET request without the body, and err
   expect(rejected.status).toBe(403);
 });
 
-test("a response waits for `beforeResponse`, and the connection is closed without a response if it fails", async () => {
+test("a sandbox response waits for the callback that runs before it, and is not sent if the callback fails", async () => {
   const calls: string[] = [];
   const { baseUrl } = await serve(async () => {
     calls.push("called");

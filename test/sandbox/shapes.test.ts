@@ -7,7 +7,7 @@ import { ask, askAll } from "./support.js";
 
 const brand = createBrand({ seed: 1, orders: 5_000, now: noon });
 
-test("every record has exactly the documented fields and types, and every nullable field is null in some record", () => {
+test("every sandbox record has exactly the documented fields and types, and every nullable field is null in some record", () => {
   const never: string[] = [];
   for (const [list, shape] of Object.entries(shapes)) {
     const nulls = new Set<string>();
@@ -23,14 +23,14 @@ test("every record has exactly the documented fields and types, and every nullab
   expect(never).toEqual(["content.host.name"]);
 });
 
-test("the expected fields of every list are defined, except for the lists that the API documentation does not describe", () => {
+test("the tests define the expected fields of every list that the API documentation describes", () => {
   const lists = endpoints
     .map(({ path }) => path.slice(1).replace("/", "-"))
     .filter((name) => !/[{/]/.test(name) && !["me", "analytics-clicks"].includes(name));
   expect(lists.filter((name) => shapes[name] === undefined)).toEqual(["gifts", "codes", "surveys"]);
 });
 
-test("click analytics have exactly the documented fields", () => {
+test("the sandbox's click analytics have exactly the documented fields", () => {
   expect(misfits(ask("/analytics/clicks", { brand }).one, clicksShape, "clicks", new Set())).toEqual([]);
 });
 
@@ -40,7 +40,7 @@ test("the sandbox's hosts have names with accents and punctuation, and one host'
     expect([part, text.includes(part)]).toEqual([part, true]);
 });
 
-test("a roster entry's count of active campaigns equals its count of active assignments", () => {
+test("a host's number of active campaigns in the sandbox's roster equals the number of active assignments", () => {
   const active = brand.roster.filter(({ campaigns }) => campaigns?.status === "active");
   expect(active.length).toBeGreaterThan(5);
   for (const { host, campaigns } of active) {
@@ -51,7 +51,7 @@ test("a roster entry's count of active campaigns equals its count of active assi
   }
 });
 
-test("a roster entry's campaign status is active, invited or completed, in this order of precedence", () => {
+test("a host's campaign status in the sandbox's roster is active, else invited, else completed", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");
