@@ -37,7 +37,7 @@ async function runForAll(
   return { code, out: deps.stdout.text, err: deps.stderr.text };
 }
 
-test("without --all-profiles, a command runs once, and its errors are not handled", async () => {
+test("without --all-profiles, a command runs once, and its error is thrown", async () => {
   const context = {
     deps: testDeps(),
     commandLine: scanCommandLine(["sync"]),
@@ -58,23 +58,32 @@ test("--all-profiles exits with code 3 if no profile has a key", async () => {
 });
 
 test.each([
-  [[], 0],
-  [[new MirrorStale("x"), new Incomplete("x")], 8],
-  [[new Incomplete("x"), new MirrorStale("x")], 8],
-  [[new MirrorBusy("x"), new BrandapiError("a bug")], 1],
-])(
-  "--all-profiles runs all profiles even if some fail, and exits with the most severe code: %j, %i",
-  async (errors, code) => {
-    const ran: string[] = [];
-    const result = await runForAll(["a", "b", "c"], (profile) => {
-      const error = errors[ran.push(profile) - 1];
-      if (error) throw error;
-    });
-    expect([result.code, ran]).toEqual([code, ["a", "b", "c"]]);
-  },
-);
+  [0, "no run fails", []],
+  [
+    8,
+    "the first run fails with code 10 and the second with code 8",
+    [new MirrorStale("x"), new Incomplete("x")],
+  ],
+  [
+    8,
+    "the first run fails with code 8 and the second with code 10",
+    [new Incomplete("x"), new MirrorStale("x")],
+  ],
+  [
+    1,
+    "the first run fails with code 9 and the second with code 1",
+    [new MirrorBusy("x"), new BrandapiError("x")],
+  ],
+])("--all-profiles runs all profiles, and exits with code %i if %s", async (code, _, errors) => {
+  const ran: string[] = [];
+  const result = await runForAll(["a", "b", "c"], (profile) => {
+    const error = errors[ran.push(profile) - 1];
+    if (error) throw error;
+  });
+  expect([result.code, ran]).toEqual([code, ["a", "b", "c"]]);
+});
 
-test("--all-profiles prints each profile's name before its first output, on each stream", async () => {
+test("--all-profiles prints each profile's name before its first line on stdout and on stderr", async () => {
   const work = (profile: string, { stdout, stderr }: Deps) => {
     if (profile === "silent") return;
     for (const n of [1, 2]) stdout.write(`${profile} ${n}\n`);
@@ -88,7 +97,7 @@ test("--all-profiles prints each profile's name before its first output, on each
   expect(json).toMatchObject({ out: "a 1\na 2\n", err: "[a]\nnote of a\n" });
 });
 
-test("--all-profiles does not continue after a usage error or a signal", async () => {
+test("--all-profiles does not run the remaining profiles after a usage error or a signal", async () => {
   const ran: string[] = [];
   const stop = new AbortController();
   const usage = runForAll(["a", "b"], (profile) => {

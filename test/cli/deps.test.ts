@@ -2,12 +2,12 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { systemClock, systemDeps } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 
-test("the monotonic clock counts milliseconds, as all processes on this machine see them", () => {
+test("the monotonic clock returns milliseconds of a clock that all processes on this machine share", () => {
   const difference = systemClock.monotonic() - Number(process.hrtime.bigint()) / 1e6;
   expect(Math.abs(difference)).toBeLessThan(60_000);
 });
 
-test("sleep waits even if the duration exceeds the limit of Node's timers, and rejects with the signal's reason", async () => {
+test("sleep supports durations beyond the limit of Node's timers, and rejects with the reason of an aborted signal", async () => {
   const stop = new AbortController();
   let hasEnded = false;
   const sleeping = systemClock.sleep(2 ** 32, stop.signal).finally(() => {
@@ -21,7 +21,7 @@ test("sleep waits even if the duration exceeds the limit of Node's timers, and r
   await expect(systemClock.sleep(0, stop.signal)).rejects.toBe(reason);
 });
 
-test("the real dependencies describe this process, and their timers can be canceled", () => {
+test("commands use the environment, streams and working directory of this process, and can cancel their timers", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { signal } = new AbortController();

@@ -29,32 +29,51 @@ import { brandapi, testDeps } from "../support/program.js";
 const withCode = (message: string, code: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more });
 
+const scopes: Record<string, string> = {
+  "one resource": "resource",
+  "all further requests": "outage",
+  "the entire command": "command",
+};
+
 test.each([
-  [new BrandapiError("x"), 1, "defect", "resource"],
-  [new UsageError("x"), 2, "usage", "resource"],
-  [new ConfigurationError("x"), 3, "configuration", "resource"],
-  [new MirrorUnusable("x"), 3, "mirror", "command"],
-  [new Unauthorized("x"), 4, "unauthorized", "command"],
-  [new Forbidden("x"), 5, "forbidden", "resource"],
-  [new Forbidden("x", { affectsAllRequests: true }), 5, "forbidden", "command"],
-  [new PaymentRequired("x"), 5, "plan", "resource"],
-  [new ApiUnavailable("x"), 6, "unavailable", "resource"],
-  [new ApiUnavailable("x", { affectsAllRequests: true }), 6, "unavailable", "outage"],
-  [new UnexpectedResponse("x"), 7, "unexpected-response", "resource"],
-  [new UnsafeResponse("x"), 7, "unexpected-response", "resource"],
-  [new BadRequest("x"), 7, "bad-request", "resource"],
-  [new NotFound("x"), 7, "not-found", "resource"],
-  [new Incomplete("x"), 8, "incomplete", "resource"],
-  [new MirrorBusy("x"), 9, "busy", "resource"],
-  [new MirrorStale("x"), 10, "stale", "resource"],
-  [new Stopped("SIGHUP"), 129, "stopped", "command"],
-  [new Stopped("SIGINT"), 130, "stopped", "command"],
-  [new Stopped("SIGTERM"), 143, "stopped", "command"],
-])("%s has the exit code %i, the code %s and the scope %s", (error, exitCode, code, scope) => {
-  expect([error.exitCode, error.code, failureScope(error)]).toEqual([exitCode, code, scope]);
+  ["BrandapiError", 1, "defect", "one resource", new BrandapiError("x")],
+  ["UsageError", 2, "usage", "one resource", new UsageError("x")],
+  ["ConfigurationError", 3, "configuration", "one resource", new ConfigurationError("x")],
+  ["MirrorUnusable", 3, "mirror", "the entire command", new MirrorUnusable("x")],
+  ["Unauthorized", 4, "unauthorized", "the entire command", new Unauthorized("x")],
+  ["Forbidden", 5, "forbidden", "one resource", new Forbidden("x")],
+  [
+    "Forbidden for all requests",
+    5,
+    "forbidden",
+    "the entire command",
+    new Forbidden("x", { affectsAllRequests: true }),
+  ],
+  ["PaymentRequired", 5, "plan", "one resource", new PaymentRequired("x")],
+  ["ApiUnavailable", 6, "unavailable", "one resource", new ApiUnavailable("x")],
+  [
+    "ApiUnavailable for all requests",
+    6,
+    "unavailable",
+    "all further requests",
+    new ApiUnavailable("x", { affectsAllRequests: true }),
+  ],
+  ["UnexpectedResponse", 7, "unexpected-response", "one resource", new UnexpectedResponse("x")],
+  ["UnsafeResponse", 7, "unexpected-response", "one resource", new UnsafeResponse("x")],
+  ["BadRequest", 7, "bad-request", "one resource", new BadRequest("x")],
+  ["NotFound", 7, "not-found", "one resource", new NotFound("x")],
+  ["Incomplete", 8, "incomplete", "one resource", new Incomplete("x")],
+  ["MirrorBusy", 9, "busy", "one resource", new MirrorBusy("x")],
+  ["MirrorStale", 10, "stale", "one resource", new MirrorStale("x")],
+  ["Stopped by SIGHUP", 129, "stopped", "the entire command", new Stopped("SIGHUP")],
+  ["Stopped by SIGINT", 130, "stopped", "the entire command", new Stopped("SIGINT")],
+  ["Stopped by SIGTERM", 143, "stopped", "the entire command", new Stopped("SIGTERM")],
+])("the error %s has exit code %i and error code `%s`, and affects %s", (_, exitCode, code, scope, error) => {
+  expect([error.exitCode, error.code]).toEqual([exitCode, code]);
+  expect(failureScope(error)).toBe(scopes[scope]);
 });
 
-test("a rejected key or IP address is distinguished from access that is denied to one resource", () => {
+test("a rejected key or IP address is distinguished from a resource that the key cannot access", () => {
   const denied = new Forbidden("x");
   const blocked = new Forbidden("x", { affectsAllRequests: true });
   expect([new Unauthorized("x"), blocked, denied, new ApiUnavailable("x")].map(isKeyRejected)).toEqual([
@@ -87,7 +106,7 @@ test.each<[string, Error, string]>([
     "Cannot use /d: read-only file system",
   ],
   [
-    "a full disk on which the mirror is stored",
+    "a full disk that contains the mirror",
     withCode("database or disk is full", "SQLITE_FULL"),
     "Cannot use the mirror: database or disk is full",
   ],
@@ -125,10 +144,10 @@ test("operating system errors are reported as configuration errors, not as bugs"
 });
 
 test.each([
-  ["EACCES", "permission denied", "choose another folder, or check the permissions"],
-  ["EROFS", "read-only file system", "choose another folder, because this file system is read-only"],
-  ["ENOSPC", "the disk is full", "free some space, or choose another folder"],
-])("the hint for an output file that cannot be written because of %s fits the reason", (code, text, hint) => {
+  ["EACCES", "choose another folder, or check the permissions", "permission denied"],
+  ["EROFS", "choose another folder, because this file system is read-only", "read-only file system"],
+  ["ENOSPC", "free some space, or choose another folder", "the disk is full"],
+])("the hint for an output file that cannot be written because of %s is: %s", (code, hint, text) => {
   const cause = withCode(`${code}: ${text}, open`, code, { syscall: "open", path: "/d/x" });
   expect(errorReason(cause)).toBe(text);
   expect(writeHint(cause)).toContain(hint);
@@ -158,7 +177,7 @@ test("a mirror that another program has locked is reported as busy, not as a bug
     });
 });
 
-test("the program's own errors are passed through unchanged, and all other errors are reported as bugs", () => {
+test("errors that the program expects are reported unchanged, and all other errors are reported as bugs", () => {
   const known = new ConfigurationError("x");
   expect(asBrandapiError(known)).toBe(known);
   expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({
@@ -184,7 +203,7 @@ test("--json prints an error to stdout as one line of JSON, whether or not the e
   expect(deps.stdout.text).toBe('{"error":{"code":"defect","message":"x","hint":null}}\n');
 });
 
-test("for a command that runs for all profiles, an error names the profile, and so do the suggested commands", () => {
+test("with --all-profiles, an error names the profile, and the commands that it suggests include the profile", () => {
   const deps = testDeps();
   const error = new BrandapiError("x", { hint: "run `brandapi sync`" });
   reportError(error, scanCommandLine(["sync", "--json"]), deps, "acme");
@@ -266,47 +285,61 @@ test("only a command interrupted by a signal is reported as stopped, and exits w
   expect(deps.stderr.text).toContain("brandapi: Stopped.\n");
 });
 
-test.each([
+const suggestions = [
   [
-    { profile: "acme" },
+    "--profile acme",
     "run `brandapi sync` first, or `brandapi demo`",
     "run `brandapi sync --profile acme` first, or `brandapi demo`",
   ],
   [
-    { profile: "acme", db: "b.sqlite" },
+    "--profile acme --db b.sqlite",
     "`brandapi verify orders --repair`",
     "`brandapi verify orders --repair --profile acme --db b.sqlite`",
   ],
-  [{ profile: "acme" }, "run `brandapi backup`: x", "run `brandapi backup --profile acme`: x"],
+  ["--profile acme", "run `brandapi backup`: x", "run `brandapi backup --profile acme`: x"],
   [
-    { profile: "acme" },
+    "--profile acme",
     "run `brandapi backup --restore FILE`, or `brandapi sync --full`",
     "run `brandapi backup --restore FILE --profile acme`, or `brandapi sync --full --profile acme`",
   ],
-  [{ profile: "acme" }, "`brandapi forget --host ada`", "`brandapi forget --host ada --profile acme`"],
-  [{ profile: "acme" }, "see `brandapi whoami`", "see `brandapi whoami --profile acme`"],
-  [{ profile: "acme" }, "see `brandapi sync --help`", "see `brandapi sync --help`"],
-  [{ profile: "acme", db: "b.sqlite" }, "then `brandapi login`", "then `brandapi login --profile acme`"],
-  [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
+  ["--profile acme", "`brandapi forget --host ada`", "`brandapi forget --host ada --profile acme`"],
+  ["--profile acme", "see `brandapi whoami`", "see `brandapi whoami --profile acme`"],
+  ["--profile acme --db b.sqlite", "then `brandapi login`", "then `brandapi login --profile acme`"],
   [
-    { profile: "acme", db: "b.sqlite" },
+    "--profile acme --db b.sqlite",
     "choose another file with `--db`, or run `brandapi sync`",
     "choose another file with `--db`, or run `brandapi sync --profile acme --db b.sqlite`",
   ],
   [
-    { profile: "acme" },
+    "--profile acme",
     "run `brandapi login --profile acme`, then `brandapi sync`",
     "run `brandapi login --profile acme`, then `brandapi sync --profile acme`",
   ],
+] as const;
+
+const completed = (text: string, options: string) => {
+  const { profile, db } = scanCommandLine(["status", ...options.split(" ")]);
+  return completeCommands(text, { profile, db });
+};
+
+test.each(suggestions.map(([options, text, expected]) => [options, expected, text]))(
+  "in the error of a command with %s, the suggested command is completed: %s",
+  (options, expected, text) => {
+    expect(completed(text, options)).toBe(expected);
+  },
+);
+
+test.each([
+  ["--profile acme", "see `brandapi sync --help`"],
+  ["--profile acme", "run `brandapi login --profile acme`"],
   [
-    { profile: "acme", db: "b.sqlite" },
-    "`brandapi completion zsh`, `brandapi demo`, `brandapi help`, `brandapi profiles`, `brandapi sandbox`",
+    "--profile acme --db b.sqlite",
     "`brandapi completion zsh`, `brandapi demo`, `brandapi help`, `brandapi profiles`, `brandapi sandbox`",
   ],
-  [{ db: "b.sqlite" }, "run `brandapi status --db a.sqlite`", "run `brandapi status --db a.sqlite`"],
-  [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
-])("with the flags %j, the message %j is completed to %j", (flags, text, expected) => {
-  expect(completeCommands(text, flags)).toBe(expected);
+  ["--db b.sqlite", "run `brandapi status --db a.sqlite`"],
+  ["--quiet", "run `brandapi sync orders`"],
+])("in the error of a command with %s, the suggested command is not changed: %s", (options, text) => {
+  expect(completed(text, options)).toBe(text);
 });
 
 test("hints quote the mirror's path for the shell", async () => {

@@ -14,7 +14,7 @@ import { formatInstant } from "../../src/util/timestamps.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 
-test("scanCommandLine reads the flags that error messages depend on, wherever they are", () => {
+test("the options that error messages depend on are found anywhere on an invalid command line", () => {
   const argv = "--profile acme sync orders --db=m.sqlite --key-file k --json --verbose --unknown".split(" ");
   expect(scanCommandLine(argv)).toEqual({
     argv,
@@ -32,19 +32,19 @@ test("scanCommandLine reads the flags that error messages depend on, wherever th
   });
 });
 
-test("an option that parses its value keeps its parser, and rejects an empty value", () => {
+test("an option that parses its value rejects an empty value, and still parses other values", () => {
   const option = parsedOption("--at <time>", "a time", (text) => text.length);
   refuseEmptyPathOrTime(option);
   expect(option.parseArg?.("2026", undefined)).toBe(4);
   expect(() => option.parseArg?.("", undefined)).toThrow("`--at` is empty");
 });
 
-test("parseList accepts spaces and empty items, and concatenates the lists of a repeated option", () => {
+test("a comma-separated list may contain spaces and empty items, and a repeated option extends the list", () => {
   expect(parseList(" a, b,,c ", "--host")).toEqual(["a", "b", "c"]);
   expect(parseList("c", "--host", ["a", "b"])).toEqual(["a", "b", "c"]);
 });
 
-test("a number consists of digits, and may be as large as its limit", () => {
+test("an option with a number accepts only digits, and any number up to its limit", () => {
   expect(parseUpTo(65_535)("65535", "--port")).toBe(65_535);
   expect(() => parseUpTo(65_535)("65536", "--port")).toThrow("`--port`");
   expect(parseCount("999999999", "--limit")).toBe(999_999_999);
@@ -53,18 +53,23 @@ test("a number consists of digits, and may be as large as its limit", () => {
 });
 
 test.each([
-  ["2026-10-01", "2026-10-01", "2026-10-01T00:00:00.000Z", "2026-10-01T23:59:59.999Z"],
-  ["2026-10-01T12:00:00Z", "2026-10-01T12:00:00Z", "2026-10-01T12:00:00.000Z", "2026-10-01T12:00:00.000Z"],
-  ["2026-11-21T12:00:00Z", undefined, "2026-11-21T12:00:00.000Z", undefined],
-  [undefined, "9999-12-30", undefined, "9999-12-30T23:59:59.999Z"],
-  [undefined, "9999-12-31T00:00:00Z", undefined, undefined],
-])("parseRange parses --since %s --until %s as the range from %s to %s", (since, until, from, to) => {
+  ["--since 2026-10-01 --until 2026-10-01", "2026-10-01T00:00:00.000Z", "2026-10-01T23:59:59.999Z"],
+  [
+    "--since 2026-10-01T12:00:00Z --until 2026-10-01T12:00:00Z",
+    "2026-10-01T12:00:00.000Z",
+    "2026-10-01T12:00:00.000Z",
+  ],
+  ["--since 2026-11-21T12:00:00Z", "2026-11-21T12:00:00.000Z", "any later time"],
+  ["--until 9999-12-30", "any earlier time", "9999-12-30T23:59:59.999Z"],
+  ["--until 9999-12-31T00:00:00Z", "any earlier time", "any later time"],
+])("%s selects the range from %s to %s", (options, from, to) => {
+  const [since, until] = [/--since (\S+)/, /--until (\S+)/].map((option) => option.exec(options)?.[1]);
   const range = parseRange({ since, until }, now);
-  const format = (ms: number | undefined) => (ms === undefined ? undefined : formatInstant(ms));
-  expect([format(range.since), format(range.until)]).toEqual([from, to]);
+  expect(range.since === undefined ? "any earlier time" : formatInstant(range.since)).toBe(from);
+  expect(range.until === undefined ? "any later time" : formatInstant(range.until)).toBe(to);
 });
 
-test("chooseResources returns the named resources in registry order, or all resources", () => {
+test("named resources are selected in a fixed order, and without names all resources are selected", () => {
   const namesOf = (...names: string[]) => chooseResources(names).resources.map(({ name }) => name);
   expect(namesOf("roster", "orders")).toEqual(["orders", "roster"]);
   expect(namesOf()).toEqual(resources.map(({ name }) => name));

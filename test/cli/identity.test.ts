@@ -23,7 +23,7 @@ async function identityOf(data: Json, times: { requestedAt?: number; serverTime?
   return await readIdentity({ get: async () => response as never });
 }
 
-test("readIdentity returns the brand and the key, and tolerates missing optional values", async () => {
+test("the response to /me is read as a brand and a key, and optional values may be missing", async () => {
   expect(
     await identityOf({
       brand: { id: "b1", name: "Acme" },
@@ -46,7 +46,7 @@ test.each<[string, Json]>([
   ["a brand ID that is a number", { brand: { id: 7 }, key: { scopes: [] } }],
   ["no key", { brand: { id: "b1" } }],
   ["scopes that are not a list", { brand: { id: "b1" }, key: { scopes: "all" } }],
-])("readIdentity rejects a response with %s", async (_, data) => {
+])("a response to /me with %s is rejected", async (_, data) => {
   await expect(identityOf(data)).rejects.toMatchObject({ exitCode: 7 });
 });
 
@@ -55,22 +55,22 @@ test.each([
   ["no warning", "5 minutes behind", -5 * minute, null],
   ["a warning", "6 minutes ahead", 6 * minute, "This machine's clock is 6m ahead of the API's."],
   ["a warning", "6 minutes behind", -6 * minute, "This machine's clock is 6m behind the API's."],
-])("readIdentity returns %s for a clock that is %s", async (_, _clock, skew, clockWarning) => {
+])("there is %s if the clock of this machine is %s", async (_, _clock, skew, clockWarning) => {
   const data = { brand: { id: "b1" }, key: { scopes: [] } };
   expect((await identityOf(data, { requestedAt: noon + skew })).clockWarning).toBe(clockWarning);
   expect((await identityOf(data, { requestedAt: noon + skew, serverTime: null })).clockWarning).toBeNull();
 });
 
 test.each([
-  [null, null, "unknown"],
-  ["soon", null, "unknown"],
-  ["2026-11-24T12:00:00Z", 3, "3 days left"],
-  ["2026-11-24T11:59:59Z", 2, "2 days left"],
-  ["2026-11-21T12:00:00Z", 0, "0 days left"],
-  ["2026-11-21T11:59:59Z", -1, "expired"],
+  ["without an expiry time", "unknown", null, null],
+  ['with the invalid expiry time "soon"', "unknown", "soon", null],
+  ["that expires at 2026-11-24T12:00:00Z", "3 days left", "2026-11-24T12:00:00Z", 3],
+  ["that expires at 2026-11-24T11:59:59Z", "2 days left", "2026-11-24T11:59:59Z", 2],
+  ["that expires at 2026-11-21T12:00:00Z", "0 days left", "2026-11-21T12:00:00Z", 0],
+  ["that expired at 2026-11-21T11:59:59Z", "expired", "2026-11-21T11:59:59Z", -1],
 ])(
-  'on 2026-11-21 at noon, a key that expires at %j has %j full days left, shown as "%s"',
-  (expiresAt, days, text) => {
+  "at 2026-11-21T12:00:00Z, the remaining days of a key %s are printed as %j",
+  (_, text, expiresAt, days) => {
     expect(daysUntil(expiresAt, noon)).toBe(days);
     expect(formatDaysLeft(days)).toBe(text);
     const warnings: string[] = [];

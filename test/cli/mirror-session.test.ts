@@ -66,7 +66,7 @@ test("a process that is killed while it locks the mirror leaves no journal behin
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 const failedRun = async (brand: TestBrand) => JSON.parse((await brand.run("status --json")).out).failed_run;
 
-test("a command that fails before its work is recorded for `status` until the next command starts", async () => {
+test("`status` reports a command that failed before it could begin its work, until the next command starts", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   expect((await brand.run("sync roster")).code).toBe(0);
   brand.setKey({ revoked: true });
@@ -108,7 +108,7 @@ test("a sync with a key without scopes is recorded as failed", async () => {
   expect(await failedRun(brand)).toMatchObject({ isRefused: true, error: expect.stringContaining("scopes") });
 });
 
-test("a stopped command and another brand's key are not recorded as failures", async () => {
+test("a command that is interrupted or uses another brand's key is not recorded as failed", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   const other = makeBrand({ sameApiAs: brand, history: 1, listLimit: 1, seed: 2 });
   await brand.run("sync roster");
@@ -121,7 +121,7 @@ test("a stopped command and another brand's key are not recorded as failures", a
   expect(await failedRun(brand)).toBeNull();
 });
 
-test("the progress of a run is stored in the mirror while it works", async () => {
+test("the progress of a sync is stored in the mirror during the sync", async () => {
   const brand = makeBrand({ roster: Array.from({ length: 150 }, (_, n) => memberOf(`r${n}`)) });
   const stored: unknown[] = [];
   brand.before = ({ path }) => {
@@ -138,7 +138,7 @@ test("the progress of a run is stored in the mirror while it works", async () =>
   ]);
 });
 
-test("a note reports a new mirror only if its path was passed with --db", async () => {
+test("a sync that creates a mirror prints a note about it only if the path was passed with --db", async () => {
   const brand = makeBrand({ createsMirror: true });
   expect((await brand.run("sync roster")).err).not.toContain("new mirror");
   const created = `Creating a new mirror: ${join(brand.home, "x.sqlite")}`;

@@ -30,52 +30,62 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   return readFileSync(join(home, file));
 }
 
-test.each<[string, OutputFlags, string]>([
-  ["--csv", { csv: true }, "csv stdout ,"],
-  ["-o - --json", { out: "-", json: true }, "json stdout ,"],
-  ["-o /dev/stdout --ndjson", { out: "/dev/stdout", ndjson: true }, "ndjson stdout ,"],
-  ["--excel", { excel: true }, "csv stdout , excel"],
-  ["--decimal-comma", { decimalComma: true }, "csv stdout ; decimalComma"],
-  ["--delimiter tab", { delimiter: "tab" }, "csv stdout \t"],
-  ["--decimal-comma --delimiter :", { decimalComma: true, delimiter: ":" }, "csv stdout : decimalComma"],
-  ["-o o.tsv", { out: "o.tsv" }, "csv file \t"],
-  ["-o o.tsv --delimiter tab", { out: "o.tsv", delimiter: "tab" }, "csv file \t"],
-  ["-o o.tsv --decimal-comma", { out: "o.tsv", decimalComma: true }, "csv file \t decimalComma"],
-  ["-o sub/o.csv", { out: "sub/o.csv" }, "csv file ,"],
-  ["-o o.gz.csv", { out: "o.gz.csv" }, "csv file ,"],
-  ["-o O.CSV.GZ", { out: "O.CSV.GZ" }, "csv file , isCompressed"],
-  ["-o new/", { out: "new/" }, "csv folder ,"],
-  ["-o DIR, an existing folder", { out: "made" }, "csv folder ,"],
-  ["-o DIR.V2, an existing folder", { out: "made.V2" }, "csv folder ,"],
-  ["-o DIR.JSON, an existing folder", { out: "made.JSON" }, "json file ,"],
-])("the flags %s select a format, a destination and a delimiter", (_, flags, expected) => {
+test.each<[string, string, OutputFlags]>([
+  ["--csv", 'csv, stdout, delimiter ","', { csv: true }],
+  ["-o - --json", 'json, stdout, delimiter ","', { out: "-", json: true }],
+  ["-o /dev/stdout --ndjson", 'ndjson, stdout, delimiter ","', { out: "/dev/stdout", ndjson: true }],
+  ["--excel", 'csv, stdout, delimiter ",", excel', { excel: true }],
+  ["--decimal-comma", 'csv, stdout, delimiter ";", decimalComma', { decimalComma: true }],
+  ["--delimiter tab", 'csv, stdout, delimiter "\\t"', { delimiter: "tab" }],
+  [
+    "--decimal-comma --delimiter :",
+    'csv, stdout, delimiter ":", decimalComma',
+    { decimalComma: true, delimiter: ":" },
+  ],
+  ["-o o.tsv", 'csv, file, delimiter "\\t"', { out: "o.tsv" }],
+  ["-o o.tsv --delimiter tab", 'csv, file, delimiter "\\t"', { out: "o.tsv", delimiter: "tab" }],
+  [
+    "-o o.tsv --decimal-comma",
+    'csv, file, delimiter "\\t", decimalComma',
+    { out: "o.tsv", decimalComma: true },
+  ],
+  ["-o sub/o.csv", 'csv, file, delimiter ","', { out: "sub/o.csv" }],
+  ["-o o.gz.csv", 'csv, file, delimiter ","', { out: "o.gz.csv" }],
+  ["-o O.CSV.GZ", 'csv, file, delimiter ",", isCompressed', { out: "O.CSV.GZ" }],
+  ["-o new/", 'csv, folder, delimiter ","', { out: "new/" }],
+  ["-o DIR, an existing folder", 'csv, folder, delimiter ","', { out: "made" }],
+  ["-o DIR.V2, an existing folder", 'csv, folder, delimiter ","', { out: "made.V2" }],
+  ["-o DIR.JSON, an existing folder", 'json, file, delimiter ","', { out: "made.JSON" }],
+])("the options %s select: %s", (_, expected, flags) => {
   const deps = testDeps();
   for (const name of ["made", "made.V2", "made.JSON"]) mkdirSync(join(deps.cwd, name));
   const { format, destination, csv } = chooseOutput(flags, formats, deps);
   const options = Object.entries({ ...csv, ...destination }).filter(([, value]) => value === true);
   const names = options.map(([name]) => name);
-  expect([format.name, destination.kind, csv.delimiter, ...names].join(" ")).toBe(expected);
+  const delimiter = `delimiter ${JSON.stringify(csv.delimiter)}`;
+  expect([format.name, destination.kind, delimiter, ...names].join(", ")).toBe(expected);
 });
 
-test.each<OutputFlags>([{}, { out: "-" }, { out: "/dev/stdout" }])(
-  "with the flags %j, `query` prints a table",
-  (flags) => {
-    expect(selectsOutput(flags)).toBe(false);
-  },
-);
+test.each<[string, OutputFlags]>([
+  ["no options", {}],
+  ["-o -", { out: "-" }],
+  ["-o /dev/stdout", { out: "/dev/stdout" }],
+])("with %s, `query` prints a table", (_, flags) => {
+  expect(selectsOutput(flags)).toBe(false);
+});
 
-test.each<OutputFlags>([
-  { out: "o.csv" },
-  { ndjson: true },
-  { excel: true },
-  { decimalComma: true },
-  { delimiter: ";" },
-])("with the flags %j, `query` writes an export format", (flags) => {
+test.each<[string, OutputFlags]>([
+  ["-o o.csv", { out: "o.csv" }],
+  ["--ndjson", { ndjson: true }],
+  ["--excel", { excel: true }],
+  ["--decimal-comma", { decimalComma: true }],
+  ["--delimiter ;", { delimiter: ";" }],
+])("with %s, `query` writes its result in a file format instead of a table", (_, flags) => {
   expect(selectsOutput(flags)).toBe(true);
 });
 
 test.each([".7z", ".br", ".bz2", ".lz4", ".rar", ".XZ", ".zip", ".zst"])(
-  "a file that ends in %s is rejected, because only gzip is supported",
+  "an output file that ends in %s is rejected, because gzip is the only supported compression",
   (extension) => {
     const flags = { csv: true, out: `o.csv${extension}` };
     expect(() => chooseOutput(flags, formats, testDeps())).toThrow("Only gzip compression is supported");
@@ -122,7 +132,7 @@ test("an output file that ends in .gz is compressed, and the same rows always pr
 });
 
 test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders.xlsx.gz", "orders"])(
-  "an unknown extension is rejected before any file is opened, and the error lists the valid ones: %s",
+  "the output file %s is rejected before any file is opened, and the error lists the valid extensions",
   async (file) => {
     const home = makeHome();
     for (const command of [
@@ -145,7 +155,7 @@ test.each([
   ["|", "|"],
   ["tab", "\t"],
 ])(
-  "a CSV parser reads the unchanged values from an export with the delimiter %s",
+  "a CSV parser reads unchanged values from an export with the delimiter %s",
   async (argument, delimiter) => {
     const db = await mirrorOf(300);
     const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
@@ -193,7 +203,7 @@ test("a binary format is printed to a pipe, but not to a terminal", async () => 
   });
 });
 
-test("an export reports an empty table, and its warnings name the table", async () => {
+test("an export reports a table without rows, and its warnings name the table", async () => {
   const db = await mirrorOfOrders([anOrder(1, { order_number: "=1" })]);
   const run = async (...args: string[]) =>
     (await brandapi(["export", "orders", "-o", "o.csv", "--db", db, ...args])).err;
@@ -202,12 +212,12 @@ test("an export reports an empty table, and its warnings name the table", async 
 });
 
 test.each([
-  ["real.sqlite", "--csv"],
-  ["real.sqlite-wal", "--csv"],
-  ["link.sqlite", "--csv"],
-  ["link.csv", "--csv"],
-  ["config.json", "--json"],
-])("an export does not overwrite the mirror or the config file: -o %s", async (file, flag) => {
+  ["the mirror", "real.sqlite", "--csv"],
+  ["the mirror's write-ahead log", "real.sqlite-wal", "--csv"],
+  ["a link to the mirror", "link.sqlite", "--csv"],
+  ["a link to the mirror with the extension .csv", "link.csv", "--csv"],
+  ["the config file", "config.json", "--json"],
+])("an export with %s as its output file is rejected, and changes nothing", async (_, file, flag) => {
   const home = makeHome();
   const real = join(home, "real.sqlite");
   copyFileSync(await mirrorOf(1), real);

@@ -13,14 +13,14 @@ async function answerTo(stdin: string, hidden = false) {
 }
 
 test.each([
-  ["Enter as a newline", "acme\n", "acme"],
-  ["Backspace", "acx\u007fmy\b\be\r", "ace"],
-  ["Backspace on an empty line", "\u007f\bacme\r", "acme"],
-  ["arrow keys and the delete key", `ac${esc}[D${esc}OC${esc}[3~me${esc}x\r`, "acme"],
-  ["Tab and other control characters", "a\tc\u0001me\r", "acme"],
-  ["Ctrl-D after some text", "ac\u0004me\r", "acme"],
-  ["characters of several bytes", "Fjällräv 🦊\r", "Fjällräv 🦊"],
-])("a prompt handles %s", async (_, typed, answer) => {
+  ["a newline ends the answer, as Enter does", "acme\n", "acme"],
+  ["Backspace deletes the last character", "acx\u007fmy\b\be\r", "ace"],
+  ["Backspace on an empty line is ignored", "\u007f\bacme\r", "acme"],
+  ["arrow keys and the delete key are ignored", `ac${esc}[D${esc}OC${esc}[3~me${esc}x\r`, "acme"],
+  ["Tab and other control characters are ignored", "a\tc\u0001me\r", "acme"],
+  ["Ctrl-D after some text is ignored", "ac\u0004me\r", "acme"],
+  ["characters of several bytes are part of the answer", "Fjällräv 🦊\r", "Fjällräv 🦊"],
+])("at a prompt, %s", async (_, typed, answer) => {
   expect((await answerTo(typed)).answer).toBe(answer);
 });
 
@@ -33,14 +33,14 @@ test("a prompt echoes an answer unless it is hidden, and enables raw mode until 
   expect(await answerTo("acme\r", true)).toEqual({ answer: "acme", shown: "Name: \n", raw: [true, false] });
 });
 
-test("each Enter answers one question, even if the terminal sends CR and LF", async () => {
+test("each Enter answers one prompt, even if the terminal sends CR and LF", async () => {
   const prompt = openPrompt(testDeps({ tty: true, stdin: "acme\r\nbasalt\r\n" }));
   expect(await prompt.ask("", {})).toBe("acme");
   expect(await prompt.ask("", {})).toBe("basalt");
   prompt.close();
 });
 
-test("a character that arrives in two parts is read as one", async () => {
+test("a prompt decodes a character whose bytes arrive in two parts", async () => {
   const deps = testDeps({ tty: true });
   const prompt = openPrompt(deps);
   const answer = prompt.ask("", {});
@@ -49,7 +49,7 @@ test("a character that arrives in two parts is read as one", async () => {
   prompt.close();
 });
 
-test("Ctrl-C stops a prompt, and Ctrl-D on an empty line, the end of input and a very long answer are errors", async () => {
+test("at a prompt, Ctrl-C ends the command, and Ctrl-D on an empty line, the end of input and a very long answer are errors", async () => {
   await expect(answerTo("ac\u0003")).rejects.toMatchObject({
     exitCode: 130,
     hint: "nothing has been changed",
@@ -62,7 +62,7 @@ test("Ctrl-C stops a prompt, and Ctrl-D on an empty line, the end of input and a
   await expect(openPrompt(deps).ask("", {})).rejects.toThrow("Nothing was entered");
 });
 
-test("a signal during a prompt is reported as the reason for the end", async () => {
+test("a signal during a prompt ends the command with the exit code for the signal", async () => {
   const stop = new AbortController();
   const prompt = openPrompt(testDeps({ tty: true, signal: stop.signal }));
   const answer = prompt.ask("", {});

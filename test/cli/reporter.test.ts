@@ -151,17 +151,21 @@ interface LineState {
 const bar = (filled: number) => "█".repeat(filled) + "░".repeat(20 - filled);
 
 test.each<[string, string, LineState]>([
-  ["for half of the requests", `5 requests done, 5 left, 5s  ${bar(10)}`, { done: 5, total: 10 }],
-  ["for all requests", `5 requests done  ${bar(20)}`, { done: 5, total: 5 }],
+  ["after half of the requests", `5 requests done, 5 left, 5s  ${bar(10)}`, { done: 5, total: 10 }],
+  ["after all requests", `5 requests done  ${bar(20)}`, { done: 5, total: 5 }],
   ["before the first request", `0 requests done  ${bar(0)}`, { done: 0, total: 0 }],
-  ["for an unknown total", "5 requests done", { done: 5 }],
+  ["if the total is unknown", "5 requests done", { done: 5 }],
   ["without a rate limit", `5 requests done, 5 left  ${bar(10)}`, { done: 5, total: 10, perMinute: 0 }],
-  ["if it just fits", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 46 }],
+  ["with just enough space for the bar", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 46 }],
   ["without space for the bar", "5 requests done", { done: 5, total: 5, columns: 45 }],
   ["without space for the time", "5 requests done, 5 left", { done: 5, total: 10, columns: 35 }],
-  ["without space for `requests`", "5 done, 5 left", { done: 5, total: 10, columns: 30 }],
-  ["with space for one number", "5 left", { done: 5, total: 10, columns: 20 }],
-  ["with space for one number after all requests", "5 requests done", { done: 5, total: 5, columns: 24 }],
+  ["without space for the word `requests`", "5 done, 5 left", { done: 5, total: 10, columns: 30 }],
+  ["with space for only one number", "5 left", { done: 5, total: 10, columns: 20 }],
+  [
+    "with space for only one number, after all requests,",
+    "5 requests done",
+    { done: 5, total: 5, columns: 24 },
+  ],
   ["during a wait", "waiting 42s: limit", { done: 5, total: 5, columns: 35, wait: "limit" }],
   ["if the terminal reports no width", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 0 }],
 ])("the progress line %s is: orders  %s", async (_, expected, state) => {
@@ -298,13 +302,13 @@ test("the progress listener receives the estimates for the remaining tasks, even
   ]);
 });
 
-test("the progress listener counts a task that was not announced as the only one", () => {
+test("the progress listener reports a task that was not announced in advance as task 1 of 1", () => {
   const { reporter, notified } = reporterFor();
   reporter.begin({ name: "orders" });
   expect(notified).toMatchObject([{ name: "orders", position: 1, of: 1 }]);
 });
 
-test("no line is drawn after a task has ended, even if several lines were requested before the first was drawn", async () => {
+test("no progress line is drawn after a task has ended, even if several updates of the line were pending", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const seen = reporterFor({}, terminal);

@@ -40,7 +40,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
 ] as const)(
-  "%s during graceful work ends the program with exit code %i, even if the work succeeds",
+  "%s during work that must clean up ends the program with exit code %i, even if the work succeeds",
   async (name, exitCode) => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -50,7 +50,7 @@ test.each([
   },
 );
 
-test("during nested graceful work, the outermost call handles signals and provides the hint", async () => {
+test("of nested runGracefully calls, the outermost handles signals and provides the hint of the error", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const { runGracefully } = new GracefulStop();
@@ -63,7 +63,7 @@ test("during nested graceful work, the outermost call handles signals and provid
   expect(process.listenerCount("SIGINT")).toBe(before);
 });
 
-test("between two pieces of graceful work, and after a failure, signals are not handled", async () => {
+test("signal handlers are installed only while runGracefully runs, even if its work fails", async () => {
   const { runGracefully } = new GracefulStop();
   const before = process.listenerCount("SIGTERM");
   const fail = () => Promise.reject(new RangeError("x"));

@@ -27,7 +27,7 @@ async function warningsOf(mirror: Mirror, warn: (session: ReadSession) => void):
   return deps.stderr.text.split("\n").filter((line) => line !== "");
 }
 
-test("resolveTableName accepts dashes and upper case, and explains names that are not tables", () => {
+test("table names may contain dashes and upper case, and errors explain names that are not tables", () => {
   expect(resolveTableName("Order-Line-Items")).toBe("order_line_items");
   expect(resolveTableName("sales-by-month")).toBe("sales_by_month");
   expect(() => resolveTableName("order_number", ["id"])).toThrow("is a column, not a table");
@@ -39,7 +39,7 @@ test("resolveTableName accepts dashes and upper case, and explains names that ar
   );
 });
 
-test("findSyncedTable returns views and tables that have been read, and otherwise suggests the sync that reads the table", async () => {
+test("a table or view can be used after it has been synced, and the error before that suggests the sync that reads it", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", []);
   for (const name of ["orders", "order_line_items", "sales_by_month", "changes"])
@@ -51,24 +51,26 @@ test("findSyncedTable returns views and tables that have been read, and otherwis
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 
+test("without --as-of, no time is selected", () => {
+  expect(parseAsOf(undefined, now)).toBeUndefined();
+});
+
 test.each([
-  [undefined, undefined],
   ["2026-11-20", "2026-11-20T23:59:59.999Z"],
   ["2026-11-21", "2026-11-21T23:59:59.999Z"],
   ["2026-11-21T12:00:00Z", "2026-11-21T12:00:00.000Z"],
-])("parseAsOf parses %s as %s", (text, expected) => {
-  const at = parseAsOf(text, now);
-  expect(at === undefined ? undefined : formatInstant(at)).toBe(expected);
+])("--as-of %s selects the data at %s", (text, expected) => {
+  expect(formatInstant(parseAsOf(text, now) ?? 0)).toBe(expected);
 });
 
 test.each(["2026-11-22", "2026-11-21T12:00:00.001Z"])(
-  "parseAsOf rejects %s, which is in the future",
+  "at 2026-11-21T12:00:00Z, --as-of %s is rejected, because it is in the future",
   (text) => {
     expect(() => parseAsOf(text, now)).toThrow("in the future");
   },
 );
 
-test("--as-of warns about data that was first read later, a ranking that was replaced, and data without a history", async () => {
+test("--as-of warns about data first read after that time, a ranking replaced since then, and data without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
   writeRead(mirror, "roster", [memberOf("r1")], { at: "2026-11-02T00:00:00.000Z" });
@@ -85,7 +87,7 @@ test("--as-of warns about data that was first read later, a ranking that was rep
   ]);
 });
 
-test("a command warns about tables that have never been read, unless one of a view's resources has been read", async () => {
+test("a command warns about a table that has never been synced, but not about a view if one of its resources has been synced", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   const names = ["orders", "hosts", "changes", "survey_results"];

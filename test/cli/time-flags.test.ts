@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { parseDuration, parseInstant, parseWindow } from "../../src/cli/time-flags.js";
 import { UsageError } from "../../src/errors.js";
 import { formatDuration, formatInstant, parseTimestamp } from "../../src/util/timestamps.js";
+import { visible } from "../support/visible.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 
@@ -12,13 +13,15 @@ test.each([
   ["30d", 2_592_000_000],
   ["12w", 7_257_600_000],
   ["0s", 0],
-])("parseDuration parses %s as %i ms", (text, ms) => {
+])("the duration %s is parsed as %i ms", (text, ms) => {
   expect(parseDuration(text, "--window")).toBe(ms);
 });
 
-test.each(["", "5", "5 m", "-5m", "1.5h", "5M", "5min", "9999999999d"])(
-  "parseDuration rejects %j",
-  (text) => {
+const invalidDurations = ["", "5", "5 m", "-5m", "1.5h", "5M", "5min", "9999999999d"];
+
+test.each(invalidDurations.map((text) => [visible(text), text]))(
+  "%s is rejected as a duration",
+  (_, text) => {
     expect(() => parseDuration(text, "--window")).toThrow(UsageError);
   },
 );
@@ -59,7 +62,7 @@ test.each([
   ["last-month", "start", "2026-10-01T00:00:00.000Z"],
   ["last-month", "end", "2026-10-31T23:59:59.999Z"],
 ] as const)(
-  "at 2026-11-21T12:00Z, parseInstant parses %s, as the %s of a range, as %s in any time zone",
+  "at 2026-11-21T12:00Z, the time %s, given as the %s of a range, is %s in any time zone",
   (text, edge, instant) => {
     expect(formatInstant(parseInstant(text, "--since", edge, now))).toBe(instant);
   },
@@ -72,12 +75,12 @@ test.each([
   ["2026-03-31T12:00:00.000Z", "last-month", "2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.999Z"],
   ["2028-03-01T00:00:00.000Z", "yesterday", "2028-02-29T00:00:00.000Z", "2028-02-29T23:59:59.999Z"],
   ["2026-01-31T12:00:00.000Z", "this-month", "2026-01-01T00:00:00.000Z", "2026-01-31T23:59:59.999Z"],
-])("at %s, parseInstant parses %s as the range from %s to %s", (at, word, first, last) => {
+])("at %s, the word %s selects the range from %s to %s", (at, word, first, last) => {
   expect(formatInstant(parseInstant(word, "--since", "start", Date.parse(at)))).toBe(first);
   expect(formatInstant(parseInstant(word, "--since", "end", Date.parse(at)))).toBe(last);
 });
 
-test.each([
+const invalidTimes = [
   "2026-02-30",
   "2026-02-30T12:00:00Z",
   "2026-13-01",
@@ -91,11 +94,16 @@ test.each([
   "2026-01-01T12:00:00+2",
   "999999999w",
   "",
-])("parseInstant rejects %j and names the valid formats", (text) => {
-  expect(() => parseInstant(text, "--since", "start", now)).toThrow(
-    expect.objectContaining({ exitCode: 2, hint: expect.stringContaining("2026-01-31T12:00:00Z") }),
-  );
-});
+];
+
+test.each(invalidTimes.map((text) => [visible(text), text]))(
+  "%s is rejected as a time, and the error names the valid formats",
+  (_, text) => {
+    expect(() => parseInstant(text, "--since", "start", now)).toThrow(
+      expect.objectContaining({ exitCode: 2, hint: expect.stringContaining("2026-01-31T12:00:00Z") }),
+    );
+  },
+);
 
 test("parseTimestamp returns the same instant for timestamps that differ only in precision", () => {
   const instants = ["2026-01-31T12:30:00Z", "2026-01-31T12:30:00.000Z", "2026-01-31T12:30:00.000000+00:00"];
@@ -115,6 +123,6 @@ test.each([
   [5_340_000, "89m"],
   [7_200_000, "2h"],
   [172_800_000, "2d"],
-])("formatDuration formats %i ms as %s", (ms, text) => {
+])("a duration of %i ms is printed as %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });

@@ -169,7 +169,7 @@ test.each([
   [48 * 3_600_000, "2d"],
   [60 * 3_600_000, "3d"],
   [100 * 86_400_000, "100d"],
-])("formatDuration formats %d ms as %s", (ms, text) => {
+])("a duration of %d ms is printed as %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
 
