@@ -34,36 +34,42 @@ test.each<[string, string, OutputFlags]>([
   ["--csv", 'csv, stdout, delimiter ","', { csv: true }],
   ["-o - --json", 'json, stdout, delimiter ","', { out: "-", json: true }],
   ["-o /dev/stdout --ndjson", 'ndjson, stdout, delimiter ","', { out: "/dev/stdout", ndjson: true }],
-  ["--excel", 'csv, stdout, delimiter ",", excel', { excel: true }],
-  ["--decimal-comma", 'csv, stdout, delimiter ";", decimalComma', { decimalComma: true }],
+  ["--excel", 'csv, stdout, delimiter ",", for Excel', { excel: true }],
+  ["--decimal-comma", 'csv, stdout, delimiter ";", with decimal commas', { decimalComma: true }],
   ["--delimiter tab", 'csv, stdout, delimiter "\\t"', { delimiter: "tab" }],
   [
     "--decimal-comma --delimiter :",
-    'csv, stdout, delimiter ":", decimalComma',
+    'csv, stdout, delimiter ":", with decimal commas',
     { decimalComma: true, delimiter: ":" },
   ],
   ["-o o.tsv", 'csv, file, delimiter "\\t"', { out: "o.tsv" }],
   ["-o o.tsv --delimiter tab", 'csv, file, delimiter "\\t"', { out: "o.tsv", delimiter: "tab" }],
   [
     "-o o.tsv --decimal-comma",
-    'csv, file, delimiter "\\t", decimalComma',
+    'csv, file, delimiter "\\t", with decimal commas',
     { out: "o.tsv", decimalComma: true },
   ],
   ["-o sub/o.csv", 'csv, file, delimiter ","', { out: "sub/o.csv" }],
   ["-o o.gz.csv", 'csv, file, delimiter ","', { out: "o.gz.csv" }],
-  ["-o O.CSV.GZ", 'csv, file, delimiter ",", isCompressed', { out: "O.CSV.GZ" }],
+  ["-o O.CSV.GZ", 'csv, file, delimiter ",", compressed', { out: "O.CSV.GZ" }],
   ["-o new/", 'csv, folder, delimiter ","', { out: "new/" }],
-  ["-o DIR, an existing folder", 'csv, folder, delimiter ","', { out: "made" }],
-  ["-o DIR.V2, an existing folder", 'csv, folder, delimiter ","', { out: "made.V2" }],
-  ["-o DIR.JSON, an existing folder", 'json, file, delimiter ","', { out: "made.JSON" }],
+  ["-o made, which is an existing folder,", 'csv, folder, delimiter ","', { out: "made" }],
+  ["-o made.V2, which is an existing folder,", 'csv, folder, delimiter ","', { out: "made.V2" }],
+  ["-o made.JSON, which is an existing folder,", 'json, file, delimiter ","', { out: "made.JSON" }],
 ])("the options %s select: %s", (_, expected, flags) => {
   const deps = testDeps();
   for (const name of ["made", "made.V2", "made.JSON"]) mkdirSync(join(deps.cwd, name));
   const { format, destination, csv } = chooseOutput(flags, formats, deps);
-  const options = Object.entries({ ...csv, ...destination }).filter(([, value]) => value === true);
-  const names = options.map(([name]) => name);
+  const options = [
+    csv.excel && "for Excel",
+    csv.decimalComma && "with decimal commas",
+    destination.kind !== "stdout" &&
+      "isCompressed" in destination &&
+      destination.isCompressed &&
+      "compressed",
+  ].filter((option) => typeof option === "string");
   const delimiter = `delimiter ${JSON.stringify(csv.delimiter)}`;
-  expect([format.name, destination.kind, delimiter, ...names].join(", ")).toBe(expected);
+  expect([format.name, destination.kind, delimiter, ...options].join(", ")).toBe(expected);
 });
 
 test.each<[string, OutputFlags]>([

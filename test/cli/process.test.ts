@@ -109,7 +109,7 @@ test("sync --json finishes even if the reader closes the pipe", async () => {
   expect(finished.map(({ resource }) => resource).sort()).toEqual(["codes", "gifts", "roster"]);
 });
 
-test("commands whose work or exit code matters more than their output continue without a reader", () => {
+test("doctor, download, status, sync and verify continue after the reader of their output closes the pipe, other commands stop", () => {
   const names = commands.map((command) => command.name()).filter(continuesWithoutReader);
   expect(names.sort()).toEqual(["doctor", "download", "status", "sync", "verify"]);
   expect(continuesWithoutReader(undefined)).toBe(false);

@@ -59,7 +59,7 @@ function read(path: string, sql: string): unknown {
   return value;
 }
 
-test("backup waits for another program that writes to the mirror for more than a second", async () => {
+test("backup waits while another program writes to the mirror, even for more than a second", async () => {
   const brand = await mirrored();
   const hold = `const { workerData, parentPort } = require("node:worker_threads");
     const db = new (require(${JSON.stringify(sqlitePath)}))(workerData);
@@ -195,7 +195,7 @@ test("backup exits with code 3 for a folder that does not exist or is not writab
   expect(readdirSync(join(brand.home, "full"))).toEqual([]);
 });
 
-test("backup names the destination if the copy does not fit on the disk", async () => {
+test("the error from backup names the destination if the copy does not fit on the disk", async () => {
   const brand = await mirrored();
   const folder = join(brand.home, "small");
   mkdirSync(folder);
@@ -229,7 +229,7 @@ test("backup --restore keeps the replaced mirror, and the next sync continues fr
   expect(brand.mirrored("orders")).toHaveLength(51);
 });
 
-test("a backup that is stopped after its last step reports that the copy is complete", async () => {
+test("a backup that is interrupted after its last step reports that the copy is complete", async () => {
   const brand = await mirrored();
   const deps = {
     ...testDeps({ home: brand.home, env: brand.env, clock: brand.clock }),
@@ -402,7 +402,7 @@ test("backup --restore creates a missing mirror, and asks the user to run forget
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("backup --restore keeps the redaction rules of a mirror whose runs are damaged", async () => {
+test("backup --restore keeps the redaction rules of a mirror whose table of runs is damaged", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   await brand.run("forget --host h1 --yes");
@@ -414,7 +414,7 @@ test("backup --restore keeps the redaction rules of a mirror whose runs are dama
   ]);
 });
 
-test("backup --restore requires the brand of the mirror or, if there is no mirror, of the profile", async () => {
+test("backup --restore rejects a backup of a brand other than that of the mirror or, if there is no mirror, of the profile", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const profile = { db: brand.db, brandId: "b2", brandName: "Basalt" };
@@ -453,7 +453,7 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("restoring a backup preserves the mirror's record of the backups made after it", async () => {
+test("after backup --restore, the mirror still lists the backups that were made after the restored one", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);
@@ -499,7 +499,7 @@ test("backup --restore exits with code 3 for a missing file and for a folder", a
   expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });
 
-test("backup rejects an empty folder, and --restore with --keep or a folder", async () => {
+test("backup rejects an empty text as its folder, and --restore together with --keep or a folder", async () => {
   const brand = await mirrored();
   expect((await brand.run("backup here --restore file")).code).toBe(2);
   expect((await brand.run(["backup", ""])).code).toBe(2);

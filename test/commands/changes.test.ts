@@ -24,7 +24,7 @@ async function mirrorWithChanges(): Promise<string> {
   return mirror.path;
 }
 
-test("brandapi changes lists each change with its interval, field, old value and new value, newest last", async () => {
+test("brandapi changes lists each change with its time interval, field, old value and new value, newest last", async () => {
   const path = await mirrorWithChanges();
   const run = await brandapi(["changes", "--db", path], { clock });
   expect(run).toMatchObject({ code: 0, err: "" });
@@ -65,7 +65,7 @@ test("brandapi changes names a record without a label by its key, and omits othe
   expect((await lines(40))[1]).toBe("#1       currency  EUR  →  USD");
 });
 
-test("`changes` lists changes from the same interval under one heading", async () => {
+test("brandapi changes lists changes from the same time interval under one heading", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:10.000Z" });
   writeRead(mirror, "orders", [anOrder(2, { refund_amount: null })], { at: "2026-11-01T02:00:20.000Z" });

@@ -45,7 +45,7 @@ async function startSandbox() {
   return JSON.parse(line ?? "") as { baseUrl: string; key: string };
 }
 
-test("cron prints lines that work in a minimal environment, whatever characters the paths contain", async () => {
+test("cron prints crontab lines that work in a minimal environment, whatever characters the paths contain", async () => {
   const { baseUrl, key } = await startSandbox();
   const nobody = makeHome();
   const env = { BRANDAPI_CONFIG_DIR: join(awkwardFolder, "settings"), BRANDAPI_RATE_LIMIT: "none" };
@@ -67,7 +67,7 @@ test("cron prints lines that work in a minimal environment, whatever characters 
   expect(out).not.toContain(key);
 });
 
-test("cron prints two lines with comments and absolute paths, and writes no files", async () => {
+test("cron prints two crontab lines with comments and absolute paths, and writes no files", async () => {
   const home = makeHome();
   const { out, code } = await brandapi("cron", { home });
   expect(code).toBe(0);

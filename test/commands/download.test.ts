@@ -42,18 +42,21 @@ test("download --json prints a line for each file and a summary, and warns only 
 const twelve = [..."abcdefghijkl"];
 
 test.each([
-  ["some files fail", ["a", "b", "c"], ["a", "b"], 8, "2 of 3 files were not downloaded."],
-  ["one of one file fails", ["a"], ["a"], 8, "1 of 1 file was not downloaded."],
-  ["the file host is down after the first file", twelve, twelve.slice(1), 8, "11 of 12 files were not downl"],
-  ["the file host is down", twelve, twelve, 6, "12 of 12 files were not downloaded."],
-])(
-  "download exits with code 6 only if no file can be downloaded: %s",
-  async (_, ids, failing, code, text) => {
-    const brand = await brandWith(...ids);
-    failFileRequests(brand, (id) => (failing.includes(id) ? "reset" : undefined));
-    const run = await brand.run(download);
-    expect([run.code, run.err]).toEqual([code, expect.stringContaining(text)]);
-    expect(run.err).toContain("hint: run the same command again; complete files are kept");
-    expect(/; \d+ not tried$/m.test(run.err)).toBe(ids === twelve);
-  },
-);
+  [8, "some files fail", ["a", "b", "c"], ["a", "b"], "2 of 3 files were not downloaded."],
+  [8, "the only file fails", ["a"], ["a"], "1 of 1 file was not downloaded."],
+  [
+    8,
+    "the server of the files is down after the first file",
+    twelve,
+    twelve.slice(1),
+    "11 of 12 files were not downl",
+  ],
+  [6, "the server of the files is down", twelve, twelve, "12 of 12 files were not downloaded."],
+])("download exits with code %i if %s", async (code, _, ids, failing, text) => {
+  const brand = await brandWith(...ids);
+  failFileRequests(brand, (id) => (failing.includes(id) ? "reset" : undefined));
+  const run = await brand.run(download);
+  expect([run.code, run.err]).toEqual([code, expect.stringContaining(text)]);
+  expect(run.err).toContain("hint: run the same command again; complete files are kept");
+  expect(/; \d+ not tried$/m.test(run.err)).toBe(ids === twelve);
+});

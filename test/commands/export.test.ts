@@ -77,7 +77,7 @@ test.each(["--retain 7d", "--all-profiles"])("export %s requires --delta", async
   expect([code, err]).toEqual([2, expect.stringContaining("applies only to `--delta`")]);
 });
 
-test("export --until filters a table without --since, of several tables only event tables, and rejects tables without a date", async () => {
+test("export --until filters any single table with dates, but only the event tables if several tables are exported", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [orderAt("old", noon - day), orderAt("new", noon)]);
   writeRead(mirror, "roster", [memberOf("old"), memberOf("new", { joined_at: at(noon) })]);
@@ -99,7 +99,7 @@ test("export --until filters a table without --since, of several tables only eve
   });
 });
 
-test("export --where reads other tables as of the time in --as-of, and warns if they may lack records", async () => {
+test("export --where reads other tables as of the time in --as-of, and warns if their data may be incomplete", async () => {
   const mirror = await makeMirror();
   const host = { id: "host-1" };
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
@@ -153,7 +153,7 @@ test("export exports a table once, even if it is named twice", async () => {
   expect(run).toMatchObject({ code: 0, out: "id\norder-0\n" });
 });
 
-test("export --where warns about a wrong comparison and about a table that has never been read", async () => {
+test("export --where warns about a date without quotes and about a table that has never been synced", async () => {
   const where = "order_date > 2026-10-01 OR id IN (SELECT host_id FROM roster)";
   const db = await mirrorOfOrders(1);
   const run = (condition: string, ...flags: string[]) =>

@@ -44,13 +44,19 @@ test.each([
   ["the first 8 characters of an ID", "0A1B2C3D", "Forget a host without a name (ID 0A1B2C3D-9) "],
   ["the start of an ID in the wrong case", "0a1b2c3d-", "(ID 0A1B2C3D-9) "],
   ["a handle that is the start of the same host's ID", "murray99", "Forget @murray99 (ID murray99-7) "],
+])("forget finds a host by %s", async (_, typed, question) => {
+  const { code, err } = await answer(typed, "n");
+  expect([code, err]).toEqual([2, expect.stringContaining(question)]);
+});
+
+test.each([
   ["7 characters of an ID", "0A1B2C3", "Unknown host: `0A1B2C3`."],
   ["the end of an ID", "chars-and-more", "Unknown host: `chars-and-more`."],
-  ["the start of two IDs", "twelve-c", "`twelve-c` matches 2 hosts."],
+  ["the start of the IDs of two hosts", "twelve-c", "`twelve-c` matches 2 hosts."],
   ["the handle of two hosts", "two", "`two` matches 2 hosts."],
-])("forget finds a host only if exactly one matches: %s", async (_, typed, found) => {
+])("forget finds no host by %s", async (_, typed, error) => {
   const { code, err } = await answer(typed, "n");
-  expect([code, err]).toEqual([2, expect.stringContaining(found)]);
+  expect([code, err]).toEqual([2, expect.stringContaining(error)]);
 });
 
 test("forget erases nothing unless the answer is `y` or `yes`, in any case", async () => {

@@ -17,7 +17,7 @@ async function ask(path: string, sql: string, ...flags: string[]) {
 
 const forever = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT";
 
-test("query prints a table, CSV or JSON", async () => {
+test("query prints its result as a table, as CSV or as JSON", async () => {
   const path = await mirrorOfOrders();
   const sql = "SELECT id, total_amount, fulfillment_status FROM orders ORDER BY id LIMIT 2";
   expect((await ask(path, sql)).out).toBe(
@@ -293,7 +293,7 @@ test("query rejects a folder as its output, and suggests a file in the folder", 
   expect([code, err]).toEqual([2, expect.stringContaining("-o 'new folder/result.csv'")]);
 });
 
-test("query --as-of reads the data as of the end of the given day, and rejects statements without a history", async () => {
+test("query --as-of reads the data as of the end of the given day, and rejects statements on tables without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T10:00:00.000Z", whole: true });
   writeRead(mirror, "orders", [], { at: "2026-11-02T10:00:00.000Z", remove: ["order-1"], whole: true });

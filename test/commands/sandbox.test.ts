@@ -52,7 +52,7 @@ test("sandbox returns the same orders for the same seed after a restart on the s
 
 const now = () => Date.parse("2026-11-21T12:00:00Z");
 
-test("sandbox prints a key of each kind, and the last one belongs to a different brand", async () => {
+test("sandbox prints several keys, and the last key belongs to a different brand", async () => {
   const { out, keys, get } = await startSandbox("", { now });
   expect(out).toContain(`export BRANDAPI_KEY=${keys[0]}\n`);
   expect(out).toContain("  all: all scopes\n");
@@ -64,10 +64,10 @@ test("sandbox prints a key of each kind, and the last one belongs to a different
 });
 
 test.each([
-  ["", "60"],
-  ["--rate-limit 7", "7"],
-  ["--rate-limit none", null],
-])("sandbox %s has a limit of %s requests per minute for each key", async (flag, limit) => {
+  ["without options", "a limit of 60 requests per minute", "", "60"],
+  ["with --rate-limit 7", "a limit of 7 requests per minute", "--rate-limit 7", "7"],
+  ["with --rate-limit none", "no rate limit", "--rate-limit none", null],
+])("sandbox %s has %s for each key", async (_, _limit, flag, limit) => {
   const { get } = await startSandbox(`--json ${flag}`, { now });
   expect((await get("/me")).headers.get("x-ratelimit-limit")).toBe(limit);
 });
@@ -87,7 +87,7 @@ test("sandbox sends each response after the delay given by --latency", async () 
 });
 
 test.each([0, 30])(
-  "sandbox --live with %i past orders adds about one order per second and 40 files in ten minutes, and nothing if no time passes",
+  "sandbox --live, started with %i past orders, adds about 60 orders in one minute and 40 files in ten minutes",
   async (pastOrders) => {
     let time = now();
     const { get, orders } = await startSandbox("--json --live", { now: () => time }, pastOrders);

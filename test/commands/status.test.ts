@@ -136,7 +136,7 @@ test("status exits with code 10 and names only the resources whose data is older
 test.each([
   ["2026-04-01", "2026-04-01"],
   ["2026-04-01T23:25:00.000Z", "2026-04-01 23:25"],
-])("status names the start of a mirror that contains no records before %s", async (from, start) => {
+])("status reports that records before %s have never been requested", async (from, start) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   recordCoverage(mirror, "orders", covered(from, "2026-11-02T02:00:00.000Z"));
@@ -240,7 +240,7 @@ test("status shows the findings of the last `verify` until a later sync replaces
   mirror.db.close();
 });
 
-test("status --max-age names each denial once, the resources that are too old, and one command", async () => {
+test("status --max-age names each reason for denied access once, the resources that are too old, and one command", async () => {
   const mirror = await makeMirror();
   for (const name of ["orders", "roster", "content"])
     writeRead(mirror, name, [], { at: "2026-11-02T02:00:00.000Z" });
@@ -334,7 +334,7 @@ test("status lists a run in progress before the problems of each resource", asyn
   mirror.db.close();
 });
 
-test("status shows a denial together with the findings of an earlier `verify` and the error of a later run", async () => {
+test("status shows denied access together with the findings of an earlier `verify` and the error of a later run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
   const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
@@ -360,35 +360,47 @@ test("status shows a denial together with the findings of an earlier `verify` an
 });
 
 test.each([
-  ["the start of today", "2026-11-02", "2026-11-01T06:00:00.001Z", "from the start", undefined],
   [
-    "yesterday",
+    "today at 00:00",
+    "prints no end of the range and no age",
+    "2026-11-02",
+    "2026-11-01T06:00:00.001Z",
+    "from the start",
+    undefined,
+  ],
+  [
+    "yesterday at 12:00",
+    "prints that end, and that the oldest rows were read 2 days ago",
     "2026-11-01T12:00:00.000Z",
     "2026-10-31T06:00:00.000Z",
     "from the start to 2026-11-01",
     "2 days",
   ],
-  ["today", "2026-11-02T05:00:00.000Z", "2026-10-30T18:00:00.000Z", "from the start", "2 days"],
-])(
-  "status shows the end of a covered range that ends with %s, and data that is at least two days old",
-  async (_, to, readAt, range, age) => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-    beginRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");
-    const start = {
-      from: Number.NEGATIVE_INFINITY,
-      to: Date.parse(to),
-      readAt: Date.parse(readAt),
-      runId: 1,
-    };
-    recordCoverage(mirror, "orders", start);
-    mirror.db.close();
-    const { out } = await brandapi(["status", "--db", mirror.path], { clock });
-    expect(out).toMatch(new RegExp(`^orders +1 +${range}  +2026-11-02 02:00 `, "m"));
-    expect(out).toMatch(/^gifts +0 +not yet +never$/m);
-    expect(/: the oldest rows were last read (.*) ago/.exec(out)?.[1]).toBe(age);
-  },
-);
+  [
+    "today at 05:00",
+    "prints no end of the range, but that the oldest rows were read 2 days ago",
+    "2026-11-02T05:00:00.000Z",
+    "2026-10-30T18:00:00.000Z",
+    "from the start",
+    "2 days",
+  ],
+])("for data up to %s, status %s", async (_, _result, to, readAt, range, age) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+  beginRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");
+  const start = {
+    from: Number.NEGATIVE_INFINITY,
+    to: Date.parse(to),
+    readAt: Date.parse(readAt),
+    runId: 1,
+  };
+  recordCoverage(mirror, "orders", start);
+  mirror.db.close();
+  const { out } = await brandapi(["status", "--db", mirror.path], { clock });
+  expect(out).toMatch(new RegExp(`^orders +1 +${range}  +2026-11-02 02:00 `, "m"));
+  expect(out).toMatch(/^gifts +0 +not yet +never$/m);
+  expect(/: the oldest rows were last read (.*) ago/.exec(out)?.[1]).toBe(age);
+});
 
 test("status shows the last backup, the omitted fields and the number of forgotten hosts", async () => {
   const mirror = await makeMirror();

@@ -23,9 +23,9 @@ test.each([
   ["orders", "--since --until --window --audit"],
   ["analytics-clicks", "--since --until --window --group-by --host --per-host"],
   ["opportunities", "--details"],
-  ["roster", "none"],
-  ["analytics-hosts", "none"],
-])("the only resource options that sync %s accepts are: %s", async (resource, accepted) => {
+  ["roster", "none of these"],
+  ["analytics-hosts", "none of these"],
+])("of the options that apply to some resources, sync %s accepts %s", async (resource, accepted) => {
   const flags = {
     "--since": "2026-10-01",
     "--until": "2026-10-31",
@@ -70,29 +70,39 @@ test("sync --dry-run estimates no time for the requests of the first minute, whi
 });
 
 test.each([
-  ["", "2026-10-22T12:00", 100],
-  ["--audit 0", "2026-10-22T12:00", 30],
-  ["--window 5d", "2026-11-16T12:00", 100],
-  ["--window 5d --audit 0", "2026-11-16T12:00", 5],
-  ["--since 2026-11-01 --until 2026-11-05 --audit 0", "2026-11-01T00:00", 5],
-  ["--full --audit 0", undefined, 100],
-])("the second `sync orders %s` re-reads orders from %s, %i in total", async (flags, since, rows) => {
-  const brand = makeBrand({ orders: ordersBefore(noon - hour, 100, day) });
-  await brand.run("sync orders");
-  brand.pass(day);
-  expect((await brand.run(`sync orders ${flags}`)).code).toBe(0);
-  const run = brand.lastRun();
-  expect([String(run.since ?? "").slice(0, 16) || undefined, run.rows_read]).toEqual([since, rows]);
-});
+  ["sync orders", 100, "since 2026-10-22T12:00"],
+  ["sync orders --audit 0", 30, "since 2026-10-22T12:00"],
+  ["sync orders --window 5d", 100, "since 2026-11-16T12:00"],
+  ["sync orders --window 5d --audit 0", 5, "since 2026-11-16T12:00"],
+  ["sync orders --since 2026-11-01 --until 2026-11-05 --audit 0", 5, "since 2026-11-01T00:00"],
+  ["sync orders --full --audit 0", 100, "of any date"],
+])(
+  "of 100 orders, a second `%s` re-reads %i, and records that it read those %s",
+  async (command, rows, range) => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 100, day) });
+    await brand.run("sync orders");
+    brand.pass(day);
+    expect((await brand.run(command)).code).toBe(0);
+    const { since, rows_read } = brand.lastRun();
+    expect(since === null ? "of any date" : `since ${String(since).slice(0, 16)}`).toBe(range);
+    expect(rows_read).toBe(rows);
+  },
+);
 
 const hostId = "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47";
 
 test.each([
-  ["", "day", undefined],
-  ["--group-by week", "week", undefined],
-  [`--group-by month --host ${hostId} --host ${hostId.replace("3", "4")}`, "month", hostId],
-  ["--per-host", "day", hostId],
-])("`sync analytics-clicks %s` requests clicks by %s for the host %s", async (flags, bucket, host) => {
+  ["without options", "day", "all hosts together", "", undefined],
+  ["--group-by week", "week", "all hosts together", "--group-by week", undefined],
+  [
+    "--group-by month with two --host options",
+    "month",
+    "each of the two hosts",
+    `--group-by month --host ${hostId} --host ${hostId.replace("3", "4")}`,
+    hostId,
+  ],
+  ["--per-host", "day", "each host", "--per-host", hostId],
+])("sync analytics-clicks %s requests clicks by %s for %s", async (_, bucket, _hosts, flags, host) => {
   const roster = [memberOf("r1", { host: { id: hostId } })];
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, day), roster });
   await brand.run("sync roster");
@@ -115,26 +125,26 @@ test("sync rejects a --host that is not a UUID, and --full together with --since
 });
 
 test.each([
-  ["", 4],
-  ["--details changed", 4],
-  ["--details all", 5],
-  ["--details none", 0],
-  ["--full", 5],
-  ["--full --details none", 0],
+  ["sync opportunities", 4],
+  ["sync opportunities --details changed", 4],
+  ["sync opportunities --details all", 5],
+  ["sync opportunities --details none", 0],
+  ["sync opportunities --full", 5],
+  ["sync opportunities --full --details none", 0],
 ])(
-  "of five opportunities, one of which has ended, a second `sync opportunities %s` re-reads the details of %i",
-  async (flags, count) => {
+  "of five opportunities, one of which has ended, a second `%s` re-reads the details of %i",
+  async (command, count) => {
     const brand = makeBrand({ history: 10, listLimit: 5 });
     const countDetails = async (command: string) => {
       const { requests } = await brand.run(command);
       return requests.filter(({ path }) => /^\/opportunities\/./.test(path)).length;
     };
     expect(await countDetails("sync opportunities")).toBe(5);
-    expect(await countDetails(`sync opportunities ${flags}`)).toBe(count);
+    expect(await countDetails(command)).toBe(count);
   },
 );
 
-test("sync removes most of a list only with --accept-removals", async () => {
+test("sync removes most records of a resource from the mirror only with --accept-removals", async () => {
   const brand = makeBrand({ roster: Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`)) });
   await brand.run("sync roster");
   brand.data.roster = brand.data.roster.slice(0, 2);
@@ -182,7 +192,7 @@ test("sync fails if the key has no scopes, and prints a line of JSON for each re
   expect([lost.code, lost.err]).toEqual([8, expect.stringContaining("roster was read before")]);
 });
 
-test("the ping URL of a flag overrides BRANDAPI_PING, which overrides the profile; with --all-profiles, both are pinged", async () => {
+test("--ping overrides BRANDAPI_PING, which overrides the profile's ping URL, and --all-profiles pings the profile's URL, too", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   await brand.run("login --ping https://hc.example/profile", { stdin: brand.key });
   const ping = async (command: string, variable = "") => {

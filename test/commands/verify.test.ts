@@ -242,7 +242,7 @@ test("verify --evidence prints each number with its request and its SQL query", 
 });
 
 test.each(["verify", "verify orders", "verify orders --full"])(
-  "%s --delta reads Delta tables",
+  "%s --delta exits with code 3 if the Delta table is missing, and sends no requests",
   async (command) => {
     const brand = makeBrand();
     await brand.run("sync orders");

@@ -97,7 +97,7 @@ test("flags override environment variables, which override the profile", async (
   });
 });
 
-test("the key of the settings is redacted in output from then on", () => {
+test("after the settings have been read, their key is redacted in all output", () => {
   const deps = world({ env: { BRANDAPI_KEY: " brk_a\n" } });
   readSettings({}, deps);
   expect([...deps.keys]).toEqual(["brk_a"]);
@@ -164,7 +164,7 @@ test("an empty environment variable is treated as unset", async () => {
   expect(configPath(deps)).toBe(join(deps.home, ".config/brandapi/config.json"));
 });
 
-test("a profile provides the brand, the ping URL and the omitted fields, but no brand for another mirror", async () => {
+test("a profile provides the brand, the ping URL and the omitted fields, but no brand if --db names another mirror", async () => {
   const stored = {
     brandId: "b1",
     brandName: "Acme",
@@ -197,7 +197,12 @@ test("a profile name that resembles a stored one is rejected, except for login o
   expect(readSettings(mistyped, deps).profile).toBe("acmee");
 });
 
-test.each(["A.b-c_9", "-x", "_", "a".repeat(100)])("the profile name %s is accepted", async (profile) => {
+test.each([
+  ["A.b-c_9", "A.b-c_9"],
+  ["-x", "-x"],
+  ["_", "_"],
+  ["of 100 characters", "a".repeat(100)],
+])("the profile name %s is accepted", async (_, profile) => {
   expect(readSettings({ profile }, world(), "login").profile).toBe(profile);
 });
 
@@ -209,12 +214,23 @@ test("each profile has a separate key and mirror", async () => {
   expect(readSettings({}, deps).dbPath).toBe(join(deps.home, ".local/share/brandapi/default.sqlite"));
 });
 
-test.each(["", ".hidden", "a/b", "..", "a b", "ü", "a".repeat(101)])(
-  "the profile name %j is rejected with exit code 2 if it is an option's value, and with code 3 if it comes from the environment",
-  async (profile) => {
+test("an empty profile name is rejected with exit code 2", () => {
+  const error = failure({ profile: "" }, world());
+  expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining("``") });
+});
+
+test.each([
+  ['".hidden"', ".hidden"],
+  ['"a/b"', "a/b"],
+  ['".."', ".."],
+  ['"a b"', "a b"],
+  ['"ü"', "ü"],
+  ["of 101 characters", "a".repeat(101)],
+])(
+  "the profile name %s is rejected with exit code 2 in --profile, and with code 3 in BRANDAPI_PROFILE",
+  async (_, profile) => {
     const typed = failure({ profile }, world());
     expect(typed).toMatchObject({ exitCode: 2, message: expect.stringContaining(`\`${profile}\``) });
-    if (profile === "") return;
     const set = failure({}, world({ env: { BRANDAPI_PROFILE: profile } }));
     expect(set).toMatchObject({ exitCode: 3, message: typed.message });
   },
@@ -384,9 +400,17 @@ test.each([
     true,
   ],
   ["contains the path if it begins with ~/", () => `~/missing/${"k".repeat(40)}`, true],
-  ["does not repeat a value without slashes", () => "k".repeat(41), false],
-  ["does not repeat a relative path in a missing folder", () => `k/${"k".repeat(40)}`, false],
-  ["does not repeat an absolute path without an existing folder", () => `/kk/${"k".repeat(40)}`, false],
+  ["does not repeat a value without slashes, which could be a key", () => "k".repeat(41), false],
+  [
+    "does not repeat a relative path in a missing folder, which could be a key",
+    () => `k/${"k".repeat(40)}`,
+    false,
+  ],
+  [
+    "does not repeat an absolute path without an existing folder, which could be a key",
+    () => `/kk/${"k".repeat(40)}`,
+    false,
+  ],
 ])("the error for a missing key file %s", async (_, keyFile, isQuoted) => {
   const deps = world();
   const { exitCode, message, hint } = failure({ keyFile: keyFile(deps.home) }, deps);
@@ -395,7 +419,7 @@ test.each([
   expect(hint).toContain("`--key-file` takes the path of a file");
 });
 
-test("the error for a key file that is a folder says so", async () => {
+test("the error for a key file that is a folder states that it is a folder", async () => {
   expect(failure({ keyFile: "~" }, world()).message).toContain("The key file is a folder");
 });
 
@@ -455,7 +479,7 @@ test("a stored key is sent only to the origin for which it was stored", async ()
   expect(readSettings({ baseUrl: url("other") }, world({ config: invalid })).key).toBeUndefined();
 });
 
-test("writeProfiles replaces the profiles in a private file and preserves its other fields", async () => {
+test("login stores profiles in a config file that only its owner can read, and keeps the other fields of the file", async () => {
   const stored = { a: { key: "brk_a", color: "red" }, b: { baseUrl: url("b") } };
   const deps = world({ config: JSON.stringify({ comment: "mine", profiles: { old: {} } }), mode: 0o644 });
   await writeProfiles(new Map(Object.entries(stored)), deps);
@@ -474,16 +498,19 @@ test.each([
   `{"profiles": {"default": {"key": {"a": "brk_secret"}}}}`,
   `{"profiles": {"default": {"key": "brk_secret", "db": 5}}}`,
   `{"profiles": {"default": {"brk_a_secret_that_was_pasted_as_a_field_name": 5}}}`,
-])("the config file %j is rejected, and the error contains its path but not its content", async (config) => {
-  const deps = world({ config });
-  const error = failure({}, deps);
-  const path = join(deps.home, ".config/brandapi/config.json");
-  expect(error).toMatchObject({
-    exitCode: 3,
-    message: expect.stringContaining(path),
-  });
-  expect(`${error.hint}${error.stack}${JSON.stringify(error.cause ?? "")}`).not.toContain("secret");
-});
+])(
+  "the config file `%s` is rejected, and the error contains its path but not its content",
+  async (config) => {
+    const deps = world({ config });
+    const error = failure({}, deps);
+    const path = join(deps.home, ".config/brandapi/config.json");
+    expect(error).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(path),
+    });
+    expect(`${error.hint}${error.stack}${JSON.stringify(error.cause ?? "")}`).not.toContain("secret");
+  },
+);
 
 test.each([
   [`{"profils": {}}`, "rename `profils` to `profiles`"],
@@ -495,7 +522,7 @@ test.each([
   [`{"profils": {}, "profiles": 5}`, "it has no object `profiles`"],
   [`[]`, "put the profiles in an object"],
   [`{"profiles": `, "fix the line, or move the file away and run `brandapi login` for each profile"],
-])("the hint for the config file %s contains: %s", async (config, hint) => {
+])("the hint for the invalid config file `%s` contains: %s", async (config, hint) => {
   expect(failure({}, world({ config })).hint).toContain(hint);
 });
 
@@ -630,7 +657,7 @@ test.each([
   ["database", "db"],
   ["sqlite_file", "db"],
   ["keyExpires", "keyExpiresAt"],
-])("the hint for the profile field %s suggests %s", (written, meant) => {
+])("the hint for the unknown profile field %s suggests %s", (written, meant) => {
   expect(unknownFieldHint(written)).toBe(`rename it to \`${meant}\``);
 });
 
@@ -697,7 +724,7 @@ test("the error for a missing base URL names a misspelled field of the profile",
 });
 
 test.each(["0", "-1", "1.5", "many", "60/min", "10000000"])(
-  "the rate limit %s is rejected with exit code 2 if it is an option's value, and with code 3 if it comes from the environment",
+  "the rate limit %s is rejected with exit code 2 in --rate-limit, and with code 3 in BRANDAPI_RATE_LIMIT",
   async (limit) => {
     expect(failure({}, world({ env: { BRANDAPI_RATE_LIMIT: limit } })).exitCode).toBe(3);
     expect(() => parseRateLimit(limit, "flag")).toThrow(expect.objectContaining({ exitCode: 2 }));

@@ -60,7 +60,7 @@ test.each(sandboxLines)("the help example `%s` starts a server, which stops on S
   expect(code, err).toBe(130);
 });
 
-test("the tests for demo run each help example for demo, with fewer orders", () => {
+test("every help example of the demo command is run by the tests for demo, with fewer orders", () => {
   const demoLines = examples.filter(({ command }) => command === "demo").map(({ line }) => line);
   expect(demoLines).toEqual([
     "brandapi demo",

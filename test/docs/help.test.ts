@@ -3,7 +3,7 @@ import { commands } from "../support/commands.js";
 import { spawnBrandapi } from "../support/process.js";
 
 test.each(commands.map((command) => command.name()))(
-  "`brandapi %s --help` opens no database, no connection and no user file",
+  "`brandapi %s --help` does not open a database, a connection or a user's file",
   async (name) => {
     const { code, out, err } = await watched([name, "--help"]).ended;
     expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -11,7 +11,7 @@ test.each(commands.map((command) => command.name()))(
   },
 );
 
-test("help-watch.cjs stops a command that opens files or connections", async () => {
+test("the check of --help detects a command that opens files or connections", async () => {
   const { code, err } = await watched(["sync"], {
     BRANDAPI_BASE_URL: "http://127.0.0.1:9/api/brand/v1",
     BRANDAPI_KEY: "none",

@@ -90,7 +90,7 @@ test.each([
   ["the mirror's folder is missing", { env: { BRANDAPI_DB: "gone/m.sqlite" } }, 3, "settings", "mkdir -p"],
   ["the API rejects the key", { fetch: apiOf({ status: 401 }) }, 4, "key", "BRANDAPI_KEY"],
 ] as const)(
-  "doctor skips the checks that depend on a failed check: %s",
+  "if %s, doctor reports the failure and skips the checks that depend on it",
   async (_, options, exit, check, hint) => {
     const { code, of, lines } = await doctor(options);
     expect(code).toBe(exit);
@@ -174,7 +174,7 @@ test("doctor exits with code 3 for a mirror with a damaged index", async () => {
 test.each([
   ["index", "records_key"],
   ["table", "record_versions"],
-])("doctor suggests to restore the last backup of a mirror with a damaged %s", async (_, name) => {
+])("doctor suggests restoring the last backup of a mirror with a damaged %s", async (_, name) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   const backup = `${mirror.path}-backup`;
@@ -195,22 +195,43 @@ test.each([
 });
 
 test.each([
-  ["forgotten", [], 0, { state: "ok", text: "no hosts have been forgotten" }],
-  ["forgotten", ["host-99"], 0, { state: "ok", text: "1 forgotten host: only IDs are kept" }],
-  ["forgotten", ["host-1"], 8, { hint: expect.stringContaining("run `brandapi forget --host host-1`") }],
-  ["omit", ["host.first_name"], 8, { hint: expect.stringContaining("run `brandapi sync`") }],
-  ["to_scrub", [], 8, { hint: expect.stringContaining("run `brandapi sync`") }],
-] as const)(
-  "doctor finds data that must not be in the mirror: %s %j",
-  async (rules, values, exit, finding) => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)]);
-    mirror.transaction(() => writeJsonInfo(mirror, rules, values));
-    mirror.db.close();
-    const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
-    expect([code, of("forgotten")]).toMatchObject([exit, finding]);
-  },
-);
+  [0, "no host has been forgotten", "forgotten", [], { state: "ok", text: "no hosts have been forgotten" }],
+  [
+    0,
+    "the mirror contains only the ID of a forgotten host",
+    "forgotten",
+    ["host-99"],
+    { state: "ok", text: "1 forgotten host: only IDs are kept" },
+  ],
+  [
+    8,
+    "the mirror contains the name of a forgotten host",
+    "forgotten",
+    ["host-1"],
+    { hint: expect.stringContaining("run `brandapi forget --host host-1`") },
+  ],
+  [
+    8,
+    "the mirror contains an omitted field",
+    "omit",
+    ["host.first_name"],
+    { hint: expect.stringContaining("run `brandapi sync`") },
+  ],
+  [
+    8,
+    "erased data may still be in the mirror's file",
+    "to_scrub",
+    [],
+    { hint: expect.stringContaining("run `brandapi sync`") },
+  ],
+] as const)("doctor exits with code %i if %s", async (exit, _, rules, values, finding) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.transaction(() => writeJsonInfo(mirror, rules, values));
+  mirror.db.close();
+  const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
+  expect([code, of("forgotten")]).toMatchObject([exit, finding]);
+});
 
 test("doctor lists columns with values of an unexpected type", async () => {
   const mirror = await makeMirror();
@@ -266,25 +287,24 @@ test("doctor gives up on an unreachable API after 15 seconds", async () => {
 });
 
 test.each([
-  ["a backup", 14 * day, "ok"],
-  ["a backup", 14 * day + 1, "warning"],
-  ["a first read", 14 * day, "ok"],
-  ["a first read", 14 * day + 1, "warning"],
-])(
-  "doctor checks the age of the last backup or, if there is none, of the mirror: %s %d ms ago: %s",
-  async (what, age, state) => {
-    const mirror = await makeMirror();
-    const at = "2026-11-01T00:00:00.000Z";
-    writeRead(mirror, "orders", [anOrder(1)], { at: what === "a backup" ? "2026-09-01T00:00:00.000Z" : at });
-    const backup = { at, path: mirror.path };
-    if (what === "a backup") mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
-    mirror.db.close();
-    const clock = { now: () => Date.parse(at) + age };
-    expect((await doctor({ clock, env: { BRANDAPI_DB: mirror.path } })).of("backup")).toMatchObject({
-      state,
-    });
-  },
-);
+  ["does not warn", "the last backup is 14 days old", 14 * day],
+  ["warns", "the last backup is more than 14 days old", 14 * day + 1],
+  ["does not warn", "there is no backup and the mirror is 14 days old", 14 * day],
+  ["warns", "there is no backup and the mirror is more than 14 days old", 14 * day + 1],
+])("doctor %s if %s", async (expected, situation, age) => {
+  const hasBackup = situation.startsWith("the last backup");
+  const state = expected === "warns" ? "warning" : "ok";
+  const mirror = await makeMirror();
+  const at = "2026-11-01T00:00:00.000Z";
+  writeRead(mirror, "orders", [anOrder(1)], { at: hasBackup ? "2026-09-01T00:00:00.000Z" : at });
+  const backup = { at, path: mirror.path };
+  if (hasBackup) mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
+  mirror.db.close();
+  const clock = { now: () => Date.parse(at) + age };
+  expect((await doctor({ clock, env: { BRANDAPI_DB: mirror.path } })).of("backup")).toMatchObject({
+    state,
+  });
+});
 
 test("doctor exits with code 3 if the key and the mirror belong to different brands", async () => {
   const brand = makeBrand({ history: 20, listLimit: 10 });
@@ -316,16 +336,16 @@ test("doctor lists mirrors that a restore replaced, with the command that delete
 });
 
 test.each([
-  ["enough", 500e6, 50e6],
-  ["too little", 150e6, 1e6],
-  ["too little", 3e9, 2e9],
-  ["enough", 4e9, 2e9],
-  ["too little", 4e9 - 1, 2e9],
-  ["enough", 209_715_200, 0],
-  ["too little", 209_715_199, 0],
+  ["enough", "500 MB", "a mirror of 50 MB", 500e6, 50e6],
+  ["too little", "150 MB", "a mirror of 1 MB", 150e6, 1e6],
+  ["too little", "3 GB", "a mirror of 2 GB", 3e9, 2e9],
+  ["enough", "4 GB", "a mirror of 2 GB", 4e9, 2e9],
+  ["too little", "1 byte less than 4 GB", "a mirror of 2 GB", 4e9 - 1, 2e9],
+  ["enough", "200 MiB", "an empty mirror", 209_715_200, 0],
+  ["too little", "1 byte less than 200 MiB", "an empty mirror", 209_715_199, 0],
 ] as const)(
-  "doctor reports %s space with %d bytes free and a mirror of %d bytes",
-  (space, freeBytes, mirrorBytes) => {
+  "doctor reports %s free space if the disk has %s for %s",
+  (space, _free, _mirror, freeBytes, mirrorBytes) => {
     const { text, hint } = checkFreeSpace({ freeBytes, mirrorBytes });
     const isFull = space === "too little";
     expect([hint !== undefined, text.startsWith("nearly full")]).toEqual([isFull, isFull]);
