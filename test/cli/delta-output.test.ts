@@ -131,7 +131,7 @@ test.each([
   ["export --retain 2h", 1, 3],
   ["export --retain 0s", 0.5, 1.5],
 ])(
-  "%s --delta keeps files that were replaced %d hours ago, and deletes them at %d hours",
+  "%s --delta keeps files that were replaced %d h ago, and deletes files that were replaced %d h ago",
   async (command, kept, deleted) => {
     const { mirrors, run, files } = await makeMachine("fern");
     await run("export orders");

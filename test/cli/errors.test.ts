@@ -323,7 +323,7 @@ const completed = (text: string, options: string) => {
 };
 
 test.each(suggestions.map(([options, text, expected]) => [options, expected, text]))(
-  "errors of a command with %s suggest commands with these options: %s",
+  "errors of a command with %s suggest: %s",
   (options, expected, text) => {
     expect(completed(text, options)).toBe(expected);
   },
@@ -338,7 +338,7 @@ test.each([
   ],
   ["--db b.sqlite", "run `brandapi status --db a.sqlite`"],
   ["--quiet", "run `brandapi sync orders`"],
-])("errors of a command with %s do not add these options to the suggested command: %s", (options, text) => {
+])("errors of a command with %s do not extend the hint: %s", (options, text) => {
   expect(completed(text, options)).toBe(text);
 });
 

@@ -191,17 +191,6 @@ test.each([
   ["verify --fix", "Unknown option: `--fix`.", "use `--repair`"],
   ["export --table roster", "Unknown option: `--table`.", "omit `--table`, as in `brandapi export roster"],
   ["sync -q", "Unknown option: `-q`.", "use `--quiet`"],
-  ...[
-    "login brk_a",
-    "whoami --api-key=brk_a",
-    "whoami --apikey brk_a",
-    "sync --KEY brk_a",
-    "sync -token brk_a",
-  ].map((command) => [
-    command,
-    "The key is never passed as an argument, because other users could see it,",
-    "run `brandapi login`, and paste the key at the prompt",
-  ]),
   ["login https://a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
   ["login a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
   ["whoami https://a.example", "Too many arguments for `whoami`", "see `brandapi whoami --help`"],
@@ -214,12 +203,30 @@ test.each([
   ["download photos", "Unknown resource: `photos`.", "use `content`"],
   ["completion csh", "Unknown shell: `csh`.", "did you mean `zsh`?"],
   ["export orders --csv --delimiter x", "Unknown delimiter: `x`.", "use one of `,`, `;`, "],
-])("`brandapi %s` exits with code 2, reports %j and gives the hint %j", async (command, message, hint) => {
+])("`brandapi %s` exits with code 2, the error %j and the hint %j", async (command, message, hint) => {
+  await expectUsageError(command, message, hint);
+});
+
+test.each([
+  "login brk_a",
+  "whoami --api-key=brk_a",
+  "whoami --apikey brk_a",
+  "sync --KEY brk_a",
+  "sync -token brk_a",
+])(
+  "`brandapi %s` exits with code 2, and suggests pasting the key at the prompt of login",
+  async (command) => {
+    const message = "The key is never passed as an argument, because other users could see it,";
+    await expectUsageError(command, message, "run `brandapi login`, and paste the key at the prompt");
+  },
+);
+
+async function expectUsageError(command: string, message: string, hint: string) {
   const { code, out, err } = await brandapi(command);
   expect(err).toContain(`brandapi: ${message}`);
   expect(err).toContain(`  hint: ${hint}`);
   expect({ code, out }).toEqual({ code: 2, out: "" });
-});
+}
 
 test.each([
   ["whoami --profile", "Option `--profile <profile>` argument missing."],
@@ -243,7 +250,7 @@ test.each([
   ],
   ["login --key-stdin --key-file k", "Option `--key-stdin` cannot be used with option `--key-file <path>`."],
   ["--quiet", "No command was specified."],
-])("`brandapi %s` exits with code 2 and reports %j", async (command, message) => {
+])("`brandapi %s` exits with code 2 and the error %j", async (command, message) => {
   const { code, out, err } = await brandapi(command);
   expect(err.split("\n")[0]).toBe(`brandapi: ${message}`);
   expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -282,7 +289,7 @@ test.each([
   ["verify --accept-removals", "`--accept-removals`", "`--repair`"],
   ["export orders --retain 30d", "`--retain`", "`--delta FOLDER`"],
   ["tables orders --all", "`--all`", "`orders`"],
-])("`brandapi %s` exits with code 2, with %j in the error and %j in the hint", async (...row) => {
+])("`brandapi %s` exits with code 2, an error with %j and a hint with %j", async (...row) => {
   const [command, subject, remedy] = row;
   const { code, out, err } = await brandapi(command);
   expect(err).toContain(subject);

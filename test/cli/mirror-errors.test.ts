@@ -71,7 +71,7 @@ test.each<[string, string, Machine]>([
     "rename `base_ur` to `baseUrl`",
     { profiles: { default: { base_ur: baseUrl } } },
   ],
-])("%s, the error for a missing mirror suggests: %s", (situation, hint, machine) => {
+])("%s, the hint for a missing mirror is: %s", (situation, hint, machine) => {
   const isPartOfHint = situation === "if the profile has a misspelled field";
   expect(errorOn(machine)).toMatchObject({
     message: expect.stringMatching(/^No mirror yet: /),

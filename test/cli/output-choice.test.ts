@@ -56,7 +56,7 @@ test.each<[string, string, OutputFlags]>([
   ["-o made, which is an existing folder,", 'csv, folder, delimiter ","', { out: "made" }],
   ["-o made.V2, which is an existing folder,", 'csv, folder, delimiter ","', { out: "made.V2" }],
   ["-o made.JSON, which is an existing folder,", 'json, file, delimiter ","', { out: "made.JSON" }],
-])("the options %s select: %s", (_, expected, flags) => {
+])("the options %s select the output: %s", (_, expected, flags) => {
   const deps = testDeps();
   for (const name of ["made", "made.V2", "made.JSON"]) mkdirSync(join(deps.cwd, name));
   const { format, destination, csv } = chooseOutput(flags, formats, deps);
@@ -73,10 +73,10 @@ test.each<[string, string, OutputFlags]>([
 });
 
 test.each<[string, OutputFlags]>([
-  ["no options", {}],
-  ["-o -", { out: "-" }],
-  ["-o /dev/stdout", { out: "/dev/stdout" }],
-])("with %s, `query` prints a table", (_, flags) => {
+  ["without options", {}],
+  ["with `-o -`", { out: "-" }],
+  ["with `-o /dev/stdout`", { out: "/dev/stdout" }],
+])("%s, `query` prints a table", (_, flags) => {
   expect(selectsOutput(flags)).toBe(false);
 });
 
@@ -86,7 +86,7 @@ test.each<[string, OutputFlags]>([
   ["--excel", { excel: true }],
   ["--decimal-comma", { decimalComma: true }],
   ["--delimiter ;", { delimiter: ";" }],
-])("with %s, `query` writes its result in a file format instead of a table", (_, flags) => {
+])("with `%s`, `query` writes its result in a file format instead of a table", (_, flags) => {
   expect(selectsOutput(flags)).toBe(true);
 });
 
@@ -161,7 +161,7 @@ test.each([
   ["|", "|"],
   ["tab", "\t"],
 ])(
-  "a CSV parser reads unchanged values from an export with the delimiter %s",
+  "a CSV parser reads unchanged values from an export with the delimiter `%s`",
   async (argument, delimiter) => {
     const db = await mirrorOf(300);
     const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
@@ -190,7 +190,7 @@ test.each([
   ["-o o.tsv --delimiter ;", '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   ["-o o.gz --parquet", "No format has this file extension: o.gz"],
   ["-o exports/ --singer", "name a file in this folder: `-o exports/export.ndjson`"],
-])("`export orders %s` exits with code 2 and an error that contains %j", async (flags, message) => {
+])("`export orders %s` exits with code 2 and the error %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags.split(" "), "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);

@@ -46,12 +46,12 @@ test.each([
   [8, "the only file fails", ["a"], ["a"], "1 of 1 file was not downloaded."],
   [
     8,
-    "the server of the files is down after the first file",
+    "the file server is down after the first file",
     twelve,
     twelve.slice(1),
     "11 of 12 files were not downl",
   ],
-  [6, "the server of the files is down", twelve, twelve, "12 of 12 files were not downloaded."],
+  [6, "the file server is down", twelve, twelve, "12 of 12 files were not downloaded."],
 ])("download exits with code %i if %s", async (code, _, ids, failing, text) => {
   const brand = await brandWith(...ids);
   failFileRequests(brand, (id) => (failing.includes(id) ? "reset" : undefined));

@@ -50,11 +50,15 @@ test.each([
 });
 
 test.each([
-  ["7 characters of an ID", "0A1B2C3", "Unknown host: `0A1B2C3`."],
-  ["the end of an ID", "chars-and-more", "Unknown host: `chars-and-more`."],
-  ["the start of the IDs of two hosts", "twelve-c", "`twelve-c` matches 2 hosts."],
-  ["the handle of two hosts", "two", "`two` matches 2 hosts."],
-])("forget finds no host by %s", async (_, typed, error) => {
+  ["the first 7 characters of an ID, because 8 are required", "0A1B2C3", "Unknown host: `0A1B2C3`."],
+  [
+    "the end of an ID, because only the start identifies a host",
+    "chars-and-more",
+    "Unknown host: `chars-and-more`.",
+  ],
+  ["the start of an ID if two IDs start with it", "twelve-c", "`twelve-c` matches 2 hosts."],
+  ["a handle that two hosts share", "two", "`two` matches 2 hosts."],
+])("forget rejects %s", async (_, typed, error) => {
   const { code, err } = await answer(typed, "n");
   expect([code, err]).toEqual([2, expect.stringContaining(error)]);
 });

@@ -71,7 +71,7 @@ test("query prints a note if it omits rows beyond the limit", async () => {
   expect((await ask(path, "SELECT id FROM orders WHERE 0", "--json")).out).toBe("[]\n");
 });
 
-test.each([
+const rejected = [
   ["DELETE FROM orders", "only read-only statements"],
   ["INSERT INTO orders (id) VALUES (1) RETURNING id", "only read-only statements"],
   ["WITH x AS (SELECT 1) DELETE FROM orders RETURNING id", "only read-only statements"],
@@ -88,13 +88,18 @@ test.each([
   ["SELECT * FROM no_such_table", "lists the tables and views"],
   ["SELECT * FROM orders WHERE BY id", "lists the tables and views"],
   ["", "no statements"],
-])("query rejects the statement %j with exit code 2 and an error that contains %j", async (sql, why) => {
-  const path = await mirrorOfOrders();
-  const run = await brandapi(["query", sql, "--db", path]);
-  expect(run.code).toBe(2);
-  expect(run.err).toContain(why);
-  expect(run.out).toBe("");
-});
+] as const;
+
+test.each(rejected.map(([sql, why]) => [sql === "" ? "an empty statement" : JSON.stringify(sql), why, sql]))(
+  "query rejects %s with exit code 2 and the error %j",
+  async (_, why, sql) => {
+    const path = await mirrorOfOrders();
+    const run = await brandapi(["query", sql, "--db", path]);
+    expect(run.code).toBe(2);
+    expect(run.err).toContain(why);
+    expect(run.out).toBe("");
+  },
+);
 
 test("query reads the statement from a file or from stdin", async () => {
   const path = await mirrorOfOrders();

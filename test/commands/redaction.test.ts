@@ -414,7 +414,7 @@ test.each([
   ["gifts:", "a field that a sync needs"],
   ["gifts:orders:currency", "a field that a sync needs"],
   ["host", "did you mean `host.username`?"],
-])("login --omit rejects %j with exit code 2 and an error that contains %j", async (omit, hint) => {
+])("login --omit rejects %j with exit code 2 and an error with %j", async (omit, hint) => {
   const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });
   expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
 });

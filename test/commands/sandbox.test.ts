@@ -64,10 +64,10 @@ test("sandbox prints several keys, and the last key belongs to a different brand
 });
 
 test.each([
-  ["without options", "a limit of 60 requests per minute", "", "60"],
-  ["with --rate-limit 7", "a limit of 7 requests per minute", "--rate-limit 7", "7"],
-  ["with --rate-limit none", "no rate limit", "--rate-limit none", null],
-])("sandbox %s has %s for each key", async (_, _limit, flag, limit) => {
+  ["without options", "limits each key to 60 requests per minute", "", "60"],
+  ["with --rate-limit 7", "limits each key to 7 requests per minute", "--rate-limit 7", "7"],
+  ["with --rate-limit none", "does not limit the request rate", "--rate-limit none", null],
+])("sandbox %s %s", async (_, _limit, flag, limit) => {
   const { get } = await startSandbox(`--json ${flag}`, { now });
   expect((await get("/me")).headers.get("x-ratelimit-limit")).toBe(limit);
 });

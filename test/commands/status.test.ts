@@ -361,30 +361,30 @@ test("status shows denied access together with the findings of an earlier `verif
 
 test.each([
   [
-    "today at 00:00",
-    "prints no end of the range and no age",
+    "today at 00:00, last read a day ago",
+    'the range "from the start" and no age',
     "2026-11-02",
     "2026-11-01T06:00:00.001Z",
     "from the start",
     undefined,
   ],
   [
-    "yesterday at 12:00",
-    "prints that end, and that the oldest rows were read 2 days ago",
+    "yesterday at 12:00, last read 2 days ago",
+    'the range "from the start to 2026-11-01" and the age',
     "2026-11-01T12:00:00.000Z",
     "2026-10-31T06:00:00.000Z",
     "from the start to 2026-11-01",
     "2 days",
   ],
   [
-    "today at 05:00",
-    "prints no end of the range, but that the oldest rows were read 2 days ago",
+    "today at 05:00, last read 2 days ago",
+    'the range "from the start" and the age',
     "2026-11-02T05:00:00.000Z",
     "2026-10-30T18:00:00.000Z",
     "from the start",
     "2 days",
   ],
-])("for data up to %s, status %s", async (_, _result, to, readAt, range, age) => {
+])("for data up to %s, status prints %s", async (_, _result, to, readAt, range, age) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   beginRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");

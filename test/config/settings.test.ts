@@ -310,7 +310,7 @@ test.each([
   ["https://api.example/", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v1/orders", "does not end in /api/brand/v1"],
-])("the base URL %s is rejected with exit code 3 because it %s", async (baseUrl, message) => {
+])("the base URL %s is rejected with exit code 3: it %s", async (baseUrl, message) => {
   const error = failure({ baseUrl }, world());
   expect(error.exitCode).toBe(3);
   expect(error.message).toContain(`The base URL from --base-url ${message}`);
@@ -499,7 +499,7 @@ test.each([
   `{"profiles": {"default": {"key": "brk_secret", "db": 5}}}`,
   `{"profiles": {"default": {"brk_a_secret_that_was_pasted_as_a_field_name": 5}}}`,
 ])(
-  "the config file `%s` is rejected, and the error contains its path but not its content",
+  "the config file `%s` is rejected with an error that contains its path, but not its content",
   async (config) => {
     const deps = world({ config });
     const error = failure({}, deps);

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { findJsonFault } from "../../src/util/json-fault.js";
 import { parseJson } from "../../src/util/json-value.js";
+import { visible } from "../support/visible.js";
 
 const valid = '{"profiles": {"a": {"key": "x\\u00e9\\n", "n": [-1.5e3, true, null, {}, []]}}}\n';
 
-test("findJsonFault reports a fault if and only if JSON.parse rejects the text", () => {
+test("a fault is found in a text if and only if JSON.parse rejects the text", () => {
   const insertions = ["", ",", ":", '"', "'", "{", "}", "[", "]", "1", "x", " ", "\n", "\\", "-", ".", "0"];
   for (let position = 0; position <= valid.length; position += 1)
     for (const inserted of insertions)
@@ -15,7 +16,7 @@ test("findJsonFault reports a fault if and only if JSON.parse rejects the text",
       }
 });
 
-test.each<[string, number, string]>([
+const faults: [string, number, string][] = [
   ['{\n  "profiles": {\n    "a": {"key": "brk_secret",}\n  }\n}', 3, "a comma before a closing bracket"],
   ['{\n  "profiles": {"a": {"key": "brk_secret"\n    "db": "x"}}}', 2, "a comma is missing"],
   ['{\n  "profiles": {\n    a: {}}}', 3, "an unexpected character, or text without double quotes"],
@@ -46,6 +47,11 @@ test.each<[string, number, string]>([
   ["[1] # one", 1, "JSON does not allow comments"],
   ['["a\tb"]', 1, "a quote is not closed, or a text contains an invalid character"],
   ['["\\x"]', 1, "a quote is not closed, or a text contains an invalid character"],
-])("findJsonFault describes the first fault in %j: line %i, %s", (text, line, reason) => {
-  expect(findJsonFault(text)).toEqual({ line, reason: expect.stringContaining(reason) });
-});
+];
+
+test.each(faults.map(([text, line, reason]) => [visible(text), line, reason, text] as const))(
+  "the first fault of the JSON %s is in line %i: %s",
+  (_, line, reason, text) => {
+    expect(findJsonFault(text)).toEqual({ line, reason: expect.stringContaining(reason) });
+  },
+);
