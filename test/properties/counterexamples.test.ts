@@ -177,7 +177,7 @@ const counterexamples: Counterexample[] = [
 ];
 
 test.each(counterexamples.map((one) => [one.title, one.list, one] as const))(
-  "a sync makes no false claim when %s (%s)",
+  "sync and verify report nothing false if %s (%s)",
   async (_title, list, { seed = 1, records, perPage, steps }) => {
     const scenario = { start: { seed, records, perSecond: 1 }, variants: { maxPerPage: perPage }, steps };
     expect(await play(list, scenario)).toEqual([]);
@@ -194,8 +194,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [event("withdraw"), run("sync", {}, at(3, "403")), event("withdraw", 3543), event("new"), sync],
   },
   {
-    title:
-      "the API denies access after a page that ends in the middle of a minute, and an order is replaced later",
+    title: "the API denies access after a page that ends within a minute, and an order is replaced",
     list: "orders",
     records: 50,
     perPage: 4,
@@ -264,8 +263,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title:
-      "the API sorts by ID, and denies access after a response whose dates are in the expected order by chance",
+    title: "the API sorts by ID, and denies access after a response that is sorted by date by chance",
     list: "orders",
     seed: 4,
     records: 14,
@@ -281,7 +279,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API adds an older order to the list of a dense second, and that order changes during the run",
+    title: "the API lists an older order among the many orders of one second, and that order changes",
     list: "orders",
     seed: 748,
     records: 46,
@@ -323,7 +321,7 @@ const variantCounterexamples: VariantCounterexample[] = [
 ];
 
 test.each(variantCounterexamples.map((one) => [one.title, one.list, one] as const))(
-  "a sync makes no false claim when %s (%s)",
+  "sync and verify report nothing false if %s (%s)",
   async (_title, listName, { seed = 1, records, perSecond = 1, undated = 0, perPage, variants, steps }) => {
     const variant = { name: "", listName, options: {}, knownGap: null, isReadByPage: true };
     const start = { seed, records, perSecond, undated };

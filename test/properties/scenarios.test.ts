@@ -7,7 +7,7 @@ import { scenariosOf } from "./scenarios.js";
 const runs = Number(process.env.PROPERTY_RUNS ?? 8);
 
 test.each(testedLists)(
-  "a sync makes no false claim about %s, whatever happens during and between runs",
+  "sync and verify report nothing false about %s after random changes and failures",
   async (listName) => {
     const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
       expect(await play(listName, scenario)).toEqual([]);

@@ -8,13 +8,13 @@ const runs = Number(process.env.PROPERTY_RUNS ?? 2);
 const titled = apiVariants.map((one) => [one.name, one.listName, one] as const);
 
 test.each(titled.filter(([, , { isReadByPage }]) => isReadByPage))(
-  "a sync makes no false claim and loses no record if the API returns %s (%s)",
+  "if the API returns %s, a sync of %s reports nothing false and loses no record",
   playScenarios,
   3_600_000,
 );
 
 test.each(titled.filter(([, , { isReadByPage }]) => !isReadByPage))(
-  "a sync detects or tolerates %s (%s)",
+  "with %s, a sync of %s stays correct or reports a problem",
   playScenarios,
   3_600_000,
 );

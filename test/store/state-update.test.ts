@@ -120,6 +120,6 @@ test.each<
       otherMissing: [9],
     },
   ],
-])("the stored state after a date range was read: %s", (_, before, reading, expected) => {
+])("stored state after a read: %s", (_, before, reading, expected) => {
   expect(update(before, reading)).toMatchObject(expected);
 });

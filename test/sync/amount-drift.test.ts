@@ -32,17 +32,17 @@ const totalsOf = (amounts: readonly (number | null)[], count = 100): Map<string,
   );
 
 test.each([
-  ["most amounts have changed", [2, 2, 2, 1], 100, { days: days(3), compared: 4 }],
-  ["half of the amounts have changed", [2, 2, 1, 1], 100, null],
-  ["no amounts have changed", [1, 1, 1, 1], 100, null],
-  ["the counts have changed as well", [2, 2, 2, 2], 99, null],
+  ["a drift if most amounts have changed", [2, 2, 2, 1], 100, { days: days(3), compared: 4 }],
+  ["no drift if only half of the amounts have changed", [2, 2, 1, 1], 100, null],
+  ["no drift if no amounts have changed", [1, 1, 1, 1], 100, null],
+  ["no drift if the counts have changed as well", [2, 2, 2, 2], 99, null],
   [
-    "the API does not return totals for the unchanged days",
+    "a drift if the API does not return totals for the unchanged days",
     [2, 2, null, null],
     100,
     { days: days(2), compared: 2 },
   ],
-])("findAmountDrift compares daily totals: %s", async (_, amounts, count, drift) => {
+])("findAmountDrift finds %s", async (_, amounts, count, drift) => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => {
@@ -95,7 +95,7 @@ const withdrawFirst = (listed: ListedOrder[]) => listed.slice(0, -1);
 const addFirst = (listed: ListedOrder[]) => [...listed, listedAt("new", firstDay)];
 const replaceFirst = (listed: ListedOrder[]) => addFirst(withdrawFirst(listed));
 
-test("confirmDrift requests the oldest days with at most 500 records", async () => {
+test("confirmDrift re-reads a sample of the oldest days with at most 500 records", async () => {
   const { drift, requests, run } = await makeDrift(7);
   expect(await confirmDrift(run, drift)).toBe(true);
   expect([requests[0]?.end_date, requests.at(-1)?.start_date]).toEqual([
@@ -120,7 +120,7 @@ test("confirmDrift does not confirm a drift if a missing record has returned and
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift does not confirm a drift if a list in the sample never settles", async () => {
+test("confirmDrift does not confirm a drift if the list of the sample changes during every read", async () => {
   // The list always shrinks after its first page.
   const respond = (matching: readonly ListedOrder[], { page }: { page?: unknown }) =>
     page === 1 ? matching : matching.slice(0, -1);
@@ -162,7 +162,7 @@ test.each([
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(4)}T23:59:59.999999Z` });
 });
 
-test("a sample contains at least one day, even if that day has more than 500 records", async () => {
+test("the sample that confirms a drift contains at least one day, even if that day has more than 500 records", async () => {
   const listed = Array.from({ length: 501 }, (_, n) => listedAt(`o${n}`, firstDay + n * 1_000)).reverse();
   const mirror = await makeMirror();
   const { requests, run } = await makeDatedRun(listed, { mirror });
@@ -172,7 +172,7 @@ test("a sample contains at least one day, even if that day has more than 500 rec
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(0)}T23:59:59.999999Z` });
 });
 
-test("warnOfDrift warns only in the first run that ignores amounts", async () => {
+test("sync warns of drifting amounts only in the first run that ignores amounts", async () => {
   const { run, warnings } = await makeDatedRun([]);
   const drift = { days: days(3), compared: 4 };
   warnOfDrift(run, drift);

@@ -20,7 +20,7 @@ describe("record counts after a sync", () => {
     }),
   });
 
-  test("sync re-reads a range if a response omits a record", async () => {
+  test("sync re-reads a date range if a response omits a record", async () => {
     const brand = makeBrand({ orders });
     brand.once(readsOrders, () => hide(["o3"]));
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
@@ -37,7 +37,7 @@ describe("record counts after a sync", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync does not verify orders if the API caps `total_items`", async () => {
+  test("sync does not verify orders if the API caps the number of records that it reports as `total_items`", async () => {
     const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
@@ -55,7 +55,7 @@ describe("record counts after a sync", () => {
   });
 });
 
-test("sync reports a status filter with a wrong count once, and ignores the filter until its count is correct", async () => {
+test("sync reports once that the API's status filter returns a wrong count, and ignores the filter until the count is correct", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -112,10 +112,10 @@ describe("differences that take more than 100 requests to read", () => {
   const variants = { maxPerPage: 25 };
 
   test.each([
-    ["separate days", 36, 5],
-    ["adjacent days", 12, 20],
+    ["not adjacent", 36, 5],
+    ["adjacent", 12, 20],
   ])(
-    "after 100 requests, sync leaves the remaining changed days to the next run: %s",
+    "after 100 requests, sync leaves the remaining changed days (%s) to the next run",
     async (_, step, sample) => {
       const brand = makeBrand({ orders: hours, variants });
       await brand.run("sync orders --audit 0");
@@ -141,7 +141,7 @@ describe("differences that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("reaching the request limit before a wrong count is resolved does not make sync ignore the status filter", async () => {
+  test("sync does not ignore a status filter if the request limit is reached before its wrong count is resolved", async () => {
     const orders = ordersBefore(noon - 40 * day, 9_000, hour);
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
@@ -152,7 +152,7 @@ describe("differences that take more than 100 requests to read", () => {
   });
 });
 
-test("sync exits with code 8 if a list never settles", async () => {
+test("sync exits with code 8 if a list changes during every read", async () => {
   const brand = makeBrand({ history: 50 });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -164,7 +164,7 @@ test("sync exits with code 8 if a list never settles", async () => {
   expect(err).toContain("never settled");
 });
 
-test("if one second has too many orders for a page and their list never settles, sync stores them but does not mark the second as read", async () => {
+test("if the list of all orders from one second changes during every read, sync stores them but does not mark the second as read", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {

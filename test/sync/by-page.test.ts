@@ -51,7 +51,7 @@ describe("orders that are not sorted newest first", () => {
     },
   );
 
-  test("sync reads unsorted orders in slices of at most 2,000 records", async () => {
+  test("sync reads unsorted orders in date ranges of at most 2,000 orders", async () => {
     const many = ordersBefore(noon - hour, 5_000, 2 * hour);
     const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
     const { requests, code, verified } = await synced(brand);
@@ -90,11 +90,11 @@ describe("orders whose dates the API truncates", () => {
   const oldestOnPage = newest - 99 * 20 * minute;
 
   test.each([
-    ["minutes", "minute", minute],
-    ["midnight", "day", day],
+    ["minute", "minute", "minutes", minute],
+    ["day", "day", "midnight", day],
   ] as const)(
-    "if the API truncates dates (%s), an interrupted sync does not count the %s of the last order it read as covered",
-    async (datePrecision, _unit, length) => {
+    "if the API truncates dates to the %s, an interrupted sync does not count the %s of the last order it read as covered",
+    async (_precision, _unit, datePrecision, length) => {
       const truncated = ordersBefore(newest, 250, 20 * minute);
       const brand = makeBrand({ orders: truncated, variants: { datePrecision } });
       let pages = 0;
@@ -206,7 +206,7 @@ describe("orders with an unreadable date", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("the audit re-reads faulty slices outside the window", async () => {
+  test("the audit re-reads date ranges with faulty records outside the window", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -264,7 +264,7 @@ describe("orders dated outside the requested range", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("if one second has several pages of orders, sync marks it as faulty even if only the second page has an unexpected date", async () => {
+  test("sync leaves a second with several pages of orders unverified even if only the second page has an unexpected date", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -281,7 +281,7 @@ describe("orders dated outside the requested range", () => {
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync marks the slice that contains a library file with an unexpected date as faulty", async () => {
+  test("sync stores a library file with an impossible date, and leaves the library files unverified", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({
       content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],
@@ -299,43 +299,40 @@ describe("an order that the API lists twice", () => {
     orderAt(id, ms, { total_amount: 99, order_number: "second store" });
 
   test.each([
-    ["two identical records", orderAt("o20", noon - hour - 20 * 5 * hour)],
-    ["different amounts", copy("o20", noon - hour - 20 * 5 * hour)],
-    ["an older date", copy("o20", noon - 40 * day - minute)],
-    ["a newer date", copy("o120", noon - 3 * day - minute)],
-    ["an older date outside the window", copy("o20", noon - 51 * day)],
-  ])(
-    "sync stores one copy of an order that the API lists twice, warns, and logs no changes: %s",
-    async (_, second) => {
-      const brand = makeBrand({ orders: [...orders, second] });
-      for (const command of [
-        "sync orders",
-        "sync orders",
-        "sync orders --full",
-        "sync orders",
-        "sync orders",
-      ]) {
-        const { code, err, verified } = await runNextDay(brand, command);
-        expect([code, verified], err).toEqual([0, 0]);
-        expect(err).toContain(`\`${second.id}\` is listed more than once`);
-      }
-      expect(brand.mirrored()).toHaveLength(250);
-      expect(brand.sql("SELECT * FROM changes")).toEqual([]);
-      expect((await brand.run("verify orders")).err).toContain(
-        `orders has unexpected dates or IDs: \`${second.id}\` is listed more than once`,
-      );
-      const newest = brand.data.orders
-        .filter(({ id }) => id === second.id)
-        .map(({ order_date }) => order_date)
-        .sort();
-      const [kept] = brand.sql<{ date: string }>(
-        `SELECT order_date AS date FROM orders WHERE id = '${second.id}'`,
-      );
-      expect(kept?.date).toBe(newest.at(-1));
-    },
-  );
+    ["the copies are identical", orderAt("o20", noon - hour - 20 * 5 * hour)],
+    ["the copies have different amounts", copy("o20", noon - hour - 20 * 5 * hour)],
+    ["one copy has an older date", copy("o20", noon - 40 * day - minute)],
+    ["one copy has a newer date", copy("o120", noon - 3 * day - minute)],
+    ["one copy has an older date outside the window", copy("o20", noon - 51 * day)],
+  ])("sync stores one copy, warns, and logs no changes if %s", async (_, second) => {
+    const brand = makeBrand({ orders: [...orders, second] });
+    for (const command of [
+      "sync orders",
+      "sync orders",
+      "sync orders --full",
+      "sync orders",
+      "sync orders",
+    ]) {
+      const { code, err, verified } = await runNextDay(brand, command);
+      expect([code, verified], err).toEqual([0, 0]);
+      expect(err).toContain(`\`${second.id}\` is listed more than once`);
+    }
+    expect(brand.mirrored()).toHaveLength(250);
+    expect(brand.sql("SELECT * FROM changes")).toEqual([]);
+    expect((await brand.run("verify orders")).err).toContain(
+      `orders has unexpected dates or IDs: \`${second.id}\` is listed more than once`,
+    );
+    const newest = brand.data.orders
+      .filter(({ id }) => id === second.id)
+      .map(({ order_date }) => order_date)
+      .sort();
+    const [kept] = brand.sql<{ date: string }>(
+      `SELECT order_date AS date FROM orders WHERE id = '${second.id}'`,
+    );
+    expect(kept?.date).toBe(newest.at(-1));
+  });
 
-  test("sync keeps the newer copy of each duplicate order, even if a response contains more than the ten duplicates that sync checks individually", async () => {
+  test("sync keeps the newer copy of each duplicate order, even if a response contains more than ten duplicates", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));
@@ -349,7 +346,7 @@ describe("an order that the API lists twice", () => {
     }
   });
 
-  test("the audit starts with the faulty slice that was read longest ago", async () => {
+  test("the audit starts with the date range with faulty records that was read longest ago", async () => {
     const dateOf = (n: number) => noon - hour - n * 5 * hour;
     const brand = makeBrand({ orders: [...orders, copy("o100", dateOf(100)), copy("o150", dateOf(150))] });
     await synced(brand);
@@ -373,7 +370,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("an audit request reads a full page of orders even if several earlier runs read their dates", async () => {
+test("an audit with one request re-reads a full page of orders, even if several earlier runs read their dates", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   await runNextDay(brand, `sync orders --audit 0 --since ${at(noon - 5 * day)}`);

@@ -151,19 +151,22 @@ describe("monthly clicks", () => {
   });
 
   test.each([
-    ["no points", "timeseries", 7],
+    ["no list of days", "timeseries", 7],
     ["no summary", "summary", 7],
-  ])("sync rejects a month of clicks with %s, and keeps the stored clicks", async (_, member, code) => {
-    const brand = makeBrand({ orders });
-    await runSync(brand);
-    brand.refund("o10", 5);
-    brand.before = ({ query }) =>
-      query.start_date?.startsWith("2026-11")
-        ? { envelope: (one) => ({ ...one, data: { ...(one.data as object), [member]: null } }) }
-        : undefined;
-    expect((await runSync(brand)).code).toBe(code);
-    expect(revenueOf(brand, "2026-11")).toBe(20);
-  });
+  ])(
+    "sync rejects a response with a month of clicks that has %s, and keeps the stored clicks",
+    async (_, member, code) => {
+      const brand = makeBrand({ orders });
+      await runSync(brand);
+      brand.refund("o10", 5);
+      brand.before = ({ query }) =>
+        query.start_date?.startsWith("2026-11")
+          ? { envelope: (one) => ({ ...one, data: { ...(one.data as object), [member]: null } }) }
+          : undefined;
+      expect((await runSync(brand)).code).toBe(code);
+      expect(revenueOf(brand, "2026-11")).toBe(20);
+    },
+  );
 });
 
 describe("clicks by host and by period", () => {
@@ -211,7 +214,7 @@ describe("clicks by host and by period", () => {
   });
 });
 
-test("verify sends no requests for clicks and rankings, because the API can restate them", async () => {
+test("verify sends no requests for clicks and rankings, because the API can change them at any time", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync analytics-clicks analytics-hosts");
   const { requests, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");

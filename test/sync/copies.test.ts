@@ -60,7 +60,7 @@ test("sync moves an order to an older date only after checking that the API no l
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1, rows_removed: 0 });
 });
 
-test("if the API returns two copies of an order, sync keeps the newer copy and marks the second of the older copy as faulty", async () => {
+test("if the API returns two copies of an order, sync keeps the newer copy and leaves the second of the older copy unverified", async () => {
   const brand = await makeSyncedBrand();
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay)]);
   const { err, requests } = await brand.run(partialSync);
@@ -71,14 +71,14 @@ test("if the API returns two copies of an order, sync keeps the newer copy and m
   expect(missing(brand)).toEqual([]);
 });
 
-test("sync does not look up a copied order if the same run has already read its newer date", async () => {
+test("sync does not request a moved order individually if the same run has already read its newer date", async () => {
   const brand = makeBrand({ orders: newestFirst([...orders, orderAt("o3", oldDay)]) });
   const { requests } = await brand.run("sync orders --audit 0");
   expect(requests.filter(readsSecondOf("o3"))).toEqual([]);
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response, and leaves the others unchanged until it has read both their old and their new dates", async () => {
+test("sync looks up at most ten moved orders per response, and updates the others only after reading their old and new dates", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);
@@ -98,7 +98,7 @@ test("sync looks up at most ten moved orders per response, and leaves the others
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_removed: 0 });
 });
 
-test("sync leaves a moved order unchanged if the limit on look-ups is reached and the order's newer date is in a faulty slice", async () => {
+test("sync leaves a moved order unchanged if the look-up limit is reached and its newer date is in a range with faulty records", async () => {
   const brand = await makeSyncedBrand([...orders, orderAt("o13", Date.parse(originalDate("o13")))]);
   expect(faultySeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
   moveToOldDay(

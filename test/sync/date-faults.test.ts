@@ -22,11 +22,11 @@ test.each([
     { order_date: "2026-11-30T00:00:01Z" },
     '"2026-11-30T00:00:01Z" is outside the requested range',
   ],
-  ["a text that is not a date", { order_date: "soon" }, '"soon" is not a readable date'],
-  ["a number", { order_date: 20261105 }, "20261105 is not a readable date"],
-  ["a long text", { order_date: "x".repeat(99) }, `"${"x".repeat(59)} is not a readable date`],
+  ["a text that is not a date as its date", { order_date: "soon" }, '"soon" is not a readable date'],
+  ["a number as its date", { order_date: 20261105 }, "20261105 is not a readable date"],
+  ["a long text as its date", { order_date: "x".repeat(99) }, `"${"x".repeat(59)} is not a readable date`],
   ["no date", {}, "(missing) is not a readable date"],
-])("a record with %s has a fault", (_, record, fault) => {
+])("a record with %s has a date fault that names the value", (_, record, fault) => {
   expect(findDateFault(orders, record, range)).toBe(`\`order_date\` ${fault}`);
 });
 
@@ -50,7 +50,7 @@ test.each([
   expect(readSortedDates(orders, [at(5), { order_date }], range)).toBeNull();
 });
 
-test("rangeQuery omits open ends", () => {
+test("the query for a date range without a start or an end omits that parameter", () => {
   expect(rangeQuery(orders.strategy, { ...range, from: Number.NEGATIVE_INFINITY })).toEqual({
     start_date: undefined,
     end_date: "2026-11-30T00:00:00.999999Z",

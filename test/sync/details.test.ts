@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import type { Brand } from "../../src/sandbox/brand.js";
+import type { Json } from "../../src/util/json-value.js";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { at, day, hour, minute, noon, openRecord } from "../support/records.js";
 
@@ -28,26 +29,35 @@ const campaigns = [
   campaign("paid", { status: "COMPLETED", assignments: [paid] }),
 ];
 
+const canChange = (status: string, assignments: Json | undefined) =>
+  opportunities.strategy.canChange({ status, ...(assignments === undefined ? {} : { assignments }) });
+
 test.each([
-  ["DRAFT", [], false],
-  ["DECLINED", [], false],
-  ["ARCHIVED", undefined, false],
-  ["ACTIVE", [paid], true],
-  ["COMPLETED", undefined, true],
-  ["COMPLETED", [], false],
-  ["COMPLETED", [paid], false],
-  ["COMPLETED", [{ ...paid, brand_payment_state: "REFUNDED" }], false],
-  ["COMPLETED", [{ ...paid, brand_payment_state: "INVOICED" }], true],
-  ["COMPLETED", [{ ...paid, athlete_payment_state: "EARNED" }], true],
-  ["COMPLETED", [{ status: "DECLINED", brand_payment_state: "NOT_INVOICED" }], false],
-  ["COMPLETED", [paid, { ...paid, brand_payment_state: "INVOICED" }], true],
-  ["COMPLETED", [null], true],
-])(
-  "the details of a campaign in the state %s with the assignments %j can change: %s",
-  (status, assignments, canChange) => {
-    expect(opportunities.strategy.canChange({ status, ...(assignments && { assignments }) })).toBe(canChange);
-  },
-);
+  ["ACTIVE", "with one paid assignment", [paid]],
+  ["COMPLETED", "without a list of assignments", undefined],
+  [
+    "COMPLETED",
+    "with an assignment that the brand has not paid",
+    [{ ...paid, brand_payment_state: "INVOICED" }],
+  ],
+  ["COMPLETED", "with an assignment whose athlete is unpaid", [{ ...paid, athlete_payment_state: "EARNED" }]],
+  ["COMPLETED", "with a paid and an unpaid assignment", [paid, { ...paid, brand_payment_state: "INVOICED" }]],
+  ["COMPLETED", "with the assignment null", [null]],
+])("sync re-reads the details of a campaign with the status %s %s", (status, _, assignments) => {
+  expect(canChange(status, assignments)).toBe(true);
+});
+
+test.each([
+  ["DRAFT", "without assignments", []],
+  ["DECLINED", "without assignments", []],
+  ["ARCHIVED", "without a list of assignments", undefined],
+  ["COMPLETED", "without assignments", []],
+  ["COMPLETED", "with one paid assignment", [paid]],
+  ["COMPLETED", "with a refunded assignment", [{ ...paid, brand_payment_state: "REFUNDED" }]],
+  ["COMPLETED", "with a declined assignment", [{ status: "DECLINED", brand_payment_state: "NOT_INVOICED" }]],
+])("sync does not re-read the details of a campaign with the status %s %s", (status, _, assignments) => {
+  expect(canChange(status, assignments)).toBe(false);
+});
 
 /** Runs a sync. `details` are the IDs of the campaigns whose details it requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
@@ -109,7 +119,7 @@ describe("details of campaigns", () => {
     expect(await plan()).not.toContain("details of");
   });
 
-  test("verify reports skipped campaign details as unproven until the next sync reads them", async () => {
+  test("verify reports campaigns with skipped details as unproven until the next sync reads the details", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand, "sync opportunities --details none");
     const { code, out } = await brand.run("verify opportunities --json");
@@ -151,7 +161,7 @@ describe("details of campaigns", () => {
     expect(await runSync(brand)).toMatchObject({ code, details: ["c0", "c1", "c2", "c3"] });
   });
 
-  test("sync removes a campaign one run later if it is withdrawn while details are being read", async () => {
+  test("if a campaign is withdrawn while details are being read, the next sync removes it", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));
@@ -327,7 +337,7 @@ describe("survey results", () => {
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "sync requests no details for a record whose ID is not a single path segment: %s",
+  "sync %s stores records with IDs such as `../me`, and escapes the IDs in requests or sends none",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));

@@ -60,7 +60,7 @@ describe("sync roster", () => {
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
-  test("if sync combines two reads of the roster, it claims completeness only up to the time of the first", async () => {
+  test("if sync combines two reads of the roster, it counts the roster as complete only up to the time of the first read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     const readAt: string[] = [];
     const swap = (first: number, second: number) => {
@@ -144,12 +144,15 @@ describe("a list with undocumented pagination", () => {
       [{}, { page: "1", per_page: "100" }],
     ],
     ["60 records in one response", 60, { undocumentedLists: "complete" }, [{}]],
-  ] as const)("sync reads a list with undocumented pagination: %s", async (_, count, variants, requests) => {
-    const brand = makeBrand({ codes: gifts.slice(0, count), variants });
-    expect(requestsFor((await brand.run("sync codes")).requests, "/codes")).toEqual(requests);
-    expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
-    expect(brand.mirrored("codes")).toHaveLength(count);
-  });
+  ] as const)(
+    "sync reads a list with undocumented pagination of %s",
+    async (_, count, variants, requests) => {
+      const brand = makeBrand({ codes: gifts.slice(0, count), variants });
+      expect(requestsFor((await brand.run("sync codes")).requests, "/codes")).toEqual(requests);
+      expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
+      expect(brand.mirrored("codes")).toHaveLength(count);
+    },
+  );
 
   test("sync --dry-run prints the length of a list, unless its pagination is undocumented", async () => {
     const brand = makeBrand({ roster: members, gifts });
@@ -236,7 +239,7 @@ describe("a list with undocumented pagination", () => {
     ["one object without an ID", { rate: 5 }, ["#0"]],
     ["strings, numbers, null and arrays", ["a", 7, null, ["b"], true], ["#0", "#1", "#2", "#3", "#4"]],
     ["IDs that are objects or empty", [{ id: { n: 1 } }, { id: "" }], ["", "#0"]],
-  ])("sync stores a list with an undocumented shape: %s", async (_, data, keys) => {
+  ])("sync stores each value of a list with an undocumented shape: %s", async (_, data, keys) => {
     const brand = makeBrand();
     brand.before = ({ path }) =>
       path === "/gifts" ? { body: JSON.stringify({ success: true, data }) } : undefined;
@@ -250,7 +253,7 @@ describe("a list with undocumented pagination", () => {
 
 describe("implausible removals", () => {
   test.each(["roster", "gifts"] as const)(
-    "sync does not remove all records after an empty response: %s",
+    "sync does not remove all records after an empty response for %s",
     async (list) => {
       const brand = makeBrand({ roster: members.slice(0, 3), gifts: gifts.slice(0, 3) });
       await brand.run(`sync ${list}`);
@@ -270,11 +273,11 @@ describe("implausible removals", () => {
   );
 
   test.each([
-    [20, 21, 8],
-    [10, 21, 0],
-    [11, 21, 8],
-    [15, 20, 0],
-  ])("a sync that would remove %i of %i records exits with code %i", async (gone, of, code) => {
+    ["holds back the removal", 20, 21, 8],
+    ["removes them", 10, 21, 0],
+    ["holds back the removal", 11, 21, 8],
+    ["removes them", 15, 20, 0],
+  ])("sync %s if %i of %i hosts are absent, and exits with code %i", async (_, gone, of, code) => {
     const brand = makeBrand({ roster: members.slice(0, of) });
     await brand.run("sync roster");
     brand.data.roster = brand.data.roster.slice(gone);
@@ -310,7 +313,7 @@ describe("a list whose order changes", () => {
   });
 });
 
-test("sync stores a list that never settles, but removes nothing", async () => {
+test("sync stores a list that changes during every read, but removes nothing", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -361,7 +364,7 @@ describe("a list's totals in `sync_runs`", () => {
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
-  test("sync stores the totals of a list that never settles", async () => {
+  test("sync stores the totals of a list that changes during every read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });

@@ -31,23 +31,29 @@ const plan = (given: PlanState, options: Partial<typeof defaults & RequestedDate
 
 const table: [what: string, before: PlanState, options: object, ranges: object[], gaps: object[]][] = [
   ["the first run reads all dates", before({}), {}, [days(first, 1000)], []],
-  ["the first --since sets the floor", before({}), { since: 900 * day }, [days(900, 1000)], []],
   [
-    "a later run reads from the last finished run, less the window",
+    "the first sync with --since starts at that date",
+    before({}),
+    { since: 900 * day },
+    [days(900, 1000)],
+    [],
+  ],
+  [
+    "a later run starts at the end of the last finished run, minus the window of recent dates to re-read",
     before({ coverage: [read(first, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000)],
     [],
   ],
   [
-    "if the clock was set back, the window ends now",
+    "if the clock was set back, the window (recent dates to re-read) ends now",
     before({ coverage: [read(first, 1000)], floor: first, finishedUntil: 1010 * day - 1 }),
     {},
     [days(970, 1000)],
     [],
   ],
   [
-    "the window does not reach below the floor",
+    "the window of recent dates to re-read does not start before the oldest date of the first sync",
     before({ coverage: [read(980, 999)], floor: 980 * day, finishedUntil: 999 * day - 1 }),
     {},
     [days(980, 1000)],
@@ -75,14 +81,14 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [days(900, 990)],
   ],
   [
-    "a newer --since after an interrupted first run leaves a gap down to the floor",
+    "a newer --since after an interrupted first run leaves a gap back to the older --since",
     before({ floor: 800 * day }),
     { since: 990 * day },
     [days(990, 1000)],
     [days(800, 990)],
   ],
   [
-    "an older --since lowers the floor and leaves a gap",
+    "an older --since with --until leaves a gap up to the dates that were read before",
     before({ coverage: [read(900, 999)], floor: 900 * day, finishedUntil: 999 * day - 1 }),
     { since: 800 * day, until: 850 * day - 1 },
     [days(800, 850)],
@@ -96,7 +102,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "--full reads below the floor",
+    "--full includes dates before the --since of the first sync",
     before({ coverage: [read(900, 999)], floor: 900 * day, finishedUntil: 999 * day - 1 }),
     { full: true },
     [days(first, 1000)],
@@ -135,13 +141,13 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
   ],
 ];
 
-test.each(table)("planDated selects the dates to read: %s", (_, given, options, ranges, gaps) => {
+test.each(table)("planned dates of a sync: %s", (_, given, options, ranges, gaps) => {
   const planned = plan(given, options);
   expect(planned.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
   expect(planned.gaps).toEqual(gaps);
 });
 
-test("planDated selects the faulty slices that overlap the requested dates, or all of them if allFaulty is set", () => {
+test("a sync re-reads date ranges with faulty records only within the requested dates, unless all of them are requested", () => {
   const given = before({
     coverage: [read(first, 999)],
     faultySlices: [days(500, 501), days(990, 991)],
@@ -154,14 +160,14 @@ test("planDated selects the faulty slices that overlap the requested dates, or a
   expect(all.faultySlices).toEqual([days(990, 991), days(500, 501)]);
 });
 
-test("planDated starts at the oldest date to read or, if there is nothing to read, at the floor", () => {
+test("a planned sync starts at the oldest date to read or, if there is nothing to read, at the --since of the first sync", () => {
   const given = before({ coverage: [read(900, 1000)], floor: 900 * day, finishedUntil: 999 * day - 1 });
   expect(plan(given, {}).since).toBe(969 * day);
   expect(plan({ ...given, faultySlices: [days(950, 951)] }, { allFaulty: true }).since).toBe(950 * day);
   expect(plan({ ...given, interrupted: given.coverage }, { until: 950 * day }).since).toBe(900 * day);
 });
 
-test("readPlanState returns the days of missing records, or all dates for a record without a readable date", async () => {
+test("a sync plans to read the days of missing records, or all dates if a missing record has no readable date", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const missingDates = () =>
@@ -178,7 +184,7 @@ test("`subtractWindow` returns -Infinity only if the result would be before the 
   expect(subtractWindow(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test("groupDays merges days that are adjacent or fit on one page, and puts the least recently read days first", async () => {
+test("changed days that are adjacent or fit on one page are read together, and the least recently read days come first", async () => {
   const mirror = await makeMirror();
   for (const [at, count] of [
     [101, 60],

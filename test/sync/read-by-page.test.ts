@@ -42,16 +42,28 @@ const spread = [1, 9, 2, 8, 3].map((number) => orderOn(number));
 
 test.each([
   [
-    "bisects a slice at the day of its median record to locate a faulty record",
+    "bisects a date range at the day of its median record to locate a faulty record",
     [...spread, faultyOn(6)],
     [[4, 7]],
   ],
-  ["does not bisect a part that has no valid records", [orderOn(0), faultyOn(6)], [[1, 9]]],
+  [
+    "does not bisect a part of a date range that has only faulty records",
+    [orderOn(0), faultyOn(6)],
+    [[1, 9]],
+  ],
   ["marks only one day as faulty if that day has valid records as well", [...spread, faultyOn(8)], [[8, 8]]],
-  ["finds the day of ten faulty records", [orderOn(3), ...faultyRecords(10)], [[3, 3]]],
-  ["marks a slice with more than ten faulty records as faulty", [orderOn(3), ...faultyRecords(11)], [[0, 9]]],
-  ["marks the slice as faulty if an ID is listed twice", [...spread, orderOn(3)], [[0, 9]]],
-  ["marks a slice without valid records as faulty", [faultyOn(5)], [[0, 9]]],
+  [
+    "marks only the day of the faulty records if there are at most ten of them",
+    [orderOn(3), ...faultyRecords(10)],
+    [[3, 3]],
+  ],
+  [
+    "marks an entire date range with more than ten faulty records as faulty",
+    [orderOn(3), ...faultyRecords(11)],
+    [[0, 9]],
+  ],
+  ["marks the entire date range as faulty if an ID is listed twice", [...spread, orderOn(3)], [[0, 9]]],
+  ["marks an entire date range without valid records as faulty", [faultyOn(5)], [[0, 9]]],
 ])("readByPage %s", async (_, listed, faulty) => {
   const { run } = await makeDatedRun(listed);
   expect(await readByPage(run, days(0, 9))).toBe(dayAt(0));
@@ -60,14 +72,14 @@ test.each([
 
 test.each([
   ["without faulty records", spread, days(0, 9)],
-  ["that is one day long", [orderOn(3), faultyOn(3)], days(3)],
-])("readByPage requests the list of a slice %s only once", async (_, listed, slice) => {
+  ["of a single day with a faulty record", [orderOn(3), faultyOn(3)], days(3)],
+])("readByPage requests a date range %s only once", async (_, listed, slice) => {
   const { requests, run } = await makeDatedRun(listed);
   await readByPage(run, slice);
   expect(requestedDays(requests, "lists")).toEqual(toDays([slice]));
 });
 
-test("readByPage does not bisect a slice if the API returns the faulty record for both halves", async () => {
+test("readByPage does not bisect a date range if the API returns the faulty record for both halves", async () => {
   const respond = (matching: readonly ListedOrder[]) => [...matching, faultyOn(5)];
   const { requests, run } = await makeDatedRun(spread, { respond });
   await readByPage(run, days(0, 9));
@@ -75,7 +87,7 @@ test("readByPage does not bisect a slice if the API returns the faulty record fo
   expect(requestedDays(requests, "lists")).toEqual([[0, 9]]);
 });
 
-test("readByPage stops looking for the day of a faulty record when the budget is used up", async () => {
+test("readByPage stops looking for the day of a faulty record when the request budget is used up", async () => {
   const { requests, run } = await makeDatedRun([...spread, faultyOn(6)]);
   await readByPage(run, days(0, 9), new Budget(run.api, 2));
   expect(faultyDays(run)).toEqual([[0, 9]]);
@@ -94,12 +106,12 @@ const withCounts = (counts: (from: number, to: number) => number) => ({
 
 test.each([
   [
-    "reads a range as one slice if the API counts 2,000 records",
+    "reads a date range without splitting it if the API counts 2,000 records",
     (from: number, to: number) => (from === 0 && to === 7 ? 2_000 : 1_000),
     [[0, 7]],
   ],
   [
-    "splits a range even if all its records are in the newer half",
+    "splits a date range even if all its records are in the newer half",
     (_: number, to: number) => (to === 7 ? 2_001 : 0),
     [
       [7, 7],
@@ -109,7 +121,7 @@ test.each([
     ],
   ],
   [
-    "splits a range if the API counts more than 2,000 records",
+    "splits a date range if the API counts more than 2,000 records",
     (from: number, to: number) => (from === 0 && to === 7 ? 2_001 : 2_000),
     [
       [4, 7],
@@ -117,7 +129,7 @@ test.each([
     ],
   ],
   [
-    "splits a range even if all its records are in the older half",
+    "splits a date range even if all its records are in the older half",
     (from: number) => (from === 0 ? 2_001 : 0),
     [
       [4, 7],
@@ -126,7 +138,7 @@ test.each([
       [0, 0],
     ],
   ],
-  ["reads a range as one slice if the API counts all its records in both halves", () => 2_001, [[0, 7]]],
+  ["does not split a date range if the API counts all its records in both halves", () => 2_001, [[0, 7]]],
 ])("readByPage %s", async (_, counts, slices) => {
   const { requests, run } = await makeDatedRun([], withCounts(counts));
   await readByPage(run, days(0, 7));
@@ -143,7 +155,7 @@ test.each([
   expect(requests).toHaveLength(1);
 });
 
-test("readByPage stops after the slice in which the budget is used up", async () => {
+test("readByPage stops after the part of a date range in which the request budget is used up", async () => {
   const counts = withCounts((from, to) => (to - from > 3 ? 2_001 : 1_500));
   const { requests, run } = await makeDatedRun([], counts);
   expect(await readByPage(run, days(0, 7), new Budget(run.api, 4))).toBe(dayAt(4));
@@ -155,9 +167,9 @@ const mirrored = Array.from({ length: 300 }, (_, n) =>
 );
 
 test.each([
-  ["all days if the budget suffices", 3, days(0, 9), days(0, 9)],
-  ["the newest days whose mirrored records fit in the budget", 1, days(0, 9), days(8, 9)],
-  ["the newest day with mirrored records if the budget is used up", 0, days(0, 9), days(9)],
+  ["all days if the request budget suffices", 3, days(0, 9), days(0, 9)],
+  ["the newest days whose mirrored records fit in the request budget", 1, days(0, 9), days(8, 9)],
+  ["the newest day with mirrored records even if the request budget is 0", 0, days(0, 9), days(9)],
   [
     "part of the oldest day if the range starts during that day",
     0,

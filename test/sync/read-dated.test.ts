@@ -18,7 +18,7 @@ test.each([
   ],
   ["counts", withoutTotals, { what: "verification: counts", requests: 4, open: true }],
 ])(
-  "estimateDated lists the ranges to read and the verification with %s",
+  "the plan of a sync lists the dates to read, and a verification with %s",
   async (_, resource, verification) => {
     const { run } = await makeDatedRun(listed);
     expect(await estimateDated({ ...run, resource })).toEqual([
@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test("readDated reports coverage only from the end of the newest gap", async () => {
+test("readDated reports the dates of a resource as covered only from the end of the newest gap", async () => {
   const mirror = await makeMirror();
   const read = async (since: number, until: number) => {
     const { run } = await makeDatedRun(listed, { mirror, options: { since, until } });
@@ -64,7 +64,7 @@ test("readDated keeps the records of earlier responses if a record has no ID", a
   expect(run.mirror.selectValues("SELECT rows_read FROM sync_runs")).toEqual([100]);
 });
 
-test("readDated returns the sums of the compared counts", async () => {
+test("readDated returns the totals of the API and of the mirror over all compared counts", async () => {
   const { run } = await makeDatedRun([...listed, listedAt("new", noon - hour)]);
   const result = await readDated({ ...run, resource: withoutTotals });
   expect(result.columns).toEqual({ api_total: 121, mirror_total: 121, differing: 0, covered_from: null });

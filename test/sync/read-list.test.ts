@@ -229,7 +229,7 @@ test.each([
   expect([...records.values()].map(({ record }) => record)).toMatchObject([{ copy: kept }]);
 });
 
-test("readList counts identical records without an ID separately within a response, but not across responses", async () => {
+test("readList counts identical records without an ID separately within one response, but not across responses", async () => {
   const anonymous = { points: 5 };
   const { run } = makeRun([
     [
@@ -263,18 +263,18 @@ test("if the API rejects page numbers, readList returns the first response as an
   expect([isComplete, records.size, total]).toEqual([false, 2, 3]);
 });
 
-test("readList throws all errors of page requests except rejections", async () => {
+test("readList throws the error if a page request fails with a 404 rather than a rejected parameter", async () => {
   const reject = rejectPages(new NotFound("no such page", refusal));
   const { run } = makeRun([[[3, "a", "b"]]], { resource: gifts, reject });
   await expect(readList(run)).rejects.toThrow("no such page");
 });
 
 test.each([
-  [["a"], "contains duplicate IDs: `a`"],
-  [["a", "b", "c"], "contains duplicate IDs: `a`, `b`, `c`"],
-  [["a", "b", "c", "d", "e"], "contains duplicate IDs: `a`, `b`, `c` and 2 more"],
-  [[], "never settled: 1 distinct records were read, but the API counts 2"],
-])("describeIncompleteList names at most three of the repeated IDs %j", (repeated, text) => {
+  ["one repeated ID", "contains duplicate IDs: `a`", ["a"]],
+  ["three repeated IDs", "contains duplicate IDs: `a`, `b`, `c`", ["a", "b", "c"]],
+  ["five repeated IDs", "contains duplicate IDs: `a`, `b`, `c` and 2 more", ["a", "b", "c", "d", "e"]],
+  ["no repeated IDs", "never settled: 1 distinct records were read, but the API counts 2", []],
+])("an incomplete list with %s is described as: %s", (_, text, repeated) => {
   const records = new Map([["a", { record: null, requestedAt: 0 }]]);
   expect(describeIncompleteList({ records, repeated, total: 2, requestedAt: 0, isComplete: false })).toBe(
     text,

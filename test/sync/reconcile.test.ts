@@ -39,7 +39,7 @@ test("reconcile sends four counts and no other requests if all counts agree", as
   expect(result).toMatchObject({ hasUnreachable: false, ignoresAmounts: false });
 });
 
-test("reconcile bisects a range with a differing count until reading it takes at most two requests", async () => {
+test("reconcile bisects a date range with a wrong count until the wrong part can be read with at most two requests", async () => {
   const listed = makeOrders(600);
   const { requests, run } = await makeReadRun(listed, listed.slice(0, -1));
   expect(texts(await reconcile(run, null))).toEqual([]);
@@ -48,7 +48,7 @@ test("reconcile bisects a range with a differing count until reading it takes at
   expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
 });
 
-test("reconcile bisects a range with few mirrored records if the API counts many", async () => {
+test("reconcile bisects a date range with few mirrored records if the API counts many records in it", async () => {
   const [newest, ...others] = makeOrders(300);
   const oldest = others.slice(-9);
   const { requests, run } = await makeReadRun(
@@ -63,7 +63,7 @@ test("reconcile bisects a range with few mirrored records if the API counts many
 /** Hides the newest order from all lists, but not from the counts. */
 const hideNewest: Respond = (matching, query) => (isCount(query) ? matching : matching.slice(1));
 
-test("reconcile re-reads a differing range at most four times", async () => {
+test("reconcile re-reads a date range whose count keeps differing at most four times", async () => {
   const { requests, run } = await makeReadRun(makeOrders(4), makeOrders(5), { respond: hideNewest });
   expect(texts(await reconcile(run, null))).toEqual(["the API counts 5 orders, but the mirror has 4"]);
   expect(requests.filter((query) => !isCount(query))).toHaveLength(4);
@@ -91,7 +91,7 @@ test("reconcile stops re-reading when the budget is used up, even if other count
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
 });
 
-test("reconcile describes a count whose newest record has an unexpected date", async () => {
+test("reconcile reports the unexpected date if the response to a count contains a record with one", async () => {
   const odd = { at: from, record: { id: "odd", order_date: "soon" } };
   const respond: Respond = (matching, query) =>
     isCount(query) && !query.status ? [odd, ...matching.slice(1)] : matching;

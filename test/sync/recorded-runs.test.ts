@@ -42,7 +42,7 @@ describe("a run's row in `sync_runs`", () => {
     expect(findLastRun(mirror, "orders")).toEqual(row);
   });
 
-  test("endRun stores the denial of one resource, but not the rejection of the key or the IP address", async () => {
+  test("endRun stores that the API denies access to a resource, but not that it rejects the key or the IP address", async () => {
     const mirror = await makeMirror();
     const end = (affectsAllRequests: boolean) => {
       const error = new Forbidden("denied", { affectsAllRequests });
@@ -52,7 +52,7 @@ describe("a run's row in `sync_runs`", () => {
     expect([end(true), end(false)]).toEqual([undefined, "denied"]);
   });
 
-  test("endRun throws the run's own error if the mirror cannot be written, or else the error of the mirror", async () => {
+  test("if the mirror cannot be written, endRun throws the run's own error or, without one, the error of the mirror", async () => {
     const mirror = await makeMirror();
     const run = startRun(sessionOf(mirror), orders, task);
     mirror.db.exec("CREATE TRIGGER full BEFORE UPDATE ON sync_runs BEGIN SELECT RAISE(ABORT, 'full'); END");
@@ -100,7 +100,7 @@ describe("a run's output line", () => {
     ["not verified", { outcome: "done", verified: false }, false],
     ["failed: no network", { outcome: "failed", error: "no network" }, false],
     ["stopped", { outcome: "stopped", error: "Stopped." }, false],
-  ] as const)("a run's output line ends with its outcome: %s", (end, fields, hasGaps) => {
+  ] as const)("a run's output line ends with: %s", (end, fields, hasGaps) => {
     const run = {
       ...createRunRow("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
@@ -124,7 +124,7 @@ describe("a run's output line", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("formatRunLine prints separate counts for surveys and survey results", () => {
+  test("the output line of a survey run contains separate counts for surveys and survey results", () => {
     const run = {
       ...createRunRow("surveys", at(1)),
       finished_at: at(1),

@@ -42,17 +42,18 @@ test("requestDailyTotals returns the totals of all days with orders or amounts",
 const totals = (count: number, ...amounts: number[]) => ({ count, amounts });
 
 test.each([
-  ["the same totals", totals(1, 5, 0), totals(1, 5, 0), true, true],
-  ["a different amount", totals(1, 5, 0), totals(1, 5, 3), true, false],
-  ["a different count", totals(1, 5), totals(2, 5), false, true],
-  ["no totals and a count", undefined, totals(1, 0), false, true],
-  ["no totals and an amount without a count", undefined, totals(0, 5), true, false],
-  ["no totals at all", undefined, undefined, true, true],
-  ["an amount that only one of them has", totals(1, 5), totals(1, 5, 3), true, false],
-  ["a zero amount that only one of them has", totals(1, 5), totals(1, 5, 0), true, true],
-])("two days with %s have the same or different counts and amounts", (_, a, b, sameCount, sameAmounts) => {
-  expect([hasSameCount(a, b), hasSameAmounts(a, b)]).toEqual([sameCount, sameAmounts]);
-  expect([hasSameCount(b, a), hasSameAmounts(b, a)]).toEqual([sameCount, sameAmounts]);
+  ["equal totals", "equal counts and equal amounts", totals(1, 5, 0), totals(1, 5, 0)],
+  ["a different amount", "equal counts and different amounts", totals(1, 5, 0), totals(1, 5, 3)],
+  ["a different count", "different counts and equal amounts", totals(1, 5), totals(2, 5)],
+  ["no totals and only a count", "different counts and equal amounts", undefined, totals(1, 0)],
+  ["no totals and only an amount", "equal counts and different amounts", undefined, totals(0, 5)],
+  ["no totals", "equal counts and equal amounts", undefined, undefined],
+  ["an amount only on one day", "equal counts and different amounts", totals(1, 5), totals(1, 5, 3)],
+  ["a zero amount only on one day", "equal counts and equal amounts", totals(1, 5), totals(1, 5, 0)],
+])("two days with %s have %s", (_, expected, a, b) => {
+  const compare = (x: typeof a, y: typeof b) =>
+    `${hasSameCount(x, y) ? "equal" : "different"} counts and ${hasSameAmounts(x, y) ? "equal" : "different"} amounts`;
+  expect([compare(a, b), compare(b, a)]).toEqual([expected, expected]);
 });
 
 test("requestDailyTotals returns no totals and no error if the API has no totals for the resource", async () => {
@@ -74,6 +75,6 @@ test.each([
 test.each([
   ["is an outage", new ApiUnavailable("the API is down", { affectsAllRequests: true }), "the API is down"],
   ["is a bug", new TypeError("undefined is not a function"), "undefined is not a function"],
-])("requestDailyTotals throws an error that %s", async (_, error, message) => {
+])("requestDailyTotals throws an error that %s instead of returning it", async (_, error, message) => {
   await expect(request(error)).rejects.toThrow(message);
 });

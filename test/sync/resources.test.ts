@@ -19,14 +19,14 @@ import { makeMirror, writeRead } from "../support/mirror.js";
 const named = (matches: (resource: (typeof resources)[number]) => boolean) =>
   allResources.filter(matches).map(({ name }) => name);
 
-test("commands accept a resource's name with hyphens or underscores, but not the name of a details resource", () => {
+test("commands accept names such as analytics-hosts and analytics_clicks, but not survey-results, which surveys include", () => {
   expect(findResource("analytics_clicks")?.name).toBe("analytics-clicks");
   expect(findResource("analytics-hosts")?.name).toBe("analytics-hosts");
   expect([findResource("survey-results"), findResource("order")]).toEqual([undefined, undefined]);
   expect([syncingResource(surveyResults), syncingResource(orders)]).toEqual([surveys, orders]);
 });
 
-test("each resource has the traits of its strategy", () => {
+test("resources have the expected date columns, status filters, details, and ways to read them", () => {
   expect(named(acceptsDates)).toEqual(["orders", "content", "analytics-clicks"]);
   expect(named(mergesDetails)).toEqual(["opportunities"]);
   expect(named((resource) => detailsResource(resource) !== null)).toEqual(["surveys"]);
@@ -142,7 +142,7 @@ function declaredTypes(fields: readonly Field[]): FieldTypes {
   );
 }
 
-test("the fields of each resource are the fields that the API sends, with their types", async () => {
+test("the declared fields and types of each resource match the records that the API sends", async () => {
   const brand = makeBrand({ history: 200, listLimit: 80 });
   const ask = async (path: string) => {
     const { body } = await brand.fetch(`${testBaseUrl}${path}`, {

@@ -91,7 +91,7 @@ describe("a sync of several resources", () => {
   });
 });
 
-describe("resources to which the API denies access", () => {
+describe("denied access", () => {
   test("sync skips a resource if the key lacks its scope, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
@@ -346,7 +346,7 @@ describe("a sync with --until", () => {
   const success = async (brand: TestBrand) =>
     JSON.parse((await brand.run("status orders --json")).out).resources[0].last_success_at;
 
-  test("a run with --until that has nothing to read does not count as an up-to-date run", async () => {
+  test("a sync with --until that has nothing to read does not count as up to date", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.run("sync orders");
     const before = await success(brand);
@@ -356,7 +356,7 @@ describe("a sync with --until", () => {
     expect(await success(brand)).toBe(before);
   });
 
-  test("a repeated run with --until does not count as up to date if an interrupted run has already read all its dates", async () => {
+  test("a repeated sync with --until does not count as up to date if an interrupted run has already read all its dates", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.stopped("sync orders --until 2025-01-01", counts);
     brand.pass(minute);

@@ -15,7 +15,7 @@ const misdated = (id: string, order_date: string | null): ListedOrder => ({
   record: { ...orderAt(id, null), order_date } as ListedOrder["record"],
 });
 
-test("readSlice describes the first faulty record and separates the faulty records from the others", async () => {
+test("a read of a date range describes the first faulty record, and separates the faulty records from the others", async () => {
   const listed = [
     listedAt("a", date),
     misdated("b", "soon"),
@@ -51,7 +51,7 @@ async function resync(before: readonly ListedOrder[], after: readonly ListedOrde
 const order = listedAt("a", date);
 
 test.each([
-  ["keeps the day's stored totals if nothing in the slice has changed", [order], true, []],
+  ["keeps the day's stored totals if no record has changed", [order], true, []],
   ["discards the day's stored totals if a record was added", [order, listedAt("b", date)], false, ["b"]],
   [
     "discards the day's stored totals if a record has changed",
@@ -60,7 +60,7 @@ test.each([
     ["a"],
   ],
   ["discards the day's stored totals if an unchanged record is faulty", [order, order], false, []],
-])("storeSlice %s", async (_, after, keepsTotals, changes) => {
+])("storing a read of a day %s", async (_, after, keepsTotals, changes) => {
   const { hasTotals, logged } = await resync([order], after);
   expect([hasTotals, logged]).toEqual([keepsTotals, changes]);
 });
@@ -70,7 +70,7 @@ test("storeSlice marks a new record as missing, without logging it, if the API r
   expect([logged, run.state.missing.all()]).toMatchObject([[], [{ date: date - day }]]);
 });
 
-test("storeSlice returns the copies of newer records, and marks those with unexpected dates as faulty", async () => {
+test("storeSlice does not store older copies of records, and marks copies with unexpected dates as faulty", async () => {
   const before = [order, listedAt("b", date + 2 * day), listedAt("c", date + 2 * day)];
   const mirror = await makeMirror();
   const { run: first } = await makeDatedRun(before, { mirror });
@@ -81,7 +81,7 @@ test("storeSlice returns the copies of newer records, and marks those with unexp
   expect(run.state.faultyIds()).toEqual(new Set([copies[1]?.id]));
 });
 
-test("storeSlice reports a slice whose list never settles, unless the API repeats IDs", async () => {
+test("storeSlice reports a date range whose list changes during every read, unless the API repeats IDs", async () => {
   const { run: settled } = await resync([order], [order]);
   expect(settled.unsettledSlices).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
@@ -95,24 +95,24 @@ test("storeSlice reports a slice whose list never settles, unless the API repeat
 });
 
 test.each([
-  ["nothing without faulty records", [order], null],
+  ["is empty if there are none", [order], null],
   [
-    "the fault and the number of faulty records",
+    "contains the fault and the number of faulty records",
     [order, order, misdated("b", at(date - day))],
     "`a` is listed more than once (2 such records)",
   ],
   [
-    "the number of faulty records without a readable date",
+    "contains the number of faulty records without a readable date",
     [order, order, misdated("b", null)],
     "`a` is listed more than once (2 such records, 1 without a readable date)",
   ],
-])("describeFaultySlices describes %s", async (_, listed, text) => {
+])("the description of faulty records in the mirror %s", async (_, listed, text) => {
   const { run } = await makeDatedRun(listed);
   storeSlice(run, await readSlice(run, slice));
   expect(describeFaultySlices(run)).toBe(text);
 });
 
-test("describeFaultySlices counts records without a readable date even if there is no faulty slice", async () => {
+test("the description of faulty records counts records without a readable date, even if no date range is faulty", async () => {
   const { run } = await makeDatedRun([]);
   run.mirror.transaction(() => run.writer.write([misdated("b", "soon").record], { readAt: noon }));
   expect(describeFaultySlices(run)).toBe("1 record without a readable date");

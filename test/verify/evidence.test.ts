@@ -86,7 +86,7 @@ test.each([
   ["/data/a b.sqlite", "/data/a%20b.sqlite"],
   ["/data/it's #1?.sqlite", "/data/it%27s%20%231%3f.sqlite"],
 ])(
-  "the command for the mirror %s contains its path as a URI, and escapes the SQL for the shell",
+  "the evidence command for the mirror %s contains its path as a URI, and escapes the SQL for the shell",
   (path, uri) => {
     const session = { mirror: { path }, resource: orders } as unknown as ResourceSession;
     const sql = 'SELECT "a", \'$b\', `c`, "\\"';

@@ -64,7 +64,7 @@ describe("lists without dates", () => {
     expect((await brand.run("verify roster --repair --accept-removals")).code).toBe(0);
   });
 
-  test("verify reports a list that never settles as unproven, not as different", async () => {
+  test("verify reports a list that changes during every read as unproven, not as different", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 10 } });
     await brand.run("sync roster");
     brand.add("roster", memberOf("new"));
@@ -115,7 +115,7 @@ describe("lists without dates", () => {
     );
   });
 
-  test("verify reports values that the API can restate as unproven, without requests, and exits with code 0", async () => {
+  test("verify reports clicks and rankings, which the API can change later, as unproven without requests, and exits with code 0", async () => {
     const brand = makeBrand({ history: 20, listLimit: 3 });
     await brand.run("sync analytics-hosts");
     const { code, month, result } = await verified(brand, "verify analytics-hosts --evidence");
@@ -221,7 +221,7 @@ describe("tables that do not match the records", () => {
     expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
   });
 
-  test("verify compares tables with records even for resources that the API can restate", async () => {
+  test("verify compares the tables of clicks and rankings with the records, even though the API can change them later", async () => {
     const brand = makeBrand({ history: 30, listLimit: 5 });
     await brand.run("sync analytics-clicks analytics-hosts");
     await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");

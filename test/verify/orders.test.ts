@@ -244,7 +244,7 @@ describe("differences by month", () => {
     );
   });
 
-  test("verify lists three differing counts of a month, and the number of the others", async () => {
+  test("verify names three differing counts of a month, and the number of further differing counts", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o60", "o64", "o68", "o72");
     const text = why((await verified(brand)).result, "2026-10");
@@ -366,7 +366,7 @@ describe("unread orders", () => {
     expect(brand.mirrored()).toContain("new");
   });
 
-  test("verify exits with code 0 if only orders dated before the floor have never been read", async () => {
+  test("verify exits with code 0 if only orders dated before the --since of the first sync have never been read", async () => {
     const brand = await synced({}, "--since 2026-09-10");
     const { code, states, result } = await verified(brand);
     expect([code, result?.state, result?.unread]).toEqual([0, "unproven", 0]);

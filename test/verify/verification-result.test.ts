@@ -23,62 +23,76 @@ const resultOf = (fields: Partial<RecordsResult>): RecordsResult => ({
   ...fields,
 });
 
-test.each<[PartResult["state"][], PartResult["state"]]>([
-  [[], "unproven"],
-  [["proven"], "proven"],
-  [["proven", "unproven"], "unproven"],
-  [["unproven", "different", "proven"], "different"],
-])("parts with the states %j are combined to %s", (states, combined) => {
+test.each<[string, PartResult["state"], PartResult["state"][]]>([
+  ["no months", "unproven", []],
+  ["a proven month", "proven", ["proven"]],
+  ["a proven and an unproven month", "unproven", ["proven", "unproven"]],
+  ["an unproven, a different and a proven month", "different", ["unproven", "different", "proven"]],
+])("verify reports a resource with %s as %s", (_, combined, states) => {
   expect(combineParts(states.map((state) => part({ state })))).toBe(combined);
 });
 
-test.each<[string, Partial<RecordsResult>, string | null, [kind: string, text: string][]]>([
-  ["proven", { parts: [part({})], unread: 0, unsettled: false }, null, []],
+test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string, text: string][]]>([
+  ["proven months", "no problem", { parts: [part({})], unread: 0, unsettled: false }, null, []],
   [
-    "with one different month",
+    "one different month",
+    "orders differs from the API (a)",
     { parts: differing("a") },
     null,
     [["different", "orders differs from the API (a)"]],
   ],
   [
-    "with three different months",
+    "three different months",
+    "orders differs from the API (a, b, c)",
     { parts: [part({}), ...differing("a", "b", "c")] },
     null,
     [["different", "orders differs from the API (a, b, c)"]],
   ],
   [
-    "with four different months",
+    "four different months",
+    "orders differs from the API (a, b, c and 1 more)",
     { parts: differing("a", "b", "c", "d") },
     null,
     [["different", "orders differs from the API (a, b, c and 1 more)"]],
   ],
   [
-    "with one unread record",
+    "one unread record",
+    "orders has 1 record that has not been read yet",
     { unread: 1 },
     null,
     [["unread", "orders has 1 record that has not been read yet"]],
   ],
   [
-    "with unread records",
+    "two unread records",
+    "orders has 2 records that have not been read yet",
     { unread: 2 },
     null,
     [["unread", "orders has 2 records that have not been read yet"]],
   ],
   [
-    "with records for no date range",
+    "records that the API returns for no date range",
+    "orders cannot be verified",
     { parts: [part({ kind: "undated" })], unsettled: true },
     null,
     [["unsettled", "orders cannot be verified: a reason"]],
   ],
   [
-    "with a list that never settled",
+    "a list that changed during every read",
+    "orders cannot be verified",
     { parts: [part({ kind: "list" })], unsettled: true },
     null,
     [["unsettled", "orders cannot be verified: a reason"]],
   ],
-  ["with a list with outdated details", { parts: [part({ kind: "list" })], unsettled: false }, null, []],
   [
-    "with unexpected dates, which are more important than contradicting counts",
+    "a list with outdated details",
+    "no problem",
+    { parts: [part({ kind: "list" })], unsettled: false },
+    null,
+    [],
+  ],
+  [
+    "unexpected dates and wrong counts",
+    "only the unexpected dates",
     {
       parts: [part({ kind: "undated" }), part({ kind: "unexpected-dates", why: "a date" })],
       unsettled: true,
@@ -87,7 +101,8 @@ test.each<[string, Partial<RecordsResult>, string | null, [kind: string, text: s
     [["unexpected-dates", "orders has unexpected dates or IDs: a date"]],
   ],
   [
-    "with every kind of problem",
+    "every kind of problem",
+    "one problem of each kind",
     { parts: [...differing("a"), part({ kind: "undated" })], unread: 3, unsettled: true },
     "tables differ",
     [
@@ -97,12 +112,12 @@ test.each<[string, Partial<RecordsResult>, string | null, [kind: string, text: s
       ["unsettled", "orders cannot be verified: a reason"],
     ],
   ],
-])("the problems of a result %s are listed", (_, fields, tableError, problems) => {
+])("for a resource with %s, verify lists: %s", (_title, _list, fields, tableError, problems) => {
   const listed = listProblems(resultOf(fields), tableError);
   expect(listed.map(({ kind, text }) => [kind, text])).toEqual(problems);
 });
 
-test("problems need the API only if all of them are unexpected dates", () => {
+test("only the API can correct the problems of a resource if all of them are unexpected dates", () => {
   const problem = (kind: "unexpected-dates" | "unread") => ({ kind, text: "" });
   const dates = problem("unexpected-dates");
   expect([[], [dates], [dates, problem("unread")]].map((problems) => needsApi(problems))).toEqual([
