@@ -52,7 +52,7 @@ it.each([
   ["an empty page", 200, [1, 2]],
   ["the last page", 200, [1, 2]],
 ] as const)(
-  "a list that becomes shorter while it is read is complete if the API returns %s after its end",
+  "if a list becomes shorter while it is read, %s as the response to a request past its end is not an error",
   async (beyondEnd, status, expected) => {
     const { requested, baseUrl } = await serveList(20, (list, page, response) => {
       if (page !== 2) return false;

@@ -24,21 +24,21 @@ test.each([
 });
 
 test.each([
-  ["https", "http://files.example/a?signature=s3cret"],
-  ["https", "http://127.0.0.1:9000/a?signature=s3cret"],
-  ["local", "http://files.example/a?signature=s3cret"],
-  ["https", "https://s3cret:s3cret@files.example/a"],
-  ["https", "https://s3cret@files.example/a"],
-  ["https", "https://:s3cret@files.example/a"],
-  ["local", "ftp://127.0.0.1/s3cret"],
-  ["https", "ftp://files.example/s3cret"],
-  ["https", "file:///s3cret"],
-  ["https", "data:text/plain,s3cret"],
-  ["https", "/s3cret"],
-  ["https", { s3cret: 1 }],
-  ["https", null],
-])("if the %s API returns %j as a download URL, it is rejected and not quoted in the error", (api, url) => {
-  const baseUrl = api === "https" ? base : "http://127.0.0.1:4010/api/brand/v1";
+  ["an https", "http://files.example/a?signature=s3cret"],
+  ["an https", "http://127.0.0.1:9000/a?signature=s3cret"],
+  ["a localhost", "http://files.example/a?signature=s3cret"],
+  ["an https", "https://s3cret:s3cret@files.example/a"],
+  ["an https", "https://s3cret@files.example/a"],
+  ["an https", "https://:s3cret@files.example/a"],
+  ["a localhost", "ftp://127.0.0.1/s3cret"],
+  ["an https", "ftp://files.example/s3cret"],
+  ["an https", "file:///s3cret"],
+  ["an https", "data:text/plain,s3cret"],
+  ["an https", "/s3cret"],
+  ["an https", { s3cret: 1 }],
+  ["an https", null],
+])("with %s base URL, the download URL %j is rejected and not quoted in the error", (kind, url) => {
+  const baseUrl = kind === "an https" ? base : "http://127.0.0.1:4010/api/brand/v1";
   const result = readFileUrl(url, baseUrl);
   expect(result).toEqual({ problem: expect.any(String) });
   expect(JSON.stringify(result)).not.toContain("s3cret");

@@ -266,7 +266,7 @@ test.each(
     ([options, value, type, text]) => [options, visible(value), type, visible(text), value, text] as const,
   ),
 )(
-  "a CSV export %s writes %s from a column of the type %s as %s",
+  "a CSV export %s writes %s from a column of the type `%s` as %s",
   (options, _value, type, _text, value, text) => {
     expect(cellOf(value, type, cellOptions[options])).toBe(text);
   },

@@ -219,7 +219,7 @@ const columns = [
 const listOf = (values: readonly RowValue[]) => values.map(visible).join(", ");
 
 test.each(columns.map(([type, values, stored]) => [type, listOf(values), stored, values] as const))(
-  "a Parquet export stores a column of the type %s with the values %s as the type %s",
+  "a Parquet export stores a column of the type `%s` with the values %s as the type %s",
   (type, _, stored, values) => {
     expect(storedType(type, values).delta).toBe(stored);
   },
@@ -244,7 +244,7 @@ test.each(
     return [current, change, listOf(values), type, values, stored] as const;
   }),
 )(
-  "a Delta column of the type %s %s if an export adds %s from a column of the type %s",
+  "a Delta column of the type `%s` %s if an export adds %s from a column of the type `%s`",
   (current, _change, _values, type, values, stored) => {
     expect(storedType(type, values, current).delta).toBe(stored);
   },

@@ -188,7 +188,7 @@ test.each([
   ["json", "string"],
   ["any", "string"],
 ] as const)(
-  "a Singer schema declares a column of the type %s as the JSON type %s",
+  "a Singer schema declares a column of the type `%s` as the JSON type %s",
   (type, jsonType, format?) => {
     const more = format ? { format } : {};
     expect(singerSchema(type, false)).toEqual({ type: ["null", jsonType], ...more });
@@ -211,7 +211,7 @@ test.each([
   ["number", 0, 0],
   ["any", 7, "7"],
   ["json", "[7]", "[7]"],
-] as const)("a Singer export of a column of the type %s sends %j as %j", (type, value, sent) => {
+] as const)("a Singer export of a column of the type `%s` sends %j as %j", (type, value, sent) => {
   expect(singerValue(value, type)).toBe(sent);
 });
 
@@ -225,7 +225,7 @@ test.each([
   ["date", "2026-02-30"],
   ["timestamp", "soon"],
 ] as const)(
-  "a Singer export of a column of the type %s does not send the invalid value %o",
+  "a Singer export of a column of the type `%s` does not send the invalid value %o",
   (type, value) => {
     expect(singerValue(value, type)).toBeUndefined();
   },
@@ -307,7 +307,7 @@ test.each([
   ["a STATE message", '{"type": "STATE", "value": {}}', {}],
   ["a bookmark", state(bookmark), { orders: bookmark }],
   ["a bookmark with an unknown field", state({ ...bookmark, more: 1 }), { orders: { ...bookmark, more: 1 } }],
-])("a Singer export accepts a state file with %s", (_, text, bookmarks) => {
+])("a Singer export accepts a state file that contains %s", (_, text, bookmarks) => {
   const path = join(makeHome(), "state.json");
   writeFileSync(path, text);
   expect(readSingerState(path)).toEqual(bookmarks);
@@ -330,7 +330,7 @@ test.each([
     "an empty bookmark after a valid bookmark",
     JSON.stringify({ bookmarks: { roster: bookmark, orders: {} } }),
   ],
-])("a Singer export rejects a state file with %s", (_, text) => {
+])("a Singer export rejects a state file that contains %s", (_, text) => {
   const path = join(makeHome(), "state.json");
   writeFileSync(path, text);
   expect(() => readSingerState(path)).toThrow("does not contain a state");

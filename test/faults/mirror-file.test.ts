@@ -78,7 +78,7 @@ test("sync suggests backup --restore for a mirror with a damaged header", async 
   }
 });
 
-test("sync --db announces that it creates a new mirror", async () => {
+test("sync --db prints a notice when it creates a new mirror file", async () => {
   const brand = await syncedBrand();
   const created = await brand.run("sync orders --db typo.sqlite");
   expect([created.code, created.err]).toEqual([

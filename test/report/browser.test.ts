@@ -76,7 +76,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     ["in dark mode", "a busy brand", { dark: true }],
     ["on a phone", "a busy brand", { width: 375 }],
     ["for a single order", "one order", {}],
-    ["for names that contain HTML", "hostile names", {}],
+    ["for names that contain HTML", "names that contain HTML", {}],
   ])("the report page passes axe's accessibility checks %s", async (_, name, options) => {
     await browser.open(fileOf(name), options);
     expect(await findAxeViolations()).toEqual([]);
@@ -185,7 +185,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   );
 
   test("the report page escapes HTML in names from the API", async () => {
-    await browser.open(fileOf("hostile names"));
+    await browser.open(fileOf("names that contain HTML"));
     expect(
       await browser.evaluate(
         "window.ran === undefined && document.querySelectorAll('script, img, iframe').length",

@@ -31,7 +31,7 @@ const brands: Record<string, () => TestBrand> = {
         }),
       ),
     }),
-  "hostile names": () =>
+  "names that contain HTML": () =>
     makeBrand({
       orders: hostileNames.flatMap((text, n) =>
         [0, 20, 40].map((days) =>
@@ -61,7 +61,7 @@ export async function createReportPage(name: string): Promise<string> {
   const brand = brands[name]?.() ?? makeBrand();
   await brand.run("sync");
   for (const { id } of brand.data.orders.filter((_, n) => n % 5 === 0)) brand.refund(id);
-  if (name === "hostile names")
+  if (name === "names that contain HTML")
     for (const [n, text] of hostileNames.entries())
       brand.add("roster", memberOf(`r${n}`, { host: host(`h${n}`, text) }));
   brand.pass(15 * day);
