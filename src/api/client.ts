@@ -121,7 +121,7 @@ export class ApiClient {
         throw createFailureError(failure, path, clock.now(), {
           attempts: attempt,
           elapsedMs: clock.monotonic() - firstSentAt,
-          affectsOtherEndpoints: this.#outage.affectsAllRequests,
+          affectsAllRequests: this.#outage.affectsAllRequests,
         });
       this.stats.retries += 1;
       this.events.onRetry?.({ path, reason: failure.reason, waitMs, attempt });

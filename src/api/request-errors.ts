@@ -151,8 +151,8 @@ interface RequestContext {
   keyScopes: KeyScopes;
 }
 
-/** Matches the paths with an ID (see "Endpoints" in the API documentation). */
-const pathWithId = /^\/(content|opportunities|surveys)\//;
+/** Matches the part before the ID in a path with an ID (see "Endpoints" in the API documentation). */
+export const pathWithId = /^\/(?:content|opportunities|surveys)(?=\/)/;
 
 /**
  * Returns the error for a status that is not retried (see "Errors" in the API documentation). Ignores the response body,
@@ -256,7 +256,7 @@ export function createFailureError(
   failure: RequestFailure,
   path: string,
   now: number,
-  spent: { attempts: number; elapsedMs: number; affectsOtherEndpoints: boolean },
+  spent: { attempts: number; elapsedMs: number; affectsAllRequests: boolean },
 ): BrandapiError {
   const { reason, cause } = failure;
   if (failure.kind === "invalid-body")
@@ -278,7 +278,7 @@ export function createFailureError(
       {
         status: failure.status,
         cause,
-        affectsAllRequests: spent.affectsOtherEndpoints,
+        affectsAllRequests: spent.affectsAllRequests,
         hint: retryAfterHint(failure.retryAfterMs, now),
       },
     );
@@ -286,7 +286,7 @@ export function createFailureError(
     status: failure.kind === "unavailable" ? failure.status : undefined,
     cause,
     affectsAllRequests:
-      spent.affectsOtherEndpoints || (failure.kind === "network" && failure.cannotConnect === true),
+      spent.affectsAllRequests || (failure.kind === "network" && failure.cannotConnect === true),
     hint: "check the network, the base URL and any proxy, then try again later or with `--max-wait 30m`",
   });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../deps.js";
-import type { RequestFailure } from "./request-errors.js";
+import { pathWithId, type RequestFailure } from "./request-errors.js";
 
 /**
  * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
@@ -16,6 +16,7 @@ export class OutageTimer {
     private readonly maxWaitMs: number,
   ) {}
 
+  /** True if several endpoints have failed since the last response. Other endpoints would then probably fail as well. */
   get affectsAllRequests(): boolean {
     return this.#failedEndpoints.size > 1;
   }
@@ -27,10 +28,10 @@ export class OutageTimer {
     this.#failedEndpoints.clear();
   }
 
-  /** Records a failed attempt. `/orders` and `/orders/ID` count as the same endpoint. */
+  /** Records a failed attempt. `/surveys` and `/surveys/ID/results` count as the same endpoint. */
   recordFailure(path: string, sentAt: number): void {
     this.#startedAt ??= Math.max(sentAt, this.#lastResponseAt);
-    this.#failedEndpoints.add(path.split("/", 2).join("/"));
+    this.#failedEndpoints.add(pathWithId.exec(path)?.[0] ?? path);
   }
 
   /**

@@ -81,7 +81,7 @@ it("the log of a request contains the start and the end of each attempt, with it
   const settings = { maxWaitMs: 60_000 };
   const log = {
     onSend: (event: object) => events.push(event),
-    onRequest: (event: object) => events.push(event),
+    onAttemptEnd: (event: object) => events.push(event),
   };
   await testApi(server.baseUrl, { settings, deps: { clock }, events: log }).get("/orders");
   const host = `127.0.0.1:${server.port}`;
@@ -384,11 +384,11 @@ it.each<[string, string, RequestFailure, boolean]>([
   ["a 503 from several endpoints", "all requests", { ...fault, retryAfterMs: null }, true],
   ["a long Retry-After from one endpoint", "only one request", { ...fault, retryAfterMs: 9e6 }, false],
   ["a long Retry-After from several endpoints", "all requests", { ...fault, retryAfterMs: 9e6 }, true],
-])("%s is assumed to affect %s", (_, affected, failure, affectsOtherEndpoints) => {
+])("%s is assumed to affect %s", (_, affected, failure, severalEndpointsFailed) => {
   const error = createFailureError(failure, "/orders", 0, {
     attempts: 2,
     elapsedMs: 0,
-    affectsOtherEndpoints,
+    affectsAllRequests: severalEndpointsFailed,
   });
   expect(error).toMatchObject({ exitCode: 6, affectsAllRequests: affected === "all requests" });
 });

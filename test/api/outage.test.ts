@@ -119,7 +119,13 @@ it("a request that starts after --max-wait has expired is retried for a tenth of
 it.each([
   ["two failed requests for /orders", "one endpoint", ["/orders", "/orders"]],
   ["failed requests for /surveys and a survey's results", "one endpoint", ["/surveys", "/surveys/7/results"]],
+  ["failed requests for two campaigns", "one endpoint", ["/opportunities/7", "/opportunities/8"]],
   ["failed requests for /orders and /roster", "several endpoints", ["/orders", "/roster"]],
+  [
+    "failed requests for /analytics/clicks and /analytics/hosts",
+    "several endpoints",
+    ["/analytics/clicks", "/analytics/hosts"],
+  ],
   [
     "failed requests for /orders and /roster with a successful request in between",
     "one endpoint",

@@ -25,7 +25,7 @@ async function send() {
     const sent = clock.monotonic();
     await clock.sleep(5 * Math.random());
     const answered = clock.monotonic();
-    limiter.recordResponse(permit, null);
+    limiter.endRequest(permit, null);
     console.log(JSON.stringify({ sent, answered }));
   }
 }
