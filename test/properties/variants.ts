@@ -109,12 +109,12 @@ export const apiVariants: readonly ApiVariant[] = [
     { more: ["redate"] },
     "one record moves out of a range and another is added, so the counts match",
   ),
-  variant("empty responses", "orders", { wrong: "empty" }, lacking),
-  variant("empty responses", "roster", { wrong: "empty" }, lacking),
-  variant("responses with some records missing", "orders", { wrong: "lacks" }, lacking),
-  variant("responses with some records missing", "roster", { wrong: "lacks" }, lacking),
-  variant("outdated responses", "orders", { wrong: "cached" }, cached),
-  variant("outdated responses", "roster", { wrong: "cached" }, cached),
+  variant("some empty responses", "orders", { wrong: "empty" }, lacking),
+  variant("some empty responses", "roster", { wrong: "empty" }, lacking),
+  variant("some responses without all records", "orders", { wrong: "lacks" }, lacking),
+  variant("some responses without all records", "roster", { wrong: "lacks" }, lacking),
+  variant("some outdated responses", "orders", { wrong: "cached" }, cached),
+  variant("some outdated responses", "roster", { wrong: "cached" }, cached),
 ];
 
 const undisturbed: Step = { run: "sync", with: { during: [] } };

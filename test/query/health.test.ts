@@ -131,7 +131,7 @@ test("a run without an end time is reported as running if it is the newest and t
   expect(healthOf(mirror, "orders", { isLocked: true })).toMatchObject(killed);
 });
 
-test("status merges the adjacent date ranges that were read, and reports a gap only where no read, even a faulty one, took place", async () => {
+test("status merges adjacent date ranges that were read, and reports unread dates as a gap, but not dates with faulty records", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })], { at: hoursAgo(1) });
   writeRead(mirror, "orders", [], { at: hoursAgo(1), remove: ["order-1"] });

@@ -22,35 +22,53 @@ test("the columns of `sync_runs` have the types that exports use: booleans, inte
 });
 
 test.each([
-  ["orders", "record_id", "filtered by UTC time", "current", { sql: '"order_date_utc"', form: "utc" }],
+  [
+    "orders",
+    "sorted by record_id",
+    "filtered by UTC time",
+    "current",
+    { sql: '"order_date_utc"', form: "utc" },
+  ],
   [
     "orders_removed",
-    "record_id",
+    "sorted by record_id",
     "filtered by UTC time",
     "removed",
     { sql: '"order_date_utc"', form: "utc" },
   ],
-  ["order_line_items", "row_id", "filtered by UTC time", "current", { form: "utc" }],
-  ["roster", "record_id", "filtered by UTC time", "current", { form: "utc" }],
-  ["analytics_clicks", "row_id", "filtered by day", "current", { sql: '"date"', form: "day" }],
-  ["recommendations", "record_id", "not filtered by date", "current", null],
-  ["recommendation_products", "row_id", "not filtered by date", "current", null],
-  ["changes", "change_id", "filtered by ISO time", "system", { sql: '"seen_changed_at"', form: "iso" }],
-  ["sync_runs", "run_id", "filtered by ISO time", "system", { sql: '"started_at"', form: "iso" }],
+  ["order_line_items", "sorted by row_id", "filtered by UTC time", "current", { form: "utc" }],
+  ["roster", "sorted by record_id", "filtered by UTC time", "current", { form: "utc" }],
+  ["analytics_clicks", "sorted by row_id", "filtered by day", "current", { sql: '"date"', form: "day" }],
+  ["recommendations", "sorted by record_id", "not filtered by date", "current", null],
+  ["recommendation_products", "sorted by row_id", "not filtered by date", "current", null],
+  [
+    "changes",
+    "sorted by change_id",
+    "filtered by ISO time",
+    "system",
+    { sql: '"seen_changed_at"', form: "iso" },
+  ],
+  ["sync_runs", "sorted by run_id", "filtered by ISO time", "system", { sql: '"started_at"', form: "iso" }],
   [
     "content_downloads",
-    "source, id",
+    "sorted by source, id",
     "filtered by ISO time",
     "system",
     { sql: '"downloaded_at"', form: "iso" },
   ],
-  ["sales_by_month", "its own query", "filtered by month", "view", { sql: '"month"', form: "month" }],
-  ["sales_by_day", "its own query", "filtered by day", "view", { sql: '"day"', form: "day" }],
-  ["orders_net", "record_id", "filtered by UTC time", "view", { sql: '"ordered_at"', form: "utc" }],
-  ["commission_by_host", "its own query", "not filtered by date", "view", null],
-])("an export of `%s` is sorted by %s and %s", (name, order, _, kind, date) => {
+  [
+    "sales_by_month",
+    "in the order of the view",
+    "filtered by month",
+    "view",
+    { sql: '"month"', form: "month" },
+  ],
+  ["sales_by_day", "in the order of the view", "filtered by day", "view", { sql: '"day"', form: "day" }],
+  ["orders_net", "sorted by record_id", "filtered by UTC time", "view", { sql: '"ordered_at"', form: "utc" }],
+  ["commission_by_host", "in the order of the view", "not filtered by date", "view", null],
+])("an export of `%s` is %s and %s", (name, order, _, kind, date) => {
   const table = describeTable(mirror, name);
-  const orderBy = order === "its own query" ? [] : order.split(", ");
+  const orderBy = order === "in the order of the view" ? [] : order.replace("sorted by ", "").split(", ");
   expect(table).toMatchObject({ name, kind, orderBy });
   if (date === null) expect(table.date).toBeNull();
   else expect(table.date).toMatchObject(date);

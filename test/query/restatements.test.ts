@@ -131,7 +131,7 @@ test("restated_orders omits an order that was withdrawn and returned unchanged",
   expect(restated(brand)).toEqual([]);
 });
 
-test("in the restatements view, reported_at of months before the first sync is its end, and the current month has no row", async () => {
+test("reported_at in restatements is the end of the first sync for months before it, and the current month has no row", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,

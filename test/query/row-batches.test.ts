@@ -31,16 +31,17 @@ writeRead(mirror, "orders", orders);
 writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-2", "order-4"] });
 
 test.each([
-  ["no filter", ["1", "3", "2", "4"], {}],
-  ["the limit 0", [], { limit: 0 }],
-  ["the limit 1", ["1"], { limit: 1 }],
-  ["the limit 3", ["1", "3", "2"], { limit: 3 }],
-  ["the limit 9", ["1", "3", "2", "4"], { limit: 9 }],
-  ["the condition `currency = 'USD'`", ["2", "4"], { where: "currency = 'USD'" }],
-  ["the condition `1 -- all`", ["1", "3", "2", "4"], { where: "1 -- all" }],
-  ["two days", ["3", "2"], { since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) }],
-  ["a first day and `0 OR 1`", ["3", "4"], { where: "0 OR 1", since: Date.UTC(2026, 9, 3) }],
-])("with %s, openRows reads the orders %j (1 and 3 are current, 2 and 4 removed)", (_, ids, selection) => {
+  ["no filter", "1, 3, 2 (removed), 4 (removed)", {}],
+  ["the limit 0", "none", { limit: 0 }],
+  ["the limit 1", "1", { limit: 1 }],
+  ["the limit 3", "1, 3, 2 (removed)", { limit: 3 }],
+  ["the limit 9", "1, 3, 2 (removed), 4 (removed)", { limit: 9 }],
+  ["the condition `currency = 'USD'`", "2 (removed), 4 (removed)", { where: "currency = 'USD'" }],
+  ["the condition `1 -- all`", "1, 3, 2 (removed), 4 (removed)", { where: "1 -- all" }],
+  ["two days", "3, 2 (removed)", { since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) }],
+  ["a first day and `0 OR 1`", "3, 4 (removed)", { where: "0 OR 1", since: Date.UTC(2026, 9, 3) }],
+])("with %s, openRows reads the orders: %s", (_, list, selection) => {
+  const ids = list.match(/\d/g) ?? [];
   const table = withRemovedRecords(describeTable(mirror, "orders"));
   const { batches, count, rawRecords } = openRows({ mirror, table, ...selection });
   const rows = [...batches()].flat();

@@ -174,7 +174,7 @@ test.each(["‘", "’", "“", "”"])(
 );
 
 test.each(["'EUR", '"EUR', "`EUR", "[EUR"])(
-  "the error for a query with %s says that the quote is not closed",
+  "the error for a query with the text %s says that the quote is not closed",
   (text) => {
     expect(() => compileQuery(open, `SELECT ${text}\nFROM orders`)).toThrow(
       `A quote is not closed: ${text}.`,

@@ -84,14 +84,14 @@ test.each([
   "IN (",
   "LIKE",
   "GLOB",
-])("a warning is returned for a column, the operator `%s` and an unquoted date", (operator) => {
+])("an unquoted date after a column and the operator `%s` causes a warning", (operator) => {
   expect(findWrongComparisons(`day ${operator} 2026-10-01`)).toEqual([
     expect.stringContaining("so `day` is compared with 2015: write `'2026-10-01'`"),
   ]);
 });
 
 test.each(["+", "OR", "||"])(
-  "no warning is returned for a column, the operator `%s` and an unquoted date",
+  "an unquoted date after a column and the operator `%s` causes no warning",
   (operator) => {
     expect(findWrongComparisons(`day ${operator} 2026-10-01`)).toEqual([]);
   },

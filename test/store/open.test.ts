@@ -93,12 +93,16 @@ const cases: [string, (path: string) => void, RegExp][] = [
   ["a mirror from a newer version", newer, /written by a newer version of brandapi/],
   ["another program's database", foreign, /Not a brandapi mirror/],
   [
-    "another program's database with a version",
+    "another program's database with a schema version",
     (path) => foreign(path, "user_version = 1"),
     /Not a brandapi mirror/,
   ],
   ["another program's empty database", (path) => empty(path, "application_id = 5"), /Not a brandapi mirror/],
-  ["an empty database with a version", (path) => empty(path, "user_version = 1"), /Not a brandapi mirror/],
+  [
+    "an empty database with a schema version",
+    (path) => empty(path, "user_version = 1"),
+    /Not a brandapi mirror/,
+  ],
   [
     "a file that is not a database",
     (path) => writeFileSync(path, "name,amount\n".repeat(200)),
@@ -106,8 +110,8 @@ const cases: [string, (path: string) => void, RegExp][] = [
   ],
 ];
 cases.push(
-  ["a mirror without a version", (path) => unversioned(path, 0), /Not a brandapi mirror/],
-  ["a mirror with an impossible version", (path) => unversioned(path, -1), /Not a brandapi mirror/],
+  ["a mirror without a schema version", (path) => unversioned(path, 0), /Not a brandapi mirror/],
+  ["a mirror with an impossible schema version", (path) => unversioned(path, -1), /Not a brandapi mirror/],
 );
 test.each(cases)("opening %s fails and does not change the file", async (_, make, message) => {
   const path = join(makeHome(), "other.sqlite");

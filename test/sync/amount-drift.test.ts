@@ -32,12 +32,12 @@ const totalsOf = (amounts: readonly (number | null)[], count = 100): Map<string,
   );
 
 test.each([
-  ["a drift if most amounts have changed", [2, 2, 2, 1], 100, { days: days(3), compared: 4 }],
-  ["no drift if only half of the amounts have changed", [2, 2, 1, 1], 100, null],
-  ["no drift if no amounts have changed", [1, 1, 1, 1], 100, null],
-  ["no drift if the counts have changed as well", [2, 2, 2, 2], 99, null],
+  ["drifting amounts if most amounts have changed", [2, 2, 2, 1], 100, { days: days(3), compared: 4 }],
+  ["no drifting amounts if only half of the amounts have changed", [2, 2, 1, 1], 100, null],
+  ["no drifting amounts if no amounts have changed", [1, 1, 1, 1], 100, null],
+  ["no drifting amounts if the counts have changed as well", [2, 2, 2, 2], 99, null],
   [
-    "a drift if the API does not return totals for the unchanged days",
+    "drifting amounts if the API does not return totals for the unchanged days",
     [2, 2, null, null],
     100,
     { days: days(2), compared: 2 },
@@ -108,19 +108,19 @@ test.each([
   ["a record in the sample has changed", refundFirst],
   ["a record is absent from the sample", withdrawFirst],
   ["the sample contains a new record", addFirst],
-])("confirmDrift does not confirm a drift if %s", async (_, change) => {
+])("confirmDrift does not confirm drifting amounts if %s", async (_, change) => {
   const { drift, run } = await makeDrift(6, change);
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift does not confirm a drift if a missing record has returned and another one is absent", async () => {
+test("confirmDrift does not confirm drifting amounts if a missing record has returned and another one is absent", async () => {
   const { drift, run } = await makeDrift(6, withdrawFirst);
   const returning = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
   run.mirror.transaction(() => run.state.missing.add(returning));
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift does not confirm a drift if the list of the sample changes during every read", async () => {
+test("confirmDrift does not confirm drifting amounts if the list of the sample changes during every read", async () => {
   // The list always shrinks after its first page.
   const respond = (matching: readonly ListedOrder[], { page }: { page?: unknown }) =>
     page === 1 ? matching : matching.slice(0, -1);
@@ -162,7 +162,7 @@ test.each([
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(4)}T23:59:59.999999Z` });
 });
 
-test("the sample that confirms a drift contains at least one day, even if that day has more than 500 records", async () => {
+test("the sample that confirms drifting amounts contains at least one day, even if that day has more than 500 records", async () => {
   const listed = Array.from({ length: 501 }, (_, n) => listedAt(`o${n}`, firstDay + n * 1_000)).reverse();
   const mirror = await makeMirror();
   const { requests, run } = await makeDatedRun(listed, { mirror });

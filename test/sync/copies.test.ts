@@ -60,7 +60,7 @@ test("sync moves an order to an older date only after checking that the API no l
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1, rows_removed: 0 });
 });
 
-test("if the API returns two copies of an order, sync keeps the newer copy and leaves the second of the older copy unverified", async () => {
+test("if the API returns two copies of an order, sync keeps the newer copy and leaves the time of the older copy unverified", async () => {
   const brand = await makeSyncedBrand();
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay)]);
   const { err, requests } = await brand.run(partialSync);

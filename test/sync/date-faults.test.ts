@@ -14,19 +14,31 @@ test.each(["2026-11-01T00:00:00Z", "2026-11-30T00:00:00.9999Z"])(
 test.each([
   [
     "a time before the range",
+    "is outside the requested range",
     { order_date: "2026-10-31T23:59:59Z" },
     '"2026-10-31T23:59:59Z" is outside the requested range',
   ],
   [
     "a time after the range",
+    "is outside the requested range",
     { order_date: "2026-11-30T00:00:01Z" },
     '"2026-11-30T00:00:01Z" is outside the requested range',
   ],
-  ["a text that is not a date as its date", { order_date: "soon" }, '"soon" is not a readable date'],
-  ["a number as its date", { order_date: 20261105 }, "20261105 is not a readable date"],
-  ["a long text as its date", { order_date: "x".repeat(99) }, `"${"x".repeat(59)} is not a readable date`],
-  ["no date", {}, "(missing) is not a readable date"],
-])("a record with %s has a date fault that names the value", (_, record, fault) => {
+  ["the date `soon`", "is not a readable date", { order_date: "soon" }, '"soon" is not a readable date'],
+  [
+    "the date 20261105 (a number)",
+    "is not a readable date",
+    { order_date: 20261105 },
+    "20261105 is not a readable date",
+  ],
+  [
+    "a date of 99 characters",
+    "is not a readable date",
+    { order_date: "x".repeat(99) },
+    `"${"x".repeat(59)} is not a readable date`,
+  ],
+  ["no date", "is missing", {}, "(missing) is not a readable date"],
+])("a record with %s is reported because its date %s", (_date, _why, record, fault) => {
   expect(findDateFault(orders, record, range)).toBe(`\`order_date\` ${fault}`);
 });
 

@@ -144,15 +144,12 @@ describe("a list with undocumented pagination", () => {
       [{}, { page: "1", per_page: "100" }],
     ],
     ["60 records in one response", 60, { undocumentedLists: "complete" }, [{}]],
-  ] as const)(
-    "sync reads a list with undocumented pagination of %s",
-    async (_, count, variants, requests) => {
-      const brand = makeBrand({ codes: gifts.slice(0, count), variants });
-      expect(requestsFor((await brand.run("sync codes")).requests, "/codes")).toEqual(requests);
-      expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
-      expect(brand.mirrored("codes")).toHaveLength(count);
-    },
-  );
+  ] as const)("sync reads a list with undocumented pagination: %s", async (_, count, variants, requests) => {
+    const brand = makeBrand({ codes: gifts.slice(0, count), variants });
+    expect(requestsFor((await brand.run("sync codes")).requests, "/codes")).toEqual(requests);
+    expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
+    expect(brand.mirrored("codes")).toHaveLength(count);
+  });
 
   test("sync --dry-run prints the length of a list, unless its pagination is undocumented", async () => {
     const brand = makeBrand({ roster: members, gifts });
@@ -273,10 +270,10 @@ describe("implausible removals", () => {
   );
 
   test.each([
-    ["holds back the removal", 20, 21, 8],
-    ["removes them", 10, 21, 0],
-    ["holds back the removal", 11, 21, 8],
-    ["removes them", 15, 20, 0],
+    ["holds back the removals", 20, 21, 8],
+    ["removes the absent hosts", 10, 21, 0],
+    ["holds back the removals", 11, 21, 8],
+    ["removes the absent hosts", 15, 20, 0],
   ])("sync %s if %i of %i hosts are absent, and exits with code %i", async (_, gone, of, code) => {
     const brand = makeBrand({ roster: members.slice(0, of) });
     await brand.run("sync roster");

@@ -366,7 +366,7 @@ test("sync reads all library files even though the API excludes the end of a dat
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 
-test("a change's interval contains the time at which the record changed", async () => {
+test("the interval of each logged change contains the time at which the record changed", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   const seen = brand.now();

@@ -125,7 +125,7 @@ const lists: [
     { readings: 3, records: 3, isComplete: false },
   ],
   [
-    "until it is complete, while its length stays the same and one of three readings finds new records",
+    "until it is complete if its length stays the same and at least one of three readings finds new records",
     randomReadings(8, 9),
     { readings: 8, records: 9, isComplete: true },
   ],

@@ -77,7 +77,7 @@ test("reconcile re-reads nothing if the counts have used up the request budget",
   expect([requests.length, requests.every(isCount)]).toEqual([3, true]);
 });
 
-test("reconcile stops re-reading when the budget is used up, even if other counts differ", async () => {
+test("reconcile stops re-reading when the request budget is used up, even if other counts differ", async () => {
   const [newest, ...others] = makeOrders(5, { is_refunded: true });
   const after = [newest, ...others] as ListedOrder[];
   const { requests, run } = await makeReadRun(others, after, {

@@ -171,7 +171,7 @@ test("verify --evidence prints the counts, the numbers that are unproven, and th
   ]);
 });
 
-test("verify --evidence prints when the records above the audit's cursor and those that leave the window will have been re-read", async () => {
+test("verify --evidence prints re-read dates for records before and after the audit's position, and for recent records", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 1_200, day / 4) });
   for (let run = 0; run < 3; run += 1) {
     await brand.run("sync orders --audit 1");

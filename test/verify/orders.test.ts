@@ -263,9 +263,10 @@ describe("differences by month", () => {
   });
 
   test.each([
-    ["before the repair", counts, 0, "repaired"],
-    ["during the repair", readsOrders, 8, "different"],
-  ])("a change %s is compared with the API's current daily totals", async (_, matches, code, state) => {
+    ["before the repair", "repaired", 0, counts],
+    ["during the repair", "different", 8, readsOrders],
+  ] as const)("if another order changes %s, verify --repair reports orders as %s", async (...row) => {
+    const [, state, code, matches] = row;
     const brand = await synced();
     brand.refund("o260", 3);
     brand.once(matches, () => void brand.refund("o265", 3));
