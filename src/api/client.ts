@@ -18,7 +18,7 @@ import {
   RequestTimeout,
 } from "./request-errors.js";
 import { type ApiResponse, chooseMaxItems, parseEnvelope, responseLimits } from "./response.js";
-import { OutageTimer, retryDelay } from "./retry.js";
+import { OutageTimer, retryDelay, timerPrecisionMs } from "./retry.js";
 
 export interface ApiSettings {
   baseUrl: string;
@@ -34,10 +34,7 @@ export interface ApiSettings {
 
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /**
-   * Called at most once per request, if the request has to wait for the rate limit or because the server asked for a
-   * delay.
-   */
+  /** Called when a request starts to wait for the rate limit or for a delay that the server requested. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   onSend?(event: { host: string }): void;
   /** Called after each attempt. The status is 0 if no response arrived. */
@@ -45,8 +42,6 @@ export interface ApiEvents {
   onNotice?(event: { message: string }): void;
 }
 
-/** The tolerance for imprecise timers, so that a retry is sent even if its delay takes up the remaining `--max-wait`. */
-const timerToleranceMs = 50;
 /** The minimum timeout of a request, even if `--max-wait` is shorter. */
 const minTimeoutMs = 5_000;
 
@@ -96,7 +91,7 @@ export class ApiClient {
     let firstSentAt: number | null = null;
     const remainingMs = () => this.#outage.remainingMs(firstSentAt);
     for (let attempt = 1; ; attempt += 1) {
-      const permit = await this.#limiter.acquire(signal, remainingMs() + timerToleranceMs);
+      const permit = await this.#limiter.acquire(signal, remainingMs() + timerPrecisionMs);
       const sentAt = clock.monotonic();
       firstSentAt ??= sentAt;
       const result = await this.#send(request, permit, remainingMs());

@@ -19,8 +19,9 @@ const maxResetMs = 60_000;
 type Admission = { permit: number } | { waitMs: number };
 
 /**
- * Enforces the API's limits across all processes on this machine (see "Limits" in the API documentation). A request's
- * window starts when its response arrives, because the server has counted the request by then.
+ * Enforces the API's limits across all processes on this machine (see "Limits" in the API documentation). Each request
+ * counts for one window, which is a minute. The window starts with the response, because the server may count the
+ * request at any time until it responds.
  */
 export class RateLimiter {
   /**
@@ -46,42 +47,33 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs the longest wait that the server may request; waiting for the configured limit is not
+   * @param maxServerWaitMs the longest total delay that the server may request; waiting for the configured limit is not
    * restricted
-   * @returns the permit to pass to `recordResponse`
-   * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
+   * @returns the permit to pass to `endRequest`
+   * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer delay
    */
   async acquire(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
-    let serverWaitedMs = 0;
-    let isReported = false;
-    for (;;) {
-      signal.throwIfAborted();
-      const serverWaitMs = this.#serverWaitMs();
-      if (serverWaitMs > 0 && serverWaitedMs + serverWaitMs > maxServerWaitMs)
-        throw createRetryAfterError(serverWaitMs, this.clock.now());
-      const admission = serverWaitMs > 0 ? { waitMs: serverWaitMs } : await this.#admit();
+    signal.throwIfAborted();
+    let remainingServerWaitMs = maxServerWaitMs;
+    for (let isReported = false; ; isReported = true) {
+      remainingServerWaitMs -= await this.#waitForServer(signal, remainingServerWaitMs);
+      const admission = await this.#admit();
       if ("permit" in admission) {
         this.#serverLimit.remaining -= 1;
         return admission.permit;
       }
-      const { waitMs } = admission;
-      if (!isReported) {
-        this.events.onWait?.({ ms: waitMs, reason: serverWaitMs > 0 ? "server" : "rate-limit" });
-        isReported = true;
-      }
-      const sleepMs = Math.min(waitMs, pollMs);
-      if (serverWaitMs > 0) serverWaitedMs += sleepMs;
-      await this.clock.sleep(sleepMs, signal);
+      if (!isReported) this.events.onWait?.({ ms: admission.waitMs, reason: "rate-limit" });
+      await this.clock.sleep(Math.min(admission.waitMs, pollMs), signal);
     }
   }
 
   /**
-   * Restarts a request's window. Must be called when the request has succeeded or failed.
+   * Starts a request's window. Must be called when the request has succeeded or failed.
    * @param server the limit in the response's headers
    */
   endRequest(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
-    const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#restartWindow(permit);
+    const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#startWindow(permit);
     // The server may allow fewer requests than the local count suggests, because another machine uses the same key, or
     // because the actual limit is lower than the configured one.
     if (server && server.remaining < ownRemaining)
@@ -98,7 +90,24 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  #serverWaitMs(): number {
+  /**
+   * Waits as long as the server requests.
+   * @returns the duration of the wait, in milliseconds
+   * @throws ApiUnavailable if the total delay exceeds `maxMs`
+   */
+  async #waitForServer(signal: AbortSignal, maxMs: number): Promise<number> {
+    const startedAt = this.clock.monotonic();
+    for (let isReported = false; ; isReported = true) {
+      const waitedMs = this.clock.monotonic() - startedAt;
+      const delayMs = this.#serverDelayMs();
+      if (delayMs === 0) return waitedMs;
+      if (waitedMs + delayMs > maxMs) throw createRetryAfterError(delayMs, this.clock.now());
+      if (!isReported) this.events.onWait?.({ ms: delayMs, reason: "server" });
+      await this.clock.sleep(delayMs, signal);
+    }
+  }
+
+  #serverDelayMs(): number {
     const now = this.clock.monotonic();
     const { remaining, until } = this.#serverLimit;
     return Math.max(0, this.#pausedUntil - now, remaining > 0 ? 0 : until - now);
@@ -147,12 +156,12 @@ export class RateLimiter {
   }
 
   /**
-   * Restarts a request's window in the file. Ignores write errors, because at worst the request then counts for longer
-   * than necessary.
+   * Starts a request's window in the file, and returns the number of requests that count for the key. Ignores write
+   * errors, because at worst the request then counts for longer than necessary.
    */
-  #restartWindow(permit: number): number {
+  #startWindow(permit: number): number {
     try {
-      return this.#file?.restartWindow(permit) ?? 0;
+      return this.#file?.startWindow(permit) ?? 0;
     } catch (error) {
       if (!isFileError(error)) throw error;
       return 0;
@@ -175,8 +184,8 @@ interface Quota {
   windowMs: number;
 }
 
-/** The time, in milliseconds, for which a request keeps counting after its window, to allow for network jitter. */
-const marginMs = 50;
+/** The time, in milliseconds, for which a request keeps counting after its window, because delays in the network vary. */
+const networkJitterMs = 50;
 /** The assumed maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;
 const lockTimeoutMs = 5_000;
@@ -224,10 +233,10 @@ class RateLimitFile {
     });
   }
 
-  /** Restarts a request's window. Returns the number of requests that currently count for the key. */
-  restartWindow(permit: number): number {
+  /** Starts a request's window. Returns the number of requests that currently count for the key. */
+  startWindow(permit: number): number {
     const { key, origin, windowMs } = this.quota;
-    const ms = windowMs + marginMs;
+    const ms = windowMs + networkJitterMs;
     return this.#inTransaction((now) => {
       this.#db.prepare("UPDATE sent_requests SET until = ?, ms = ? WHERE id = ?").run(now + ms, ms, permit);
       const count = this.#db.prepare("SELECT count(*) FROM sent_requests WHERE origin = ? AND key = ?");
@@ -239,7 +248,7 @@ class RateLimitFile {
   useUpQuota(): void {
     const { limit, windowMs } = this.quota;
     this.#inTransaction((now) => {
-      for (let request = 0; request < 2 * limit; request += 1) this.#insert(now, windowMs + marginMs);
+      for (let request = 0; request < 2 * limit; request += 1) this.#insert(now, windowMs + networkJitterMs);
     });
   }
 

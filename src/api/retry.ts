@@ -49,10 +49,8 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/**
- * No further attempt is made if less time than this remains, because timers are not precise enough for shorter waits.
- */
-const timerPrecisionMs = 5;
+/** Timers are not precise enough for shorter waits: they can end a millisecond early. */
+export const timerPrecisionMs = 5;
 
 /**
  * Returns the delay before the next attempt, or null to give up. Uses exponential backoff with full jitter, and makes

@@ -268,11 +268,24 @@ it("a wait for the configured limit does not reduce the delay that the API may r
   expect(clock.waitedMs).toBe(63_000);
 });
 
+it("a request reports its wait for the API and its wait for the configured limit", async () => {
+  const clock = new FakeClock();
+  const waits: object[] = [];
+  const { limiter, send } = openLimiter(clock, { rateLimit: 1 }, { onWait: (wait) => waits.push(wait) });
+  await send(1);
+  limiter.pause(20_000);
+  await send(1);
+  expect(waits).toEqual([
+    { ms: 20_000, reason: "server" },
+    { ms: 40_050, reason: "rate-limit" },
+  ]);
+});
+
 it("a request fails if the API extends a delay so that the total exceeds --max-wait", async () => {
   const clock = new FakeClock();
   const { limiter } = openLimiter(clock);
   limiter.pause(5_000);
-  pauseAfter(5, { clock, limiter });
+  pauseAfter(1, { clock, limiter });
   await expect(limiter.acquire(never, 8_000)).rejects.toMatchObject({ exitCode: 6 });
   expect(clock.waitedMs).toBe(5_000);
 });
