@@ -338,7 +338,7 @@ test.each([
   ],
   ["--db b.sqlite", "run `brandapi status --db a.sqlite`"],
   ["--quiet", "run `brandapi sync orders`"],
-])("errors of a command with %s do not extend the hint: %s", (options, text) => {
+])("errors of a command with %s print this hint unchanged: %s", (options, text) => {
   expect(completed(text, options)).toBe(text);
 });
 

@@ -162,7 +162,7 @@ test.each([
   [
     "query -p default",
     "`--param` is not `name=value`: `default`.",
-    "use `-p name=value`, and `:name` in the statement; to choose a profile",
+    "use `-p name=value`, and `:name` in the statement; to choose a profile, use `--profile`",
   ],
   ["tables --rate-limit 5", "`brandapi tables` sends no requests to the API", "omit `--rate-limit`"],
   ["query --max-wait 0s", "`brandapi query` sends no requests to the API", "omit `--max-wait`"],
@@ -189,7 +189,11 @@ test.each([
   ["backup --list", "Unknown option: `--list`.", "`brandapi status` prints the last backup"],
   ["restore x.sqlite", "Unknown command: `restore`.", "use `brandapi backup --restore FILE`"],
   ["verify --fix", "Unknown option: `--fix`.", "use `--repair`"],
-  ["export --table roster", "Unknown option: `--table`.", "omit `--table`, as in `brandapi export roster"],
+  [
+    "export --table roster",
+    "Unknown option: `--table`.",
+    "omit `--table`, as in `brandapi export roster --csv`",
+  ],
   ["sync -q", "Unknown option: `-q`.", "use `--quiet`"],
   ["login https://a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
   ["login a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
@@ -202,7 +206,11 @@ test.each([
   ],
   ["download photos", "Unknown resource: `photos`.", "use `content`"],
   ["completion csh", "Unknown shell: `csh`.", "did you mean `zsh`?"],
-  ["export orders --csv --delimiter x", "Unknown delimiter: `x`.", "use one of `,`, `;`, "],
+  [
+    "export orders --csv --delimiter x",
+    "Unknown delimiter: `x`.",
+    "use one of `,`, `;`, `|`, `:`, `^`, `~`, `tab`",
+  ],
 ])("`brandapi %s` exits with code 2, the error %j and the hint %j", async (command, message, hint) => {
   await expectUsageError(command, message, hint);
 });

@@ -190,7 +190,7 @@ test.each([
   ["-o o.tsv --delimiter ;", '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   ["-o o.gz --parquet", "No format has this file extension: o.gz"],
   ["-o exports/ --singer", "name a file in this folder: `-o exports/export.ndjson`"],
-])("`export orders %s` exits with code 2 and the error %j", async (flags, message) => {
+])("`export orders %s` exits with code 2 and the message %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags.split(" "), "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);

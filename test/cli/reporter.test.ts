@@ -167,7 +167,7 @@ test.each<[string, string, LineState]>([
     { done: 5, total: 5, columns: 24 },
   ],
   ["during a wait", "waiting 42s: limit", { done: 5, total: 5, columns: 35, wait: "limit" }],
-  ["if the terminal reports no width", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 0 }],
+  ["on a terminal that reports no width", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 0 }],
 ])("the progress line %s is: orders  %s", async (_, expected, state) => {
   const { done, total, perMinute = 60, columns = 100, wait } = state;
   const seen = reporterFor({}, { ...terminal, columns });

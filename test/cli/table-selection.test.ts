@@ -51,7 +51,7 @@ test("a table or view can be used after it has been synced, and the error before
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 
-test("without --as-of, no time is selected", () => {
+test("without --as-of, commands read the current data", () => {
   expect(parseAsOf(undefined, now)).toBeUndefined();
 });
 

@@ -82,7 +82,7 @@ test("cron prints two crontab lines with comments and absolute paths, and writes
   expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}HOME=\/.* status --max-age 26h --quiet$/);
 });
 
-test("cron copies options and environment variables into the lines, with absolute paths, but never copies the key", async () => {
+test("cron copies options and environment variables into the crontab lines, with absolute paths, but never copies the key", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
   const env = {
@@ -124,7 +124,7 @@ test.each([
   ["--max-wait 5m --rate-limit 30", "--rate-limit 30 --max-wait 300s"],
   ["--max-wait 0s", "--max-wait 0s"],
   ["--max-wait 5m --all-profiles", "--all-profiles --max-wait 300s"],
-])("cron copies the options `%s` into both lines", async (flags, copied) => {
+])("cron copies the options `%s` into both crontab lines", async (flags, copied) => {
   const home = makeHome();
   const [sync, check] = commandsOf((await brandapi(`cron ${flags}`, { home })).out);
   expect(sync).toContain(`${binPath} sync ${copied.replace("HOME", home)}; }`);
@@ -143,7 +143,7 @@ test("cron chooses a minute from 1 to 59 that depends on the machine and the pro
   expect(await minuteOn("mill", "basalt")).not.toBe(await minuteOn("mill", "acme"));
 });
 
-test("cron includes the named resources in both lines, and in the command that adds the lines to the crontab", async () => {
+test("cron includes the named resources in both crontab lines, and in the command that adds the lines to the crontab", async () => {
   const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
   expect(code).toBe(0);
   const [sync, check] = commandsOf(out);

@@ -62,7 +62,7 @@ describe("two demos in the same folder", () => {
     expect(first.out).not.toMatch(/^'\d/m);
   });
 
-  test("demo syncs 3 weeks before the present and at present, writes its files and opens the report", () => {
+  test("demo syncs as of 3 weeks ago and as of now, writes its files and opens the report", () => {
     const times = "SELECT DISTINCT started_at FROM sync_runs ORDER BY 1";
     expect(select(times)).toEqual(["2026-10-31T12:00:00.000Z", "2026-11-21T12:00:00.000Z"]);
     for (const name of files) expect(existsSync(file(name)), name).toBe(true);

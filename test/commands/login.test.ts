@@ -474,7 +474,7 @@ test("whoami warns about a key that expires in 3 days, and exits with different 
   expect((await whoami(brand.secretOf("ip-blocked"))).code).toBe(5);
 });
 
-test("whoami warns about a wrong clock and notes a misspelled variable", async () => {
+test("whoami warns about a wrong clock and notes a misspelled environment variable", async () => {
   const brand = makeBrand();
   const whoami = async (skew: number) =>
     await brand.run("whoami", {

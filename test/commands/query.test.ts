@@ -91,7 +91,7 @@ const rejected = [
 ] as const;
 
 test.each(rejected.map(([sql, why]) => [sql === "" ? "an empty statement" : JSON.stringify(sql), why, sql]))(
-  "query rejects %s with exit code 2 and the error %j",
+  "query rejects %s with exit code 2 and the message %j",
   async (_, why, sql) => {
     const path = await mirrorOfOrders();
     const run = await brandapi(["query", sql, "--db", path]);

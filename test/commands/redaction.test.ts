@@ -401,20 +401,20 @@ test.each([
   ["host.last_nmae", "did you mean `host.last_name`?"],
   ["roster:host.motto", "did you mean"],
   ["rooster:host.socials", "did you mean `roster:host.socials`?"],
-  ["orders:id", "a field that a sync needs"],
-  ["order_date", "a field that a sync needs"],
-  ["commission_rate", "a field that a sync needs"],
-  ["host.id", "a field that a sync needs"],
-  ["currency", "a field that a sync needs: `currency`."],
-  ["a b;c", "Unknown field"],
+  ["orders:id", "Unknown field, or a field that a sync needs"],
+  ["order_date", "Unknown field, or a field that a sync needs"],
+  ["commission_rate", "Unknown field, or a field that a sync needs"],
+  ["host.id", "Unknown field, or a field that a sync needs"],
+  ["currency", "Unknown field, or a field that a sync needs: `currency`."],
+  ["a b;c", "Unknown field, or a field that a sync needs"],
   ["a b;c", "the name of an API field"],
-  ["opportunities:status", "a field that a sync needs"],
-  ["assignments.brand_payment_state", "a field that a sync needs"],
-  ["surveys:id", "a field that a sync needs"],
-  ["gifts:", "a field that a sync needs"],
-  ["gifts:orders:currency", "a field that a sync needs"],
+  ["opportunities:status", "Unknown field, or a field that a sync needs"],
+  ["assignments.brand_payment_state", "Unknown field, or a field that a sync needs"],
+  ["surveys:id", "Unknown field, or a field that a sync needs"],
+  ["gifts:", "Unknown field, or a field that a sync needs"],
+  ["gifts:orders:currency", "Unknown field, or a field that a sync needs"],
   ["host", "did you mean `host.username`?"],
-])("login --omit rejects %j with exit code 2 and an error with %j", async (omit, hint) => {
+])("login --omit rejects %j with exit code 2 and the message %j", async (omit, hint) => {
   const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });
   expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
 });

@@ -177,7 +177,7 @@ test("verify does not suggest --repair for records that only the API can correct
   expect([both.code, both.err]).toEqual([8, expect.stringContaining("orders roster` again later\n")]);
 });
 
-test("verify without names reports lost access as a failure, and with a name it prints the API's error", async () => {
+test("verify without resource names reports lost access as a failure, and verify of a named resource prints the API's error", async () => {
   const brand = await syncedBrand();
   brand.setKey({ scopes: ["roster:read"] });
   const all = await brand.run("verify");

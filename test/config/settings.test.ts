@@ -661,7 +661,7 @@ test.each([
   expect(unknownFieldHint(written)).toBe(`rename it to \`${meant}\``);
 });
 
-test("the hint for a profile field without an equivalent is to remove it, and names the setting for a rate limit", () => {
+test("the hint for an unknown profile field is to remove it if it resembles no known field or sets a rate limit", () => {
   expect(unknownFieldHint("color")).toBe("remove it");
   for (const written of ["rate_limit", "rateLimit"])
     expect(unknownFieldHint(written)).toContain("remove it, and use `--rate-limit`");

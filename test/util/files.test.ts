@@ -66,7 +66,7 @@ test("resolveLinks follows links to a file that does not exist yet, and returns 
   expect(await resolveLinks(join(home, "cycle"))).toBe(join(home, "cycle"));
 });
 
-test("pathExists follows links", () => {
+test("a path exists if it is a link to an existing file, but not if the target of the link is missing", () => {
   const home = makeHome();
   symlinkSync("missing", join(home, "link"));
   expect([home, join(home, "missing"), join(home, "link")].map(pathExists)).toEqual([true, false, false]);

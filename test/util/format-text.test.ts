@@ -14,7 +14,7 @@ test.each([
   [3_000, "record", "3,000 records"],
   [2, "retry", "2 retries"],
   [2, "day", "2 days"],
-])("the count %d of the noun %s is printed as %j", (count, noun, text) => {
+])("the count %d and the noun %s are printed as %j", (count, noun, text) => {
   expect(pluralize(count, noun)).toBe(text);
 });
 

@@ -65,7 +65,7 @@ test("merging, subtracting and clipping ranges and finding gaps agree with the s
   );
 });
 
-test("merging, subtracting and clipping ranges keeps an end that is open", () => {
+test("a range without a beginning or an end can be merged and subtracted", () => {
   expect(allTime).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   expect(subtractRanges([allTime], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },

@@ -45,7 +45,7 @@ test.each([
   ["an item of a list with commas", (long: string) => `a,${long}`],
   ["an item of a list with spaces", (long: string) => `a ${long}`],
   ["a value that contains an equals sign", (long: string) => `--where=id=${long}`],
-])("if it is longer than 40 characters, an error message abbreviates %s", (_, argument) => {
+])("an error message abbreviates %s if it is longer than 40 characters", (_, argument) => {
   const long = "k".repeat(41);
   expect(abbreviateArguments(`Unknown: \`${long}\``, [argument(long)])).toBe(
     "Unknown: `kkkkkkkk… (41 characters)`",

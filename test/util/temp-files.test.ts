@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { until } from "../support/process.js";
 
 test.runIf(existsSync("/proc/self/stat"))(
-  "reserveTempFile removes the files of a killed process whose parent has not read its exit status",
+  "temporary files of a killed process are removed even while the process is a zombie",
   async () => {
     const target = join(makeHome(), "orders.csv");
     // `sleep 61` replaces the shell and does not wait for the shell's child, which therefore remains a zombie once it is
@@ -37,7 +37,7 @@ test("a temporary file has a hidden name with the target's name, the host, the p
   expect(basename(path)).toMatch(new RegExp(`^\\.n{60}\\.[\\w-]{0,32}-${process.pid}-000042\\.part$`));
 });
 
-test("reserveTempFile removes only files of the same target that no running process on this host uses", async () => {
+test("reserving a temporary file removes older ones for the same target, unless a running process on this host uses them", async () => {
   const folder = makeHome();
   const target = join(folder, "orders.csv");
   const used = await reserveTempFile(target, () => 0.1);
@@ -62,7 +62,7 @@ test("reserveTempFile removes only files of the same target that no running proc
   releaseTempFile(used);
 });
 
-test("removeTempFiles removes the reserved files with SQLite's additional files, but no released files", async () => {
+test("all reserved temporary files and SQLite's files next to them are removed, but not files that were released", async () => {
   const folder = makeHome();
   const [reserved, released] = [
     await reserveTempFile(join(folder, "a"), () => 0),

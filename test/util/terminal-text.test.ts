@@ -138,7 +138,7 @@ test("text longer than 2,000 characters is truncated", () => {
   expect(escapeText(`a${"😀".repeat(2_000)}`).isWellFormed()).toBe(true);
 });
 
-test("JSON is printed with escapes on a terminal, and unchanged to a pipe", () => {
+test("control characters in JSON are escaped on a terminal, and unchanged in a pipe", () => {
   const [terminal, pipe] = [testDeps({ tty: true }).stdout, testDeps().stdout];
   for (const stdout of [terminal, pipe]) printJson(stdout, { a: "\u202e" });
   expect([terminal.text, pipe.text]).toEqual(['{"a":"\\u202e"}\n', '{"a":"\u202e"}\n']);
