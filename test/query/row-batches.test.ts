@@ -38,8 +38,16 @@ test.each([
   ["the limit 9", "1, 3, 2 (removed), 4 (removed)", { limit: 9 }],
   ["the condition `currency = 'USD'`", "2 (removed), 4 (removed)", { where: "currency = 'USD'" }],
   ["the condition `1 -- all`", "1, 3, 2 (removed), 4 (removed)", { where: "1 -- all" }],
-  ["two days", "3, 2 (removed)", { since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) }],
-  ["a first day and `0 OR 1`", "3, 4 (removed)", { where: "0 OR 1", since: Date.UTC(2026, 9, 3) }],
+  [
+    "the dates October 2 to 3",
+    "3, 2 (removed)",
+    { since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) },
+  ],
+  [
+    "the first date October 3 and the condition `0 OR 1`",
+    "3, 4 (removed)",
+    { where: "0 OR 1", since: Date.UTC(2026, 9, 3) },
+  ],
 ])("with %s, openRows reads the orders: %s", (_, list, selection) => {
   const ids = list.match(/\d/g) ?? [];
   const table = withRemovedRecords(describeTable(mirror, "orders"));

@@ -17,7 +17,11 @@ const long = "n".repeat(70);
 
 test.each<[string, JsonObject, string[]]>([
   ["keeps letters, digits and underscores", { Abc_1: 1 }, ["Abc_1"]],
-  ["replaces other characters with underscores", { "a-b c": 1, é: 1 }, ["a_b_c", "_"]],
+  [
+    "has underscores in place of characters other than letters and digits",
+    { "a-b c": 1, é: 1 },
+    ["a_b_c", "_"],
+  ],
   ["has an underscore before a leading digit", { "2x": 1 }, ["_2x"]],
   [
     "has at most 63 characters",

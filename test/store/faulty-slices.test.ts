@@ -43,7 +43,7 @@ test("an undated record is not marked as missing if a complete read of its fault
   expect(state.missing.all()).toEqual([]);
 });
 
-test("a record that the API returned for another date is missing only if it is new and its own date is covered", async () => {
+test("a record that the API returned for a different date is marked as missing only if it is new and its own date was read before", async () => {
   const mirror = await makeMirror();
   const day = (n: number) => ({ from: n * 86_400_000, to: (n + 1) * 86_400_000 - 1 });
   const dates = ["1970-01-01T12:00:00Z", "1970-01-02T12:00:00Z", "1970-01-02T13:00:00Z"];

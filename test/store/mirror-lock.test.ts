@@ -60,7 +60,7 @@ test.each([
   lock.release();
 });
 
-test("with --wait, a command is queued until the other run releases the lock, which is private", async () => {
+test("with --wait, a command waits until the other run releases the lock, and the lock file is private", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const first = await lockMirror(path, { wait: true, clock, signal });
   expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);

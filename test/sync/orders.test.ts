@@ -152,7 +152,7 @@ describe("syncs after the first sync", () => {
     expect(err).toContain("returned no daily totals");
   });
 
-  test("sync reads 450 late orders in one run, even without daily totals", async () => {
+  test("sync reads 450 orders that were added with old dates in one run, even without daily totals", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);

@@ -205,7 +205,7 @@ describe("differences by month", () => {
     expect(Object.entries(limited.states)[0]).toEqual(["2026-02", "proven"]);
   });
 
-  test("verify reports a late order that is dated before the first month in the mirror", async () => {
+  test("verify reports an added order that is dated before the first month in the mirror", async () => {
     const brand = await synced({
       orders: ordersBefore(Date.UTC(2026, 9, 3), 3, day),
       variants: { dailyTotals: "absent" },
