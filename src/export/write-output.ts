@@ -44,23 +44,35 @@ export async function writeToFile(
   const target = await resolveLinks(path);
   const unnamed = await openUnnamedFile(target, deps.random).catch(fail);
   try {
-    const result = await writeChunks(chunks, (data) => unnamed.writeFile(data).catch(fail), { isCompressed });
-    await deps.runGracefully(async () => {
-      const tempPath = await reserveTempFile(target, deps.random);
-      try {
-        await copyToFile(unnamed, tempPath, previous?.mode, deps.signal);
-        await publish(tempPath, target);
-        await syncFolder(dirname(target));
-      } catch (error) {
-        fail(error);
-      } finally {
-        await rm(tempPath, { force: true }).catch(() => {});
-        releaseTempFile(tempPath);
-      }
-    }, "no incomplete file was written; run the same command again");
+    const result = await writeChunks(chunks, (data) => unnamed.appendFile(data).catch(fail), {
+      isCompressed,
+    });
+    await deps.runGracefully(
+      () => copyToTarget(unnamed, target, previous?.mode, publish, deps).catch(fail),
+      "no incomplete file was written; run the same command again",
+    );
     return result;
   } finally {
     await unnamed.close().catch(() => {});
+  }
+}
+
+/** Copies an open file to a temporary file next to the target, and publishes that file. */
+async function copyToTarget(
+  source: FileHandle,
+  target: string,
+  mode: number | undefined,
+  publish: NonNullable<FileOptions["publish"]>,
+  { random, signal }: Pick<Deps, "random" | "signal">,
+): Promise<void> {
+  const tempPath = await reserveTempFile(target, random);
+  try {
+    await copyToFile(source, tempPath, mode, signal);
+    await publish(tempPath, target);
+    await syncFolder(dirname(target));
+  } finally {
+    await rm(tempPath, { force: true }).catch(() => {});
+    releaseTempFile(tempPath);
   }
 }
 
@@ -74,7 +86,7 @@ async function writeToDevice(chunks: Chunks, path: string, isCompressed: boolean
   };
   const device = await open(path, "w").catch(fail);
   try {
-    return await writeChunks(chunks, (data) => device.writeFile(data).catch(fail), { isCompressed });
+    return await writeChunks(chunks, (data) => device.appendFile(data).catch(fail), { isCompressed });
   } catch (error) {
     if (isClosed(error)) return { bytes: 0, rows: new Map(), isCutShort: true };
     throw error;
@@ -115,7 +127,7 @@ async function copyToFile(
       signal.throwIfAborted();
       const { bytesRead } = await source.read(buffer, 0, copyBytes, position);
       if (bytesRead === 0) break;
-      await copy.writeFile(buffer.subarray(0, bytesRead));
+      await copy.appendFile(buffer.subarray(0, bytesRead));
       position += bytesRead;
     }
     await copy.sync();
@@ -143,6 +155,7 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
   if (errorCode(cause) === "ENOTDIR") return failed(errorReason(cause), "choose a different folder");
   if (errorCode(cause) !== "ENOENT")
     return failed(errorReason(cause), `${writeHint(cause)}; any existing file is unchanged`);
+  // For example, `/proc` exists, but creating a file in it fails with ENOENT.
   return existsSync(folder)
     ? failed(`no files can be created in ${folder}`, "choose a different folder")
     : failed(
